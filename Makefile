@@ -1,0 +1,60 @@
+# Every target works alone in a fresh clone: all it needs is Python >= 3.11 with its venv module, and make.
+# The virtual environment is .venv; a stamp file in it makes the second run quick.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	    if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; exit; fi; done; \
+	    echo python3)
+JOBS ?= 2
+PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
+RUN = .venv/bin/python -m
+
+.DELETE_ON_ERROR:
+.PHONY: demo test lint format pytest slow bench targets clean help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: .venv/.run  ## prove one claim and refute another
+	@sh benchmarks/demo.sh .venv/bin/dipc
+
+test: lint pytest  ## everything a change must pass
+
+lint: .venv/.dev  ## formatting, lints, types
+	@$(RUN) ruff format --check --quiet . || { echo 'ruff format: run `make format`'; exit 1; }
+	@$(RUN) ruff check --quiet .
+	@$(RUN) mypy --no-error-summary
+	@echo 'ruff format, ruff check, mypy --strict: clean'
+
+format: .venv/.dev  ## rewrite the sources in the project's format
+	@$(RUN) ruff format .
+	@$(RUN) ruff check --fix .
+
+pytest: .venv/.dev  ## the tests and the doctests
+	@$(RUN) pytest -q -n $(JOBS)
+
+slow: .venv/.dev  ## the long tests that `make test` leaves out
+	@$(RUN) pytest -q -n $(JOBS) -m slow
+
+bench: .venv/.run  ## every row of the paper's Tables 2-4, against the published figures
+	@$(RUN) benchmarks
+
+targets: .venv/.run  ## the speed and memory goals, measured
+	@$(RUN) benchmarks targets
+
+clean:  ## remove the virtual environment and every cache
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.run: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo 'dipc needs Python 3.11 or later; name one with `make PYTHON=/path/to/python3 $(MAKECMDGOALS)`'; exit 1; }
+	@echo 'setting up .venv (once) with $(PYTHON)'
+	@$(PYTHON) -m venv .venv \
+	  || { echo 'the venv module of $(PYTHON) does not work; Debian and Ubuntu have it in the package python3-venv'; exit 1; }
+	@$(PIP) install --editable .
+	@touch $@
+
+.venv/.dev: .venv/.run
+	@echo 'installing what the tests need (once)'
+	@$(PIP) install --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,19 @@
+"""What all tests share: how Hypothesis searches, and the option to write golden outputs anew."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The same tree always gives the same outcome; `make slow` looks further, with new examples each time.
+settings.register_profile(
+    "default", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden outputs anew from what is printed")

@@ -1,0 +1,226 @@
+"""The shape of the code: which room may know which, and what the command line may load before it is asked to work."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "dipc"
+LONGEST = 400
+
+#: What each room may import, besides itself. Data flows one way: text, chain, probability, verdict, report.
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "dipc.diagnostics": (),
+    "dipc.exact": (),
+    "dipc.syntax": ("dipc.diagnostics",),
+    "dipc.chain": ("dipc.diagnostics", "dipc.syntax.core", "dipc.syntax.ast", "dipc.exact.event", "dipc.exact.limits"),
+    "dipc.accuracy": ("dipc.diagnostics", "dipc.syntax", "dipc.exact", "dipc.chain"),
+    "dipc.report": ("dipc.diagnostics", "dipc.syntax", "dipc.exact", "dipc.chain", "dipc.accuracy"),
+    "dipc.cli": (
+        "dipc",
+        "dipc.diagnostics",
+        "dipc.syntax",
+        "dipc.exact",
+        "dipc.chain",
+        "dipc.accuracy",
+        "dipc.report",
+    ),
+}
+
+SOURCES = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in SOURCES}
+
+
+def imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[str, int]]:
+    """Every dipc module that `tree` imports, with the line; `from a import b` is a.b where that is a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                here = module.split(".") if is_package else module.split(".")[:-1]
+                base = ".".join([*here[: len(here) - node.level + 1], *([base] if base else [])])
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                yield (inner if inner in MODULES else base), node.lineno
+
+
+def top_level_statements(tree: ast.Module) -> ast.Module:
+    """`tree` without function bodies: what runs when the module is imported."""
+
+    class Strip(ast.NodeTransformer):
+        def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+            node.body = [ast.Pass()]
+            return node
+
+        def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+            node.body = [ast.Pass()]
+            return node
+
+        def visit_If(self, node: ast.If) -> ast.AST:
+            if ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+                return ast.Pass()
+            self.generic_visit(node)
+            return node
+
+    stripped = Strip().visit(tree)
+    assert isinstance(stripped, ast.Module)
+    return stripped
+
+
+def inside(module: str, room: str) -> bool:
+    return module == room or module.startswith(room + ".")
+
+
+def room_of(module: str) -> str | None:
+    return next((room for room in ALLOWED if inside(module, room)), None)
+
+
+def test_every_module_belongs_to_a_room() -> None:
+    homeless = [name for name in MODULES if room_of(name) is None and name not in ("dipc", "dipc.__main__")]
+    assert homeless == []
+
+
+@pytest.mark.parametrize("room", ALLOWED)
+def test_rooms_import_only_what_lies_below_them(room: str) -> None:
+    checked = 0
+    wrong = []
+    for name, path in MODULES.items():
+        if not inside(name, room):
+            continue
+        checked += 1
+        for target, line in imports(ast.parse(path.read_text(encoding="utf-8")), name, path.name == "__init__.py"):
+            if not inside(target, "dipc") or inside(target, room):
+                continue
+            allowed = any(target == other if other == "dipc" else inside(target, other) for other in ALLOWED[room])
+            if not allowed:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
+    assert checked, f"no module of {room} was found"
+    assert wrong == []
+
+
+def test_no_import_cycles() -> None:
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    for name, path in MODULES.items():
+        tree = top_level_statements(ast.parse(path.read_text(encoding="utf-8")))
+        for target, _ in imports(tree, name, path.name == "__init__.py"):
+            if target in MODULES and target != name:
+                graph.add_edge(name, target)
+    assert list(nx.simple_cycles(graph)) == []
+
+
+def test_exact_knows_no_language() -> None:
+    """The mathematics imports neither a parser, nor a terminal library, nor computer algebra that guesses."""
+    for name, path in MODULES.items():
+        if inside(name, "dipc.exact"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            roots = {target.split(".")[0] for target, _ in imports(tree, name, path.name == "__init__.py")}
+            assert not roots & {"lark", "click", "rich", "sympy", "numpy", "scipy"}, path
+
+
+def test_no_floating_point_library_in_the_package() -> None:
+    for name, path in MODULES.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        roots = {target.split(".")[0] for target, _ in imports(tree, name, path.name == "__init__.py")}
+        assert not roots & {"numpy", "scipy", "random"}, path
+
+
+@pytest.mark.parametrize("directory", ["dipc", "benchmarks"])
+def test_files_stay_short(directory: str) -> None:
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / directory).rglob("*.py")
+    }
+    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+
+
+# --- what is loaded when ---------------------------------------------------------------------------
+
+HEAVY = ("sympy", "mpmath", "networkx", "rich", "numpy", "scipy", "hypothesis", "pytest")
+
+
+def loaded_after(code: str) -> set[str]:
+    """The top-level packages in sys.modules after `code` ran in a fresh interpreter."""
+    script = (
+        "import contextlib, io, sys\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    try:\n"
+        f"        {code}\n"
+        "    except SystemExit as stop:\n"
+        "        assert not stop.code, stop.code\n"
+        "print(*sorted({name.split('.')[0] for name in sys.modules}))\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return set(result.stdout.split())
+
+
+def test_importing_dipc_loads_nothing_heavy() -> None:
+    loaded = loaded_after("import dipc")
+    assert "dipc" in loaded
+    assert loaded & {*HEAVY, "lark", "flint", "click"} == set()
+
+
+def test_help_loads_nothing_heavy() -> None:
+    loaded = loaded_after("from dipc.cli.main import main; main(['--help'])")
+    assert "click" in loaded
+    assert loaded & {*HEAVY, "lark", "flint"} == set()
+
+
+def test_the_loading_probe_sees_what_is_loaded() -> None:
+    assert "rich" in loaded_after("import rich.table")
+
+
+# --- the built wheel -------------------------------------------------------------------------------
+
+
+def test_the_wheel_carries_the_grammar_and_works_without_the_checkout(tmp_path: Path) -> None:
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    installed = tmp_path / "installed"
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", str(wheel), str(installed)], check=True)
+    names = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
+    assert {f"dipc/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")} <= names
+    assert not [name for name in names if name.startswith(("benchmarks", "tests"))]
+    program = (
+        "import dipc, pathlib\n"
+        f"assert pathlib.Path(dipc.__file__).is_relative_to({str(installed)!r}), dipc.__file__\n"
+        "program = dipc.load('program p; input x : real; output y : real; y <- Lap(eps, x);')\n"
+        "print(program.probability({'x': 0}, {'y': 0}, gamma=1).expr)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(installed)!r})\n{program}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "exp(-eps)" in run.stdout

@@ -1,0 +1,107 @@
+"""The README is true: its commands give the output it shows, its Python runs, its file map matches the tree."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def sessions() -> list[tuple[str, str]]:
+    """Each `$ command` of the console blocks with the output shown under it."""
+    found = []
+    for block in blocks("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            lines = part.splitlines()
+            end = next(i for i, line in enumerate(lines) if not line.endswith("\\"))
+            command = " ".join(line.rstrip("\\").strip() for line in lines[: end + 1])
+            found.append((command, "\n".join(lines[end + 1 :]).strip("\n")))
+    return found
+
+
+def run(command: str, cwd: Path) -> tuple[int, str]:
+    """The exit code, and stdout followed by stderr, of a `dipc` command."""
+    words = shlex.split(command)
+    assert words[0] in ("dipc", "python"), f"the README shows a command that this test does not know: {command}"
+    program = (
+        [sys.executable, "-c", "from dipc.cli.main import main; main()"] if words[0] == "dipc" else [sys.executable]
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
+    done = subprocess.run(
+        [*program, *words[1:]], capture_output=True, text=True, cwd=cwd, timeout=120, check=False, env=environment
+    )
+    return done.returncode, (done.stdout + done.stderr).strip("\n")
+
+
+def steady(text: str) -> str:
+    """Without what differs from run to run: seconds, and blanks at the ends of lines."""
+    text = re.sub(r"\b\d+(\.\d+)? ?(s|ms)\b", "# s", text)
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize(("command", "shown"), sessions(), ids=lambda value: str(value)[:50])
+def test_commands_print_what_the_readme_shows(command: str, shown: str) -> None:
+    code, printed = run(command, ROOT)
+    assert code in (0, 1, 2), printed
+    if "..." in shown.splitlines():
+        head, tail = steady(shown).split("\n...\n")
+        assert steady(printed).startswith(head)
+        assert steady(printed).endswith(tail)
+    else:
+        assert steady(printed) == steady(shown)
+
+
+def test_the_readme_shows_a_proof_and_a_counterexample() -> None:
+    codes = [run(command, ROOT)[0] for command, _ in sessions() if command.startswith("dipc check")]
+    assert {0, 1} <= set(codes)
+
+
+def test_the_python_examples_run() -> None:
+    examples = doctest.DocTestParser().get_doctest("\n".join(blocks("python")), {}, "README.md", "README.md", 0)
+    assert examples.examples
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    messages: list[str] = []
+    runner.run(examples, out=messages.append)
+    assert messages == []
+
+
+def test_the_programs_of_the_readme_are_accepted() -> None:
+    from dipc import load
+
+    programs = [block for block in blocks("text") if re.match(r"(#.*\n)*program ", block)]
+    assert programs
+    for text in programs:
+        load(text)
+
+
+def test_the_file_map_is_the_tree() -> None:
+    (listing,) = [block for block in blocks("text") if block.startswith("dipc/")]
+    shown = [line.split()[0] for line in listing.splitlines() if line and not line.startswith(" ")]
+    for entry in shown:
+        path = ROOT / entry
+        assert path.is_dir() if entry.endswith("/") else path.is_file(), entry
+    rooms = {f"dipc/{path.name}/" for path in (ROOT / "dipc").iterdir() if (path / "__init__.py").exists()}
+    top = {
+        f"{path.name}/" for path in ROOT.iterdir() if path.is_dir() and path.name in ("grammars", "benchmarks", "tests")
+    }
+    assert rooms | top <= set(shown)
+
+
+def test_every_make_target_named_in_the_readme_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"\bmake ([a-z]+)\b", README))
+    assert {"demo", "test"} <= named
+    assert named <= targets
