@@ -1,0 +1,154 @@
+"""From the tree of a program to its instructions: every name resolved, every rule checked, every loop unrolled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dipc.diagnostics.source import Source, Span
+from dipc.syntax import ast
+from dipc.syntax.assigned import report_unassigned
+from dipc.syntax.claims import check_claims
+from dipc.syntax.codes import Code
+from dipc.syntax.constants import compute_constants, register
+from dipc.syntax.core import CoreProgram, Instruction
+from dipc.syntax.domains import declare_domains
+from dipc.syntax.expressions import Elaborator
+from dipc.syntax.findings import Findings
+from dipc.syntax.fitting import Fitting
+from dipc.syntax.scope import Constant, EnumeratedValue, Foreign, Scope, Variable
+from dipc.syntax.statements import Statements
+from dipc.syntax.variables import declare_variables
+
+
+def lower(program: ast.Program, source: Source, overrides: Mapping[str, Fraction] | None = None) -> CoreProgram:
+    """The typed program, with `overrides` in the place of its constants (-D name=value).
+
+    Raises DiagnosticError with everything that is wrong with the program, in the order of the text.
+    """
+    findings = Findings(source)
+    scope = _declared(program, overrides or {}, findings)
+    core = _main(program, scope, findings)
+    if core.ideal is not None:
+        _ideal(program, core, scope, findings)
+    findings.raise_if_any()
+    return core
+
+
+def lower_ideal(
+    program: ast.Program, source: Source, overrides: Mapping[str, Fraction] | None = None
+) -> CoreProgram | None:
+    """The `ideal` block as a program of its own; None when there is none.
+
+    Its inputs and outputs are those of the mechanism in the same order, though in other slots. It draws nothing at
+    random. Raises DiagnosticError as `lower` does.
+    """
+    findings = Findings(source)
+    scope = _declared(program, overrides or {}, findings)
+    core = _main(program, scope, findings)
+    ideal = None if core.ideal is None else _ideal(program, core, scope, findings)
+    findings.raise_if_any()
+    return ideal
+
+
+def _declared(program: ast.Program, overrides: Mapping[str, Fraction], findings: Findings) -> Scope:
+    """All names of the program; constants first, so that domains, bounds and types may use every one of them."""
+    scope = Scope()
+    elaborator = Elaborator(scope, findings)
+    register(program.declarations, scope, findings)
+    compute_constants(program.declarations, overrides, elaborator)
+    declare_domains(program.declarations, elaborator)
+    declare_variables(program.declarations, elaborator, Fitting(elaborator))
+    return scope
+
+
+def _main(program: ast.Program, scope: Scope, findings: Findings) -> CoreProgram:
+    elaborator = Elaborator(scope, findings)
+    claim = check_claims(program.declarations, elaborator)
+    instructions, loops = _body(program.body, elaborator, program.span, deterministic=False)
+    outputs = _of_role(scope, ast.Role.OUTPUT)
+    if not any(isinstance(known, Variable) and known.role is ast.Role.OUTPUT for known in scope.symbols.values()):
+        notes = ("declare what the mechanism answers: `output out : real;`",)
+        findings.report(Code.NO_OUTPUT, program.span, f"the program `{program.name}` has no output", notes=notes)
+    return CoreProgram(
+        program.name,
+        findings.source,
+        scope.constants(),
+        tuple(scope.slots),
+        _of_role(scope, ast.Role.INPUT),
+        outputs,
+        instructions,
+        loops,
+        claim,
+        _single_ideal(program, findings),
+    )
+
+
+def _body(
+    body: tuple[ast.Statement, ...], elaborator: Elaborator, whole: Span, *, deterministic: bool
+) -> tuple[tuple[Instruction, ...], dict[int, Span]]:
+    statements = Statements(elaborator, Fitting(elaborator), deterministic=deterministic)
+    instructions = statements.lower(body, Span(whole.end, whole.end))
+    if statements.complete:
+        report_unassigned(instructions, elaborator.scope.slots, elaborator.findings)
+    return instructions, statements.loops
+
+
+def _of_role(scope: Scope, role: ast.Role) -> tuple[int, ...]:
+    return tuple(slot.index for slot in scope.slots if slot.role is role)
+
+
+def _single_ideal(program: ast.Program, findings: Findings) -> ast.IdealDecl | None:
+    ideals = [declaration for declaration in program.declarations if isinstance(declaration, ast.IdealDecl)]
+    for again in ideals[1:]:
+        findings.report(
+            Code.BAD_IDEAL,
+            again.span,
+            "a program has one ideal",
+            notes=("leave all but one out",),
+            secondary=((ideals[0].span, "the first ideal"),),
+        )
+    return ideals[0] if ideals else None
+
+
+def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Findings) -> CoreProgram:
+    ideal = core.ideal
+    assert ideal is not None
+    scope = _shared(shared)
+    elaborator = Elaborator(scope, findings)
+    for declaration in ideal.declarations:
+        if declaration.role is not ast.Role.VAR:
+            message = f"the ideal declares an {declaration.role.value}"
+            notes = ("it has the inputs and outputs of the program; only `var` may stand here",)
+            findings.report(Code.BAD_IDEAL, declaration.span, message, notes=notes)
+    own = tuple(declaration for declaration in ideal.declarations if declaration.role is ast.Role.VAR)
+    register(own, scope, findings)
+    declare_variables(own, elaborator, Fitting(elaborator))
+    instructions, loops = _body(ideal.body, elaborator, ideal.span, deterministic=True)
+    return CoreProgram(
+        program.name,
+        findings.source,
+        core.constants,
+        tuple(scope.slots),
+        _of_role(scope, ast.Role.INPUT),
+        _of_role(scope, ast.Role.OUTPUT),
+        instructions,
+        loops,
+        None,
+        None,
+    )
+
+
+def _shared(scope: Scope) -> Scope:
+    """What an ideal sees: constants, domains, inputs and outputs, these in slots of their own."""
+    inner = Scope()
+    inner.domains.update(scope.domains)
+    for name, symbol in scope.symbols.items():
+        match symbol:
+            case Constant() | EnumeratedValue() | Foreign():
+                inner.symbols[name] = symbol
+            case Variable(role=ast.Role.VAR):
+                inner.symbols[name] = Foreign(name, symbol.span)
+            case Variable():
+                inner.symbols[name] = inner.adopt(symbol, scope)
+    return inner
