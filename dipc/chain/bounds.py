@@ -1,0 +1,101 @@
+"""Difference constraints x - y >= w as a weighted graph; what they entail, by longest paths.
+
+A unary bound x >= w is a difference with the variable ORIGIN, which is 0. Weights are pairs (w, s): s counts strict
+steps, so that x - y >= w with s > 0 means x - y > w. A constraint on a noise counts as strict: almost surely it is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from fractions import Fraction
+
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import Constraint, terms_of
+
+ORIGIN = -1
+
+Weight = tuple[Fraction, int]
+#: (x, y, w): x - y >= w.
+Difference = tuple[int, int, Weight]
+#: by y, the (x, w) with x - y >= w.
+Graph = dict[int, list[tuple[int, Weight]]]
+
+_NOWHERE: Weight = (Fraction(0), 0)
+
+
+def as_difference(known: Constraint) -> Difference | None:
+    """The constraint as a difference of two variables (or of one and ORIGIN), None when it is none."""
+    upper, lower = difference_ends(known.form)
+    if upper is None or lower is None:
+        return None
+    strict = 1 if known.strict or known.form.noises else 0
+    return upper, lower, (-known.form.constant, strict)
+
+
+def difference_ends(form: Affine) -> tuple[int | None, int | None]:
+    """(x, y) when the normalized `form` is x - y + constant."""
+    upper: int | None = None
+    lower: int | None = None
+    for variable, coefficient in terms_of(form):
+        if coefficient == 1 and upper is None:
+            upper = variable
+        elif coefficient == -1 and lower is None:
+            lower = variable
+        else:
+            return None, None
+    if upper is None and lower is None:
+        return None, None
+    return (ORIGIN if upper is None else upper), (ORIGIN if lower is None else lower)
+
+
+def graph_of(differences: Iterable[Difference]) -> Graph:
+    """The differences by their lower end; every variable is a key."""
+    graph: Graph = {}
+    for upper, lower, weight in differences:
+        graph.setdefault(lower, []).append((upper, weight))
+        graph.setdefault(upper, [])
+    return graph
+
+
+def greatest_bounds(
+    graph: Graph, start: int, goal: int | None = None, enough: Weight | None = None
+) -> dict[int, Weight] | None:
+    """By x, the greatest w that the graph entails in x - start >= w; None when the graph is contradictory.
+
+    With `goal` and `enough` the search may stop early: the bound given for `goal` is then at least `enough`, others
+    may be smaller than entailed. A contradiction that `start` does not reach is not noticed.
+    """
+    best: dict[int, Weight] = {start: _NOWHERE}
+    steps: dict[int, int] = {start: 0}
+    pending = deque([start])
+    waiting = {start}
+    while pending:
+        lower = pending.popleft()
+        waiting.discard(lower)
+        base, base_strict = best[lower]
+        for upper, (weight, strict) in graph.get(lower, ()):
+            found = (base + weight if weight else base, base_strict + strict)
+            if upper in best and found <= best[upper]:
+                continue
+            if upper == start:
+                return None
+            best[upper] = found
+            steps[upper] = steps[lower] + 1
+            if steps[upper] > len(graph):
+                return None
+            if upper == goal and enough is not None and found >= enough:
+                return best
+            if upper not in waiting:
+                waiting.add(upper)
+                pending.append(upper)
+    return best
+
+
+def is_contradictory(graph: Graph) -> bool:
+    """Whether no point satisfies all constraints (those on noises strictly)."""
+    # A source that reaches every variable with weight 0: a positive cycle is then noticed wherever it is.
+    source = ORIGIN - 1
+    widened = dict(graph)
+    widened[source] = [(variable, _NOWHERE) for variable in graph]
+    return greatest_bounds(widened, source) is None

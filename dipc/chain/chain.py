@@ -1,0 +1,47 @@
+"""The chain as built: a graph of states and what its exits output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import ConstraintSet
+from dipc.chain.flow import Flow
+from dipc.chain.state import NoiseVar, State
+from dipc.syntax.core import Value
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, slots=True)
+class ExitState:
+    """One way to end.
+
+    `outputs` holds the observed outputs only, None for one that was never assigned. It is reached exactly (up to
+    measure zero) where `guards` hold of the inputs and `constraints` of the noises; different exits exclude each other.
+    """
+
+    node: int
+    outputs: dict[int, Value | Affine | None]
+    noises: tuple[NoiseVar, ...]
+    constraints: ConstraintSet
+    guards: ConstraintSet
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The parametrized DTMC from `initial` on.
+
+    `graph` is a networkx.DiGraph over the keys of `states`; the attribute `edges` of an edge is a tuple of `Edge`, more
+    than one where several outcomes lead to the same state. States in `cut` were left without successors because their
+    outputs already differ from the wanted ones; without them the leaves are the `exits`.
+    """
+
+    flow: Flow
+    graph: nx.DiGraph[int]
+    states: dict[int, State]
+    initial: int
+    exits: tuple[ExitState, ...]
+    cut: frozenset[int]

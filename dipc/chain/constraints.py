@@ -1,0 +1,117 @@
+"""Linear inequalities over noises and inputs, and conjunctions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dipc.chain.affine import Affine
+from dipc.syntax.ast import CompareOp
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """`form` >= 0, or > 0 when `strict`; `form` is normalized.
+
+    With noises in it the open and the closed half-space have the same measure: `strict` is then False, so that the two
+    are equal. `difference` `op` 0 is the comparison as it was written (or its negation), for display.
+    """
+
+    form: Affine
+    strict: bool
+    difference: Affine = field(compare=False)
+    op: CompareOp = field(compare=False)
+
+    def holds_at(self, inputs: Mapping[int, Fraction]) -> bool:
+        """Whether a constraint on inputs alone holds."""
+        value = self.form.at(inputs)
+        return value > 0 or (not value and not self.strict)
+
+
+def constraint(difference: Affine, op: CompareOp) -> Constraint:
+    """`difference` `op` 0 for an inequality `op`."""
+    assert op not in (CompareOp.EQ, CompareOp.NE)
+    form = difference if op in (CompareOp.GE, CompareOp.GT) else -difference
+    strict = not form.noises and op in (CompareOp.GT, CompareOp.LT)
+    return Constraint(form.normalized(), strict, difference, op)
+
+
+_NEGATED = {
+    CompareOp.GE: CompareOp.LT,
+    CompareOp.LT: CompareOp.GE,
+    CompareOp.GT: CompareOp.LE,
+    CompareOp.LE: CompareOp.GT,
+    CompareOp.EQ: CompareOp.NE,
+    CompareOp.NE: CompareOp.EQ,
+}
+
+
+def equality(difference: Affine) -> tuple[Constraint, Constraint]:
+    """`difference` = 0 as two constraints, each shown as the equation."""
+    form = difference.normalized()
+    return (
+        Constraint(form, False, difference, CompareOp.EQ),
+        Constraint(-form, False, difference, CompareOp.EQ),
+    )
+
+
+def negation(known: Constraint) -> Constraint:
+    """The constraint that holds where `known` does not."""
+    return Constraint(-known.form, not known.form.noises and not known.strict, known.difference, _NEGATED[known.op])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstraintSet:
+    """A conjunction: `items` in the order they were added, `keys` the same as a set, and all their `variables_of`."""
+
+    items: tuple[Constraint, ...]
+    keys: frozenset[Constraint]
+    variables: frozenset[int]
+    fingerprint: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConstraintSet) and (self is other or self.keys == other.keys)
+
+    def __hash__(self) -> int:
+        return self.fingerprint
+
+    def add(self, extra: Constraint) -> ConstraintSet:
+        if extra in self.keys:
+            return self
+        return ConstraintSet(
+            (*self.items, extra),
+            self.keys | {extra},
+            self.variables.union(variables_of(extra.form)),
+            self.fingerprint ^ hash(extra),
+        )
+
+
+NOTHING_KNOWN = ConstraintSet((), frozenset(), frozenset(), 0)
+
+
+def constraint_set(items: Iterable[Constraint]) -> ConstraintSet:
+    """The conjunction of `items`."""
+    result = NOTHING_KNOWN
+    for item in items:
+        result = result.add(item)
+    return result
+
+
+def variables_of(form: Affine) -> list[int]:
+    """The unknowns of a form under one numbering: noises even, inputs odd."""
+    return [variable for variable, _ in terms_of(form)]
+
+
+def terms_of(form: Affine) -> list[tuple[int, Fraction]]:
+    """The terms of a form by the numbering of `variables_of`."""
+    terms = [(2 * noise, coefficient) for noise, coefficient in form.noises]
+    terms += [(2 * slot + 1, coefficient) for slot, coefficient in form.inputs]
+    return terms
+
+
+def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine:
+    """The inverse of `terms_of`."""
+    noises = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 0]
+    inputs = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 1]
+    return Affine(tuple(sorted(noises)), tuple(sorted(inputs)), constant)

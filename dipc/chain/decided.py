@@ -1,0 +1,85 @@
+"""What a set of constraints decides about another one, exactly.
+
+Soundness of the chain never depends on an answer being found: a comparison left open only branches, and a branch whose
+constraints contradict each other has measure zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dipc.chain.bounds import Graph, as_difference, graph_of, greatest_bounds, is_contradictory
+from dipc.chain.constraints import Constraint, ConstraintSet, negation, terms_of, variables_of
+from dipc.chain.elimination import is_feasible
+
+
+def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
+    """Whether `question` is implied (True) or excluded (False) by `known`, None when neither is found.
+
+    For a constraint on noises both are meant almost surely; a guard is decided for every value of the inputs.
+    """
+    # Free on both sides, and the support of every noise is the whole line: this is the hot path.
+    for variable in variables_of(question.form):
+        if not any(variable in constraints.variables for constraints in known):
+            return None
+    opposite = negation(question)
+    for constraints in known:
+        if question in constraints.keys:
+            return True
+        if opposite in constraints.keys:
+            return False
+    facts = _connected(question, [item for constraints in known for item in constraints.items])
+    if entails(facts, question):
+        return True
+    if entails(facts, opposite):
+        return False
+    return None
+
+
+def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
+    """True only if every point that satisfies `facts` satisfies `question` (almost every, if noises are concerned)."""
+    differences = [as_difference(fact) for fact in facts]
+    asked = as_difference(question)
+    graph = graph_of(difference for difference in differences if difference is not None)
+    if asked is not None and graph_entails(graph, question):
+        return True
+    if asked is not None and None not in differences:
+        return False
+    return is_feasible([*facts, negation(question)]) is False
+
+
+def graph_entails(graph: Graph, question: Constraint) -> bool:
+    """`entails` for a difference constraint and a graph of differences: exact."""
+    asked = as_difference(question)
+    assert asked is not None
+    upper, lower, (weight, strict) = asked
+    # The closed half-space is as good as the open one where a noise is concerned.
+    enough = (weight, strict if question.strict else 0)
+    best = greatest_bounds(graph, lower, upper, enough)
+    return best is None or (upper in best and best[upper] >= enough)
+
+
+def contradict(facts: Sequence[Constraint]) -> bool:
+    """True only if the measure of `facts` is zero whatever the inputs are."""
+    keys = set(facts)
+    if any(negation(fact) in keys for fact in facts):
+        return True
+    differences = [as_difference(fact) for fact in facts]
+    if is_contradictory(graph_of(difference for difference in differences if difference is not None)):
+        return True
+    return None in differences and is_feasible(facts) is False
+
+
+def _connected(question: Constraint, facts: Iterable[Constraint]) -> list[Constraint]:
+    """The facts that share variables with the question, directly or through others."""
+    rest = [(fact, frozenset(variables_of(fact.form))) for fact in facts]
+    reached = {variable for variable, _ in terms_of(question.form)}
+    found: list[Constraint] = []
+    while True:
+        near = [fact for fact, variables in rest if not variables.isdisjoint(reached)]
+        if not near:
+            return found
+        found += near
+        for fact in near:
+            reached.update(variables_of(fact.form))
+        rest = [(fact, variables) for fact, variables in rest if variables.isdisjoint(reached)]

@@ -1,0 +1,228 @@
+"""Builds the chain, with real inputs symbolic, towards the wanted outputs only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from dipc.chain.affine import Affine
+from dipc.chain.chain import Chain, ExitState
+from dipc.chain.edge import Edge
+from dipc.chain.fault import Fault
+from dipc.chain.flow import Flow, analyze, slot_set, slots_in
+from dipc.chain.path import path_notes
+from dipc.chain.state import Mark, NoiseVar, SlotValue, State, initial_state
+from dipc.chain.step import step
+from dipc.chain.unite import Dominators, united
+from dipc.exact.limits import LimitReached
+from dipc.syntax.ast import Role
+from dipc.syntax.core import CoreProgram, RealType, Slot, Value
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreLimits:
+    """`states` bounds the states of one chain, `cells` states times slots (memory: about 8 bytes each)."""
+
+    states: int = 100_000
+    cells: int = 40_000_000
+
+
+DEFAULT_LIMITS = ExploreLimits()
+
+
+def explore(
+    program: CoreProgram | Flow,
+    dom_inputs: Mapping[int, Value],
+    wanted: Mapping[int, Value] | None = None,
+    limits: ExploreLimits = DEFAULT_LIMITS,
+    *,
+    observed: Iterable[int] | None = None,
+    display: bool = False,
+) -> Chain:
+    """The chain for `dom_inputs` (a value for every DOM and bool input).
+
+    With `wanted`, values of DOM and bool outputs, the exits are just those that have these values: a state is cut as
+    soon as an output that nothing can change any more differs. The exits give the `observed` outputs: all of them by
+    default, with `wanted` its own and the real ones. Paths that differ in nothing that matters later are united, unless
+    `display` asks for every state as the paper shows it. Give a Flow to analyze a program only once.
+
+    Raises DiagnosticError with the path for what goes wrong in a step, LimitReached past `limits`.
+    """
+    flow = program if isinstance(program, Flow) else analyze(program)
+    if observed is None:
+        observed = [
+            slot
+            for slot in flow.program.outputs
+            if wanted is None or slot in wanted or isinstance(flow.program.slots[slot].type, RealType)
+        ]
+    explorer = _Explorer(flow, dict(dom_inputs), dict(wanted or {}), frozenset(observed), limits, display)
+    return explorer.run()
+
+
+class _Explorer:
+    """One exploration: states are taken in label order, so that all states at a label are known when it is reached."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        dom_inputs: dict[int, Value],
+        wanted: dict[int, Value],
+        observed: frozenset[int],
+        limits: ExploreLimits,
+        display: bool,
+    ) -> None:
+        import networkx as nx
+
+        self.flow = flow
+        self.dom_inputs = dom_inputs
+        self.wanted = wanted
+        self.wanted_set = slot_set(wanted)
+        self.observed = observed
+        self.limits = limits
+        everything = slot_set(range(len(flow.program.slots)))
+        # Wanted outputs are compared when they become final: they must not be forgotten before.
+        self.live = [everything] * (flow.exit_label + 1) if display else flow.live(observed | wanted.keys())
+        self.everything = everything
+        self.unites = flow.forward and not display
+        self.graph: nx.DiGraph[int] = nx.DiGraph()
+        self.states: dict[int, State] = {}
+        self.ids: dict[State, int] = {}
+        self.pending: list[tuple[int, int]] = []
+        self.cut: set[int] = set()
+        self.exited: list[int] = []
+        self.dominators = Dominators()
+        self.created = 0
+
+    def run(self) -> Chain:
+        flow = self.flow
+        start = initial_state(flow.entry, tuple(self._initial_value(slot) for slot in flow.program.slots))
+        start = self._forgotten(start, self.everything & ~self.live[flow.entry])
+        initial = self._add(start)
+        if self._differs(start, self.wanted_set & ~flow.may_assign[flow.entry]):
+            self.cut.add(initial)
+        else:
+            heappush(self.pending, (flow.entry, initial))
+        while self.pending:
+            label = self.pending[0][0]
+            batch: list[int] = []
+            while self.pending and self.pending[0][0] == label:
+                batch.append(heappop(self.pending)[1])
+            if self.unites and label in flow.joins and len(batch) > 1:
+                batch = self._unite(batch)
+            if label == flow.exit_label:
+                self.exited.extend(batch)
+            else:
+                for node in batch:
+                    self._expand(node)
+        exits = tuple(self._exit_state(node) for node in self.exited)
+        return Chain(flow, self.graph, self.states, initial, exits, frozenset(self.cut))
+
+    def _initial_value(self, slot: Slot) -> SlotValue:
+        if slot.role is Role.INPUT:
+            if isinstance(slot.type, RealType):
+                return Affine.input(slot.index)
+            return self.dom_inputs[slot.index]
+        if slot.initial is None:
+            return Mark.UNASSIGNED
+        if isinstance(slot.type, RealType):
+            assert not isinstance(slot.initial, str | bool)
+            return Affine.number(slot.initial)
+        return slot.initial
+
+    def _add(self, state: State) -> int:
+        self.created += 1
+        if self.created > self.limits.states:
+            raise LimitReached("states", f"the chain has more than {self.limits.states} states")
+        if self.created * len(state.values) > self.limits.cells:
+            raise LimitReached("cells", f"the chain's states hold more than {self.limits.cells} values")
+        node = self.created - 1
+        self.ids[state] = node
+        self.states[node] = state
+        self.graph.add_node(node)
+        return node
+
+    def _expand(self, node: int) -> None:
+        state = self.states[node]
+        label = state.label
+        try:
+            successors = step(self.flow, state)
+        except Fault as fault:
+            notes = path_notes(self.flow.program, self.graph, self.states, node, self.dom_inputs)
+            raise fault.diagnosed(self.flow.program.source, *notes) from None
+        held = self.live[label] | self.flow.writes[label]
+        changeable = self.flow.may_assign[label]
+        for after, edge in successors:
+            goal = after.label
+            dying = held & ~self.live[goal]
+            after = self._forgotten(after, dying) if dying else after
+            known = self.ids.get(after)
+            if known is None:
+                known = self._add(after)
+                if self._differs(after, self.wanted_set & changeable & ~self.flow.may_assign[goal]):
+                    self.cut.add(known)
+                else:
+                    heappush(self.pending, (goal, known))
+            self._connect(node, known, (edge,))
+
+    def _connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:
+        if self.graph.has_edge(source, goal):
+            edges = (*self.graph.edges[source, goal]["edges"], *edges)
+        self.graph.add_edge(source, goal, edges=edges)
+        if self.unites:
+            self.dominators.connect(source, goal)
+
+    def _forgotten(self, state: State, slots: int) -> State:
+        return state.forget(list(slots_in(slots))) if slots else state
+
+    def _differs(self, state: State, final: int) -> bool:
+        return any(state.values[slot] != self.wanted[slot] for slot in slots_in(final))
+
+    def _unite(self, batch: list[int]) -> list[int]:
+        """Replaces groups of states that differ in their constraints only and unite to one conjunction."""
+        result: list[int] = []
+        for group, noises in _alike(batch, self.states):
+            constraints = united(group, self.graph, self.states, self.dominators) if len(group) > 1 else None
+            if constraints is None:
+                result.extend(group)
+                continue
+            whole = self._add(self.states[group[0]].constrained_by(constraints, noises.values()))
+            for node in group:
+                for source in list(self.graph.predecessors(node)):
+                    self._connect(source, whole, self.graph.edges[source, node]["edges"])
+                self.graph.remove_node(node)
+                del self.ids[self.states.pop(node)]
+            result.append(whole)
+        return result
+
+    def _exit_state(self, node: int) -> ExitState:
+        state = self.states[node]
+        outputs: dict[int, Value | Affine | None] = {}
+        for slot in sorted(self.observed):
+            value = state.values[slot]
+            outputs[slot] = None if isinstance(value, Mark) else value
+        return ExitState(node, outputs, state.noises, state.constraints, state.guards)
+
+
+def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
+    """The batch in groups that agree in values and guards, each with all their noises.
+
+    A noise that only some of them drew does no harm: to the others it is independent, and they know nothing of it.
+    """
+    groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
+    for node in batch:
+        state = states[node]
+        alike = groups.setdefault(state.fingerprint, [])
+        for group, noises in alike:
+            same = all(noises.get(noise.id, noise) == noise for noise in state.noises)
+            if same and states[group[0]].agrees_with(state):
+                group.append(node)
+                noises.update((noise.id, noise) for noise in state.noises)
+                break
+        else:
+            alike.append(([node], {noise.id: noise for noise in state.noises}))
+    return [group for alike in groups.values() for group in alike]

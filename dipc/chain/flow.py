@@ -1,0 +1,252 @@
+"""Facts about a program's control and data flow, computed once per program.
+
+Sets of slots are Python integers, bit i for slot i: the programs that matter have hundreds of slots and a thousand
+instructions, and the chain asks at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from dipc.syntax.core import (
+    AffineExpr,
+    Apply,
+    AssignAffine,
+    AssignComparison,
+    AssignDom,
+    Branch,
+    BranchComparison,
+    Const,
+    CoreProgram,
+    DomExpr,
+    DomType,
+    Exit,
+    Instruction,
+    Jump,
+    Read,
+    ReadElement,
+    SampleChoice,
+    SampleExponential,
+    SampleNoise,
+    Target,
+    Value,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Everything about a program that does not depend on its inputs.
+
+    `landing[l]` is where control that goes to label l stays: jumps are followed, and every exit is the one label
+    `exit_label` = len(instructions). `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's
+    included; `forward` says that every step leads to a greater label, so that states can be taken in label order.
+    """
+
+    program: CoreProgram
+    entry: int
+    exit_label: int
+    landing: tuple[int, ...]
+    successors: tuple[tuple[int, ...], ...]
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    must_write: tuple[int, ...]
+    may_assign: tuple[int, ...]
+    joins: frozenset[int]
+    forward: bool
+    domains: dict[int, dict[Value, Value]]
+    versions: dict[int, dict[int, int]]
+
+    def live(self, observed: Iterable[int]) -> tuple[int, ...]:
+        """By label, the slots that a later instruction may read, or that are `observed` at the exit."""
+        return _backwards(
+            self.successors,
+            slot_set(observed),
+            lambda label, after: self.reads[label] | (after & ~self.must_write[label]),
+        )
+
+
+def analyze(program: CoreProgram) -> Flow:
+    """The flow of a program; linear in its length for loop-free programs."""
+    instructions = program.instructions
+    exit_label = len(instructions)
+    landing = tuple(_landing(instructions, label) for label in range(exit_label + 1))
+    successors = tuple(
+        tuple(dict.fromkeys(landing[goal] for goal in _goals(instruction, label)))
+        for label, instruction in enumerate(instructions)
+    )
+    effects = [_effect(instruction) for instruction in instructions]
+    writes = tuple(write for _, write, _ in effects)
+    arrivals: dict[int, int] = {}
+    entry = landing[0]
+    for label in _reachable(entry, successors):
+        for goal in successors[label]:
+            arrivals[goal] = arrivals.get(goal, 0) + 1
+    return Flow(
+        program=program,
+        entry=entry,
+        exit_label=exit_label,
+        landing=landing,
+        successors=successors,
+        reads=tuple(read for read, _, _ in effects),
+        writes=writes,
+        must_write=tuple(must for _, _, must in effects),
+        may_assign=_backwards(successors, 0, lambda label, after: writes[label] | after),
+        joins=frozenset(label for label, count in arrivals.items() if count > 1),
+        forward=all(goal > label for label in range(exit_label) for goal in successors[label]),
+        domains={
+            slot.index: {value: value for value in slot.type.values}
+            for slot in program.slots
+            if isinstance(slot.type, DomType)
+        },
+        versions=_versions(instructions),
+    )
+
+
+def slot_set(slots: Iterable[int]) -> int:
+    """The slots as a set."""
+    result = 0
+    for slot in slots:
+        result |= 1 << slot
+    return result
+
+
+def slots_in(members: int) -> Iterator[int]:
+    """The slots of a set, increasing."""
+    while members:
+        lowest = members & -members
+        yield lowest.bit_length() - 1
+        members ^= lowest
+
+
+def _backwards(
+    successors: tuple[tuple[int, ...], ...], at_exit: int, transfer: Callable[[int, int], int]
+) -> tuple[int, ...]:
+    """The least solution of `before[l] = transfer(l, union of before[successor])` with `before[exit] = at_exit`."""
+    before = [0] * len(successors) + [at_exit]
+    changed = True
+    while changed:
+        changed = False
+        for label in range(len(successors) - 1, -1, -1):
+            after = 0
+            for goal in successors[label]:
+                after |= before[goal]
+            new = transfer(label, after)
+            if new != before[label]:
+                before[label] = new
+                changed = True
+    return tuple(before)
+
+
+def _landing(instructions: tuple[Instruction, ...], label: int) -> int:
+    seen: set[int] = set()
+    while label < len(instructions):
+        match instructions[label]:
+            case Jump(target=target) if label not in seen:
+                seen.add(label)
+                label = target
+            case Exit():
+                return len(instructions)
+            case _:
+                break
+    return label
+
+
+def _goals(instruction: Instruction, label: int) -> tuple[int, ...]:
+    match instruction:
+        case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
+            return (then, otherwise)
+        case Jump(target=target):
+            return (target,)
+        case Exit():
+            return ()
+        case _:
+            return (label + 1,)
+
+
+def _reachable(entry: int, successors: tuple[tuple[int, ...], ...]) -> set[int]:
+    """The labels of instructions (not the exit) that control can reach."""
+    found: set[int] = set()
+    pending = [entry]
+    while pending:
+        label = pending.pop()
+        if label < len(successors) and label not in found:
+            found.add(label)
+            pending.extend(successors[label])
+    return found
+
+
+def _effect(instruction: Instruction) -> tuple[int, int, int]:
+    """The slots that an instruction may read, may write, and surely writes."""
+    match instruction:
+        case AssignDom(target=target, value=value):
+            return _writing(target, _reads(value))
+        case AssignAffine(target=target, value=form):
+            return _writing(target, _reads_affine(form))
+        case AssignComparison(target=target, difference=form):
+            return _writing(target, _reads_affine(form))
+        case SampleNoise(target=target, mean=form):
+            return _writing(target, _reads_affine(form))
+        case SampleExponential(target=target, scores=scores):
+            return _writing(target, _union(_reads(score) for score in scores))
+        case SampleChoice(target=target, arms=arms):
+            return _writing(target, _union(_reads(value) for value, _ in arms))
+        case Branch(condition=condition):
+            return _reads(condition), 0, 0
+        case BranchComparison(difference=form):
+            return _reads_affine(form), 0, 0
+        case Jump() | Exit():
+            return 0, 0, 0
+        case _:
+            assert_never(instruction)
+
+
+def _writing(target: Target, reads: int) -> tuple[int, int, int]:
+    written = slot_set(target.slots)
+    if target.index is None:
+        return reads, written, written
+    return reads | _reads(target.index), written, 0
+
+
+def _union(sets: Iterable[int]) -> int:
+    result = 0
+    for members in sets:
+        result |= members
+    return result
+
+
+def _reads(expr: DomExpr) -> int:
+    match expr:
+        case Const():
+            return 0
+        case Read(slot=slot):
+            return 1 << slot
+        case ReadElement(slots=slots, index=index):
+            return slot_set(slots) | _reads(index)
+        case Apply(arguments=arguments):
+            return _union(_reads(argument) for argument in arguments)
+        case _:
+            assert_never(expr)
+
+
+def _reads_affine(form: AffineExpr) -> int:
+    result = _reads(form.constant)
+    for coefficient, read in form.terms:
+        result |= _reads(coefficient) | _reads(read)
+    return result
+
+
+def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]]:
+    """By the label of a draw and the slot drawn into: its number among the draws of that slot, if there are several."""
+    draws: dict[int, list[int]] = {}
+    for label, instruction in enumerate(instructions):
+        if isinstance(instruction, SampleNoise):
+            for slot in instruction.target.slots:
+                draws.setdefault(slot, []).append(label)
+    versions: dict[int, dict[int, int]] = {}
+    for slot, labels in draws.items():
+        if len(labels) > 1:
+            for count, label in enumerate(labels, 1):
+                versions.setdefault(label, {})[slot] = count
+    return versions

@@ -1,0 +1,149 @@
+"""Unites paths whose constraint sets together are one constraint set, such as those of a running maximum.
+
+A group of states that agree in all but their constraints has regions U = U1 + U2 + ... Let E be a conjunction implied
+by every one of them, so that U lies in E. Let A be a state through which every path to the group leads, with E inside
+the region of A. The leaves of the chain below A partition the region of A (up to measure zero). So if E contradicts
+every leaf that is not in the group, E is U: nothing is approximated, and if the test fails the paths stay apart.
+
+All regions are sets of values of the noises, by their ids. That a leaf may have drawn a noise with another mean is no
+matter: how the values are distributed has no part in the argument, only that the members of one group agree on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dipc.chain.bounds import ORIGIN, as_difference, graph_of, greatest_bounds
+from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, form_of
+from dipc.chain.decided import contradict, entails
+from dipc.chain.irredundant import irredundant
+from dipc.chain.state import State
+from dipc.syntax.ast import CompareOp
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+_MOST_LEAVES = 2000
+_MOST_BOUNDS = 300
+
+
+class Dominators:
+    """The dominators of a chain that grows in topological order: a state is expanded after its last predecessor."""
+
+    def __init__(self) -> None:
+        self._parent: dict[int, int] = {}
+        self._depth: dict[int, int] = {}
+
+    def connect(self, source: int, goal: int) -> None:
+        parent = self._parent.get(goal)
+        parent = source if parent is None else self.common(parent, source)
+        self._parent[goal] = parent
+        self._depth[goal] = self._depth.get(parent, 0) + 1
+
+    def common(self, left: int, right: int) -> int:
+        """The nearest state through which every path to `left` and every path to `right` leads."""
+        while left != right:
+            if self._depth.get(left, 0) < self._depth.get(right, 0):
+                left, right = right, left
+            left = self._parent[left]
+        return left
+
+
+def united(
+    group: Sequence[int], graph: nx.DiGraph[int], states: Mapping[int, State], dominators: Dominators
+) -> ConstraintSet | None:
+    """The one conjunction that is, up to measure zero, the union of the group's regions; None if none was found."""
+    members = [states[node] for node in group]
+    hull = _hull(members)
+    if hull is None:
+        return None
+    above = group[0]
+    for node in group[1:]:
+        above = dominators.common(above, node)
+    own = set(group)
+    leaves = [leaf for leaf in _leaves(graph, above) if leaf not in own]
+    if len(leaves) > _MOST_LEAVES:
+        return None
+    facts = [*hull, *members[0].guards.items]
+    if not all(entails(facts, item) for item in states[above].constraints.items):
+        return None
+    for leaf in leaves:
+        other = states[leaf]
+        if not contradict([*facts, *other.constraints.items, *other.guards.items]):
+            return None
+    return constraint_set(hull)
+
+
+def _hull(members: Sequence[State]) -> list[Constraint] | None:
+    """A conjunction that every member implies: all common bounds on differences, and what they have word for word.
+
+    It implies whatever constraints all members have in common, without naming what follows from the rest. None when
+    it would be too long.
+    """
+    shared: dict[tuple[int, int], Fraction] | None = None
+    for member in members:
+        bounds = _entailed(member)
+        if bounds is None:
+            continue
+        if shared is None:
+            shared = bounds
+        else:
+            shared = {pair: min(bound, bounds[pair]) for pair, bound in shared.items() if pair in bounds}
+    if shared is None or len(shared) > _MOST_BOUNDS:
+        return None
+    written: dict[Constraint, Constraint] = {}
+    for member in members:
+        for item in member.constraints.items:
+            written.setdefault(item, item)
+    bounds_as_constraints = [_constraint(upper, lower, bound) for (upper, lower), bound in shared.items()]
+    # What the members say themselves goes first, in their order: `irredundant` drops from the end.
+    order = {item: position for position, item in enumerate(written)}
+    found = [written.get(item, item) for item in bounds_as_constraints]
+    found.sort(key=lambda item: order.get(item, len(order)))
+    kept = [*irredundant(found, members[0].guards.items)]
+    everywhere = frozenset.intersection(*(member.constraints.keys for member in members))
+    kept += [item for item in members[0].constraints.items if item in everywhere and as_difference(item) is None]
+    return kept
+
+
+def _entailed(member: State) -> dict[tuple[int, int], Fraction] | None:
+    """The greatest bound on upper - lower for every pair with a noise, None when the member's region is empty."""
+    items = (*member.constraints.items, *member.guards.items)
+    graph = graph_of(difference for item in items if (difference := as_difference(item)) is not None)
+    bounds: dict[tuple[int, int], Fraction] = {}
+    for lower in graph:
+        best = greatest_bounds(graph, lower)
+        if best is None:
+            return None
+        for upper, (bound, _) in best.items():
+            if upper != lower and (_is_noise(upper) or _is_noise(lower)):
+                bounds[upper, lower] = bound
+    return bounds
+
+
+def _constraint(upper: int, lower: int, bound: Fraction) -> Constraint:
+    terms = [(variable, Fraction(sign)) for variable, sign in ((upper, 1), (lower, -1)) if variable != ORIGIN]
+    form = form_of(terms, -bound)
+    return Constraint(form, False, form, CompareOp.GE)
+
+
+def _is_noise(variable: int) -> bool:
+    return variable >= 0 and variable % 2 == 0
+
+
+def _leaves(graph: nx.DiGraph[int], above: int) -> list[int]:
+    found: list[int] = []
+    seen = {above}
+    pending = [above]
+    while pending:
+        node = pending.pop()
+        successors = list(graph.successors(node))
+        if not successors:
+            found.append(node)
+        for goal in successors:
+            if goal not in seen:
+                seen.add(goal)
+                pending.append(goal)
+    return found

@@ -1,0 +1,89 @@
+"""A deliberately plain interpreter of core programs on concrete noises: it shares no code with the chain."""
+
+from __future__ import annotations
+
+import operator
+from fractions import Fraction
+
+from dipc.syntax import core
+from dipc.syntax.ast import Role
+
+COMPARE = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+ARITHMETIC = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "neg": operator.neg,
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "not": operator.not_,
+}
+
+
+def run(program, inputs, noises):
+    """The final values by slot, when the draw at label l has the value noises[l]."""
+    values = {}
+    for slot in program.slots:
+        if slot.role is Role.INPUT:
+            values[slot.index] = inputs[slot.index]
+        elif slot.initial is not None:
+            values[slot.index] = slot.initial
+
+    def concrete(expr):
+        if isinstance(expr, core.Const):
+            return expr.value
+        if isinstance(expr, core.Read):
+            return values[expr.slot]
+        if isinstance(expr, core.ReadElement):
+            return values[expr.slots[int(concrete(expr.index)) - expr.low]]
+        if expr.op is core.DomOp.AND:
+            return all(concrete(argument) for argument in expr.arguments)
+        if expr.op is core.DomOp.OR:
+            return any(concrete(argument) for argument in expr.arguments)
+        function = COMPARE.get(expr.op.value) or ARITHMETIC[expr.op.value]
+        return function(*[concrete(argument) for argument in expr.arguments])
+
+    def real(form):
+        return sum((concrete(factor) * concrete(term) for factor, term in form.terms), concrete(form.constant))
+
+    def write(target, value):
+        offset = 0 if target.index is None else int(concrete(target.index)) - target.low
+        slot = target.slots[offset]
+        kind = program.slots[slot].type
+        assert not isinstance(kind, core.DomType) or value in kind.values
+        values[slot] = value
+
+    at = 0
+    while at < len(program.instructions):
+        instruction = program.instructions[at]
+        following = at + 1
+        match instruction:
+            case core.AssignDom(target=target, value=expr):
+                write(target, concrete(expr))
+            case core.AssignAffine(target=target, value=form):
+                write(target, Fraction(real(form)))
+            case core.SampleNoise(target=target):
+                write(target, noises[at])
+            case core.AssignComparison(target=target, difference=form, op=op):
+                write(target, COMPARE[op.value](real(form), 0))
+            case core.BranchComparison(difference=form, op=op, then=then, otherwise=otherwise):
+                following = then if COMPARE[op.value](real(form), 0) else otherwise
+            case core.Branch(condition=condition, then=then, otherwise=otherwise):
+                following = then if concrete(condition) else otherwise
+            case core.Jump(target=target):
+                following = target
+            case core.Exit():
+                break
+            case _:
+                raise AssertionError(instruction)
+        at = following
+    return values

@@ -1,0 +1,197 @@
+"""Programs for the tests, written as nested tuples and flattened to instructions as the syntax room does.
+
+Statements: ("lap", slot, rate, affine), ("set", slot, expr), ("let", slot, affine), ("compare", slot, affine, op),
+("if", expr, then, otherwise), ("ifcompare", affine, op, then, otherwise), ("exit",). An affine is (terms, constant),
+terms being a dict from slot to number or expr. Every instruction stands on its own line of the source: line = label + 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from dipc.diagnostics.source import Source, Span
+from dipc.syntax.ast import CompareOp, Role
+from dipc.syntax.core import (
+    AffineExpr,
+    Apply,
+    AssignAffine,
+    AssignComparison,
+    AssignDom,
+    BoolType,
+    Branch,
+    BranchComparison,
+    Const,
+    CoreProgram,
+    DomOp,
+    DomType,
+    Exit,
+    Family,
+    Jump,
+    Read,
+    RealType,
+    SampleNoise,
+    Slot,
+    Target,
+)
+
+HERE = Span(0, 0)
+BOOL = BoolType()
+REAL = RealType()
+
+
+def integers(low, high):
+    return DomType(tuple(Fraction(value) for value in range(low, high + 1)))
+
+
+def names(*values):
+    return DomType(values)
+
+
+def const(value):
+    return Const(Fraction(value) if isinstance(value, int) and not isinstance(value, bool) else value)
+
+
+def read(slot):
+    return Read(slot, HERE)
+
+
+def op(name, *arguments):
+    return Apply(DomOp(name), tuple(arguments), HERE)
+
+
+class Writer:
+    def __init__(self, *slots):
+        """`slots` are (name, type, role, initial)."""
+        self.slots = [
+            Slot(index, name, role, kind, initial, HERE) for index, (name, kind, role, initial) in enumerate(slots)
+        ]
+        self.code = []
+        self.lines = []
+
+    def slot(self, name):
+        return next(slot.index for slot in self.slots if slot.name == name)
+
+    def emit(self, instruction, text):
+        start = sum(len(line) + 1 for line in self.lines)
+        self.lines.append(text)
+        self.code.append(replace(instruction, span=Span(start, start + len(text))))
+        return len(self.code) - 1
+
+    def affine(self, form):
+        terms, constant = form
+        return AffineExpr(
+            tuple((self.dom(factor), read(slot)) for slot, factor in terms.items()), self.dom(constant), HERE
+        )
+
+    def dom(self, value):
+        return const(value) if isinstance(value, int | Fraction | str) else value
+
+    def target(self, slot):
+        if isinstance(slot, Target):
+            return slot
+        return Target((slot,), 0, None, self.slots[slot].name, HERE)
+
+    def block(self, statements):
+        for statement in statements:
+            self.statement(statement)
+
+    def statement(self, statement):
+        match statement:
+            case ("lap", slot, rate, mean):
+                self.emit(
+                    SampleNoise(self.target(slot), Family.LAPLACE, Fraction(rate), self.affine(mean), HERE),
+                    f"{self.target(slot).name} <- Lap({rate}*eps, .)",
+                )
+            case ("set", slot, value):
+                self.emit(AssignDom(self.target(slot), self.dom(value), HERE), f"{self.target(slot).name} <- .")
+            case ("let", slot, form):
+                self.emit(AssignAffine(self.target(slot), self.affine(form), HERE), f"{self.target(slot).name} <- .")
+            case ("compare", slot, form, how):
+                self.emit(
+                    AssignComparison(self.target(slot), self.affine(form), CompareOp(how), "", HERE),
+                    f"{self.target(slot).name} <- . {how} .",
+                )
+            case ("if", condition, then, otherwise):
+                at = self.emit(Branch(self.dom(condition), 0, 0, HERE), "if .")
+                self.branches(at, then, otherwise)
+            case ("ifcompare", form, how, then, otherwise):
+                at = self.emit(BranchComparison(self.affine(form), CompareOp(how), 0, 0, "", HERE), f"if . {how} .")
+                self.branches(at, then, otherwise)
+            case ("exit",):
+                self.emit(Exit(HERE), "exit")
+            case _:
+                raise AssertionError(statement)
+
+    def branches(self, at, then, otherwise):
+        self.block(then)
+        jump = self.emit(Jump(0, HERE), "jump") if otherwise else None
+        self.code[at] = replace(self.code[at], then=at + 1, otherwise=len(self.code))
+        self.block(otherwise)
+        if jump is not None:
+            self.code[jump] = replace(self.code[jump], target=len(self.code))
+
+    def program(self, statements):
+        self.block(statements)
+        return CoreProgram(
+            name="test",
+            source=Source("test.dip", "\n".join(self.lines) + "\n"),
+            constants={},
+            slots=tuple(self.slots),
+            inputs=tuple(slot.index for slot in self.slots if slot.role is Role.INPUT),
+            outputs=tuple(slot.index for slot in self.slots if slot.role is Role.OUTPUT),
+            instructions=tuple(self.code),
+            loops={},
+            claim=None,
+            ideal=None,
+        )
+
+
+def sparse(m, c):
+    """The sparse vector technique, Figure 2(a), as it looks when its `for` is unrolled."""
+    answer = names("none", "bot", "top")
+    slots = [(f"q[{i}]", REAL, Role.INPUT, None) for i in range(1, m + 1)]
+    slots += [(f"out[{i}]", answer, Role.OUTPUT, "none") for i in range(1, m + 1)]
+    slots += [("rT", REAL, Role.VAR, None), ("r", REAL, Role.VAR, None), ("b", BOOL, Role.VAR, None)]
+    slots += [("count", integers(0, m), Role.VAR, Fraction(0))]
+    writer = Writer(*slots)
+    threshold, r, b, count = (writer.slot(name) for name in ("rT", "r", "b", "count"))
+    statements = [("lap", threshold, Fraction(1, 2 * c), ({}, 0))]
+    for i in range(1, m + 1):
+        out = writer.slot(f"out[{i}]")
+        statements += [
+            ("lap", r, Fraction(1, 4 * c), ({writer.slot(f"q[{i}]"): 1}, 0)),
+            ("compare", b, ({r: 1, threshold: -1}, 0), ">="),
+            (
+                "if",
+                read(b),
+                [
+                    ("set", out, "top"),
+                    ("set", count, op("+", read(count), const(1))),
+                    ("if", op(">=", read(count), const(c)), [("exit",)], []),
+                    ("lap", threshold, Fraction(1, 2 * c), ({}, 0)),
+                ],
+                [("set", out, "bot")],
+            ),
+        ]
+    return writer.program(statements)
+
+
+def running_maximum(m, output_value=False):
+    """Noisy maximum as a running maximum: 2^(m-1) paths."""
+    slots = [(f"q[{i}]", REAL, Role.INPUT, None) for i in range(1, m + 1)]
+    slots += [(f"r[{i}]", REAL, Role.VAR, None) for i in range(1, m + 1)]
+    slots += [("best", REAL, Role.OUTPUT if output_value else Role.VAR, None)]
+    slots += [("arg", integers(1, m), Role.OUTPUT, None), ("b", BOOL, Role.VAR, None)]
+    writer = Writer(*slots)
+    best, arg, b = (writer.slot(name) for name in ("best", "arg", "b"))
+    statements = []
+    for i in range(1, m + 1):
+        r = writer.slot(f"r[{i}]")
+        statements.append(("lap", r, Fraction(1, 2), ({writer.slot(f"q[{i}]"): 1}, 0)))
+        take = [("let", best, ({r: 1}, 0)), ("set", arg, i)]
+        if i == 1:
+            statements += take
+        else:
+            statements += [("compare", b, ({r: 1, best: -1}, 0), ">"), ("if", read(b), take, [])]
+    return writer.program(statements)

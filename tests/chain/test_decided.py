@@ -1,0 +1,148 @@
+"""Decisions by longest paths against elimination, and both against points."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dipc.chain.affine import Affine
+from dipc.chain.bounds import as_difference, graph_of
+from dipc.chain.constraints import constraint, constraint_set, negation
+from dipc.chain.decided import contradict, decided, entails, graph_entails
+from dipc.chain.elimination import is_feasible
+from dipc.chain.irredundant import irredundant
+from dipc.syntax.ast import CompareOp
+
+GE, GT, LT, LE = CompareOp.GE, CompareOp.GT, CompareOp.LT, CompareOp.LE
+
+
+def X(i):  # noqa: N802 - as in the paper
+    return Affine.noise(i)
+
+
+def u(i):
+    return Affine.input(i)
+
+
+def known(form, op=GE):
+    return constraint(form, op)
+
+
+VARIABLES = [X(0), X(1), X(2), X(3), u(0), u(1)]
+SHIFTS = st.sampled_from([Fraction(n, 2) for n in range(-4, 5)])
+INEQUALITIES = st.sampled_from([GE, GT, LT, LE])
+
+
+@st.composite
+def differences(draw):
+    left = draw(st.sampled_from(VARIABLES))
+    right = draw(st.sampled_from([*VARIABLES, Affine.number(Fraction(0))]).filter(lambda other: other != left))
+    return known((left - right).shifted(draw(SHIFTS)), draw(INEQUALITIES))
+
+
+@st.composite
+def general(draw):
+    form = Affine.number(draw(SHIFTS))
+    for variable in draw(st.lists(st.sampled_from(VARIABLES), min_size=1, max_size=3, unique=True)):
+        form += variable.scaled(Fraction(draw(st.sampled_from([-2, -1, 1, 3]))))
+    return known(form, draw(INEQUALITIES))
+
+
+@given(st.lists(differences(), max_size=8), differences())
+def test_longest_paths_agree_with_elimination(facts, question):
+    graph = graph_of(as_difference(fact) for fact in facts)
+    feasible = is_feasible(facts)
+    assert contradict(facts) is (not feasible)
+    if feasible:
+        assert graph_entails(graph, question) is (is_feasible([*facts, negation(question)]) is False)
+
+
+@given(st.lists(st.one_of(differences(), general()), max_size=6), general(), st.integers())
+def test_a_decision_is_true_of_every_point(facts, question, seed):
+    noisy = constraint_set(fact for fact in facts if fact.form.noises)
+    guards = constraint_set(fact for fact in facts if not fact.form.noises)
+    answer = decided(question, noisy, guards)
+    generator = random.Random(seed)
+    for _ in range(40):
+        noises = {i: Fraction(generator.randint(-400, 400), 97) for i in range(4)}
+        inputs = {i: Fraction(generator.randint(-4, 4), 2) for i in range(2)}
+        if all(holds(fact, noises, inputs) for fact in facts) and answer is not None:
+            assert holds(question, noises, inputs) is answer
+
+
+def holds(item, noises, inputs):
+    value = sum((factor * noises[i] for i, factor in item.form.noises), item.form.constant)
+    value += sum(factor * inputs[i] for i, factor in item.form.inputs)
+    return value > 0 or (value == 0 and not item.strict)
+
+
+@given(st.lists(differences(), max_size=7))
+def test_irredundant_is_equivalent_and_minimal(facts):
+    unique = list(dict.fromkeys(facts))
+    kept = irredundant(unique)
+    if not is_feasible(unique):
+        assert is_feasible(kept) is False
+        return
+    for dropped in unique:
+        assert entails(kept, dropped)
+    for item in kept:
+        assert not entails([other for other in kept if other != item], item)
+
+
+@pytest.mark.parametrize(
+    ("facts", "question", "answer"),
+    [
+        ([], known(X(0) - X(1)), None),
+        ([known(X(0) - X(1))], known(X(0) - X(1), GT), True),
+        ([known(X(0) - X(1))], known(X(1) - X(0)), False),
+        ([known(X(0) - X(1)), known(X(1) - X(2))], known(X(0) - X(2)), True),
+        ([known(X(0) - X(1)), known(X(1) - X(2))], known(X(2) - X(0)), False),
+        ([known(X(0) - X(1)), known(X(1) - X(2))], known((X(0) - X(2)).shifted(Fraction(-1))), None),
+        ([known((X(0) - X(1)).shifted(Fraction(-1)))], known((X(0) - X(1)).shifted(Fraction(-1, 2))), True),
+        ([known(X(0).shifted(Fraction(-1))), known(X(1), LE)], known(X(0) - X(1)), True),
+        ([known((X(0) - X(1)).scaled(Fraction(3)))], known((X(0) - X(1)).scaled(Fraction(1, 7))), True),
+        ([known(X(0) - u(0)), known(X(0) - u(1), LE)], known(u(1) - u(0), GT), True),
+        ([known(u(0) - u(1)), known(X(0) - u(0))], known(X(0) - u(1)), True),
+        ([known(X(0) + X(1)), known(X(0) - X(1))], known(X(0)), True),
+        ([known(X(0) + X(1)), known(X(0) - X(1))], known(X(1)), None),
+        ([known(X(0).scaled(Fraction(2)) - X(1)), known(X(1) - X(2))], known(X(0).scaled(Fraction(2)) - X(2)), True),
+    ],
+)
+def test_noise_decisions(facts, question, answer):
+    noisy = constraint_set(fact for fact in facts if fact.form.noises)
+    guards = constraint_set(fact for fact in facts if not fact.form.noises)
+    assert decided(question, noisy, guards) is answer
+
+
+@pytest.mark.parametrize(
+    ("facts", "question", "answer"),
+    [
+        ([known(u(0) - u(1))], known(u(0) - u(1), GT), None),
+        ([known(u(0) - u(1), GT)], known(u(0) - u(1)), True),
+        ([known(u(0) - u(1))], known(u(0) - u(1), LT), False),
+        ([known(u(0) - u(1))], known(u(0) - u(1), LE), None),
+        ([known(u(0) - u(1)), known(u(1) - u(0))], known(u(0) - u(1), GT), False),
+        ([known(u(0) - u(1)), known(u(1) - u(2), GT)], known(u(0) - u(2), GT), True),
+        ([known(u(0) - u(1)), known(u(1) - u(2))], known(u(0) - u(2), GT), None),
+    ],
+)
+def test_guards_heed_strictness(facts, question, answer):
+    assert decided(question, constraint_set(facts)) is answer
+
+
+def test_positive_cycles_end():
+    cycle = [known((X(i) - X((i + 1) % 4)).shifted(Fraction(-1))) for i in range(4)]
+    assert contradict(cycle)
+    assert contradict([known(X(0) - X(1)), known(X(1) - X(2)), known(X(2) - X(0))])
+    assert not contradict([known(u(0) - u(1)), known(u(1) - u(0))])
+    assert entails(cycle, known(X(3) - X(2)))
+
+
+def test_elimination_gives_up_past_its_limit():
+    sums = [known(X(i) + X(j)) for i in range(8) for j in range(i)]
+    sums += [known((X(i) - X(j) - X(k)).shifted(Fraction(1))) for i in range(8) for j in range(i) for k in range(j)]
+    assert is_feasible(sums, at_most=20) is None

@@ -1,0 +1,238 @@
+"""Templates of exits: guards, components, balls, and the events they give."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dipc.chain.affine import Affine
+from dipc.chain.component import Ball
+from dipc.chain.event import template
+from dipc.chain.explore import explore
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.exact.event import Constraint, Event, Family, Noise
+from dipc.syntax.ast import Role
+from dipc.syntax.core import RealType
+from tests.chain.programs import BOOL, REAL, Writer, running_maximum, sparse
+from tests.chain.strategies import programs
+from tests.chain.test_partition import samples, value_at
+
+F = Fraction
+LAPLACE = Family.LAPLACE
+
+
+def event_holds(event, members, noises):
+    return all(
+        sum(factor * noises[members[index]] for index, factor in item.coefficients) + item.constant >= 0
+        for item in event.constraints
+    )
+
+
+@given(programs(), st.integers(0, 2), st.integers())
+def test_events_hold_where_the_exit_is_reached_within_its_balls(program, d, seed):
+    dom_inputs = {program.inputs[2]: F(d)}
+    chain = explore(program, dom_inputs)
+    (slot,) = (slot for slot in program.outputs if isinstance(program.slots[slot].type, RealType))
+    for exit_state in chain.exits:
+        for balls in ({}, {slot: Ball(F(1, 3), F(3, 2))}):
+            event_template = template(program, exit_state, balls)
+            for noises, inputs in samples(program, seed, dom_inputs, 4):
+                reached = all(
+                    value_at(item.form, noises, inputs) > 0
+                    or (not item.strict and value_at(item.form, noises, inputs) == 0)
+                    for item in (*exit_state.constraints.items, *exit_state.guards.items)
+                )
+                if balls:
+                    output = exit_state.outputs[slot]
+                    reached = reached and output is not None
+                    reached = reached and abs(value_at(output, noises, inputs) - F(1, 3)) <= F(3, 2)
+                told = event_template.guards_hold(inputs, balls) and all(
+                    event_holds(part.event(inputs, balls), part.members, noises) for part in event_template.components
+                )
+                assert told is reached
+
+
+@given(programs(), st.integers(0, 2), st.integers())
+def test_components_are_independent_normalized_and_name_what_they_depend_on(program, d, seed):
+    dom_inputs = {program.inputs[2]: F(d)}
+    (slot,) = (slot for slot in program.outputs if isinstance(program.slots[slot].type, RealType))
+    for exit_state in explore(program, dom_inputs).exits:
+        balls = {slot: Ball(F(0), F(1))}
+        event_template = template(program, exit_state, balls)
+        members = [noise for part in event_template.components for noise in part.members]
+        assert len(members) == len(set(members))
+        for _, inputs in samples(program, seed, dom_inputs, 1):
+            for part in event_template.components:
+                relevant = {slot: inputs[slot] for slot in part.inputs}
+                event = part.event(relevant, {slot: balls[slot] for slot in part.balls})
+                assert len(event.noises) == len(part.members)
+                by_id = {noise.id: noise for noise in exit_state.noises}
+                for noise, member in zip(event.noises, part.members, strict=True):
+                    assert noise == Noise(LAPLACE, by_id[member].rate, by_id[member].mean.at(inputs))
+                mentioned = set()
+                for item in event.constraints:
+                    keys = [index for index, _ in item.coefficients]
+                    assert keys
+                    assert keys == sorted(set(keys))
+                    assert all(factor for _, factor in item.coefficients)
+                    mentioned.update(keys)
+                assert mentioned == set(range(len(event.noises)))
+
+
+def test_sparse_gives_stars_with_the_inputs_as_means():
+    program = sparse(3, 1)
+    wanted = dict(zip(program.outputs, ["bot", "bot", "top"], strict=True))
+    (exit_state,) = explore(program, {}, wanted).exits
+    (part,) = template(program, exit_state).components
+    assert part.inputs == program.inputs
+    event = part.event(dict(zip(program.inputs, [F(-1), F(-2), F(3)], strict=True)), {})
+    assert event == Event(
+        (
+            Noise(LAPLACE, F(1, 2), F(0)),
+            Noise(LAPLACE, F(1, 4), F(-1)),
+            Noise(LAPLACE, F(1, 4), F(-2)),
+            Noise(LAPLACE, F(1, 4), F(3)),
+        ),
+        (
+            Constraint(((0, F(1)), (1, F(-1))), F(0)),
+            Constraint(((0, F(1)), (2, F(-1))), F(0)),
+            Constraint(((0, F(-1)), (3, F(1))), F(0)),
+        ),
+    )
+
+
+def test_sparse_with_resampled_thresholds_splits_into_pairs():
+    program = sparse(4, 4)
+    (exit_state,) = explore(program, {}, dict.fromkeys(program.outputs, "top")).exits
+    assert [len(part.members) for part in template(program, exit_state).components] == [2, 2, 2, 2]
+
+
+def laplace_and_sum():
+    """x <- Lap(eps, q); y <- Lap(2*eps, 0); outputs x, x + y, q + 1, and one that is never assigned."""
+    writer = Writer(
+        ("q", REAL, Role.INPUT, None),
+        ("x", REAL, Role.OUTPUT, None),
+        ("sum", REAL, Role.OUTPUT, None),
+        ("plain", REAL, Role.OUTPUT, None),
+        ("never", REAL, Role.OUTPUT, None),
+        ("many", REAL, Role.OUTPUT, None),
+        ("y", REAL, Role.VAR, None),
+    )
+    q, x, total, plain, _, many, y = range(7)
+    program = writer.program(
+        [
+            ("lap", x, 1, ({q: 1}, 0)),
+            ("lap", y, 2, ({}, 0)),
+            ("let", total, ({x: 1, y: 1}, F(1, 2))),
+            ("let", plain, ({q: 1}, 1)),
+            ("lap", many, 1, ({}, 0)),
+            ("let", many, ({many: 1, x: 1, y: 1}, 0)),
+        ]
+    )
+    (exit_state,) = explore(program, {}).exits
+    return program, exit_state
+
+
+def test_balls_on_one_and_two_noises():
+    program, exit_state = laplace_and_sum()
+    balls = {1: Ball(F(5), F(2)), 2: Ball(F(6), F(3))}
+    event_template = template(program, exit_state, balls)
+    assert event_template.guards_hold({0: F(4)}, balls)
+    (part,) = event_template.components
+    assert part.balls == (1, 2)
+    assert part.event({0: F(4)}, balls) == Event(
+        (Noise(LAPLACE, F(1), F(4)), Noise(LAPLACE, F(2), F(0))),
+        (
+            Constraint(((0, F(1)),), F(-3)),
+            Constraint(((0, F(-1)),), F(7)),
+            Constraint(((0, F(1)), (1, F(1))), F(-5, 2)),
+            Constraint(((0, F(-1)), (1, F(-1))), F(17, 2)),
+        ),
+    )
+
+
+def test_noises_without_constraints_are_dropped():
+    program, exit_state = laplace_and_sum()
+    assert template(program, exit_state).components == ()
+    (part,) = template(program, exit_state, [1]).components
+    assert part.members == (0,)
+
+
+def test_a_ball_on_a_deterministic_output_is_a_guard_with_closed_ends():
+    program, exit_state = laplace_and_sum()
+    event_template = template(program, exit_state, [3])
+    assert event_template.components == ()
+    for value, radius, holds in [(3, 0, True), (3, 1, True), (4, 1, True), (4, F(99, 100), False), (2, 1, True)]:
+        assert event_template.guards_hold({0: F(2)}, {3: Ball(F(value), F(radius))}) is holds
+
+
+def test_a_single_value_of_a_continuous_output_is_impossible():
+    program, exit_state = laplace_and_sum()
+    assert not template(program, exit_state, [1]).guards_hold({0: F(0)}, {1: Ball(F(0), F(0))})
+
+
+def test_an_output_that_was_never_assigned_lies_in_no_ball():
+    program, exit_state = laplace_and_sum()
+    assert exit_state.outputs[4] is None
+    assert not template(program, exit_state, [4]).guards_hold({0: F(0)}, {4: Ball(F(0), F(10))})
+
+
+def test_an_output_of_three_noises_is_refused_when_it_is_asked_for():
+    program, exit_state = laplace_and_sum()
+    with pytest.raises(DiagnosticError) as caught:
+        template(program, exit_state, [5])
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "E0409"
+    assert diagnostic.message == "the output `many` is a combination of 3 noises, which is not measured yet"
+
+
+def test_constraints_that_follow_from_others_are_dropped():
+    """r1 > r3, then r1 > r2 and r2 > r3: the first one follows, and the rest is a forest."""
+    writer = Writer(
+        *[(name, REAL, Role.VAR, None) for name in ("r1", "r2", "r3")],
+        *[(name, BOOL, Role.OUTPUT, None) for name in ("b13", "b12", "b23")],
+    )
+    program = writer.program(
+        [("lap", i, 1, ({}, 0)) for i in range(3)]
+        + [("compare", 3, ({0: 1, 2: -1}, 0), ">"), ("compare", 4, ({0: 1, 1: -1}, 0), ">")]
+        + [("compare", 5, ({1: 1, 2: -1}, 0), ">")]
+    )
+    (exit_state,) = explore(program, {}, {3: True, 4: True, 5: True}).exits
+    assert len(exit_state.constraints.items) == 3
+    (part,) = template(program, exit_state).components
+    assert [item.coefficients for item in part.event({}, {}).constraints] == [
+        ((0, F(1)), (1, F(-1))),
+        ((1, F(1)), (2, F(-1))),
+    ]
+
+
+def test_united_exits_of_a_running_maximum_are_one_star_each():
+    program = running_maximum(4)
+    exits = explore(program, {}).exits
+    assert len(exits) == 4
+    for exit_state in exits:
+        winner = exit_state.outputs[program.outputs[0]]
+        noise = exit_state.noises[int(winner) - 1].id
+        forms = {item.form.noises for item in exit_state.constraints.items}
+        others = [other.id for other in exit_state.noises if other.id != noise]
+        assert forms == {(Affine.noise(noise) - Affine.noise(other)).noises for other in others}
+
+
+def test_sums_to_one_by_the_exact_measure():
+    from dipc.exact.exppoly import ExpPoly
+    from dipc.exact.measure import measure
+
+    for program in (sparse(3, 1), sparse(3, 2), running_maximum(3)):
+        inputs = {slot: F(at, 2) for at, slot in enumerate(program.inputs)}
+        total = ExpPoly.zero()
+        for exit_state in explore(program, {}).exits:
+            event_template = template(program, exit_state)
+            assert event_template.guards_hold(inputs)
+            total += math.prod(
+                (measure(part.event(inputs, {})) for part in event_template.components), start=ExpPoly.one()
+            )
+        assert total == ExpPoly.one()

@@ -1,0 +1,193 @@
+"""Figure 4 of the paper: the states of Algorithm 1 around its lines 10 and 11."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from dipc.chain.explore import explore
+from dipc.chain.view import view
+from dipc.exact.event import Constraint, Event, Family, Noise
+from dipc.syntax.ast import Role
+from tests.chain.programs import BOOL, REAL, Writer, integers, op, read
+
+F = Fraction
+
+
+def algorithm_1():
+    """The paper counts from 1, the chain from 0; the jump over the else branch makes up for it from line 10 on."""
+    bit = integers(0, 1)
+    writer = Writer(
+        ("q1", REAL, Role.INPUT, None),
+        ("q2", REAL, Role.INPUT, None),
+        ("o1_1", bit, Role.OUTPUT, None),
+        ("o2_1", REAL, Role.OUTPUT, None),
+        ("o1_2", bit, Role.OUTPUT, None),
+        ("o2_2", REAL, Role.OUTPUT, None),
+        ("T", integers(0, 0), Role.VAR, None),
+        ("rT", REAL, Role.VAR, None),
+        ("r1", REAL, Role.VAR, None),
+        ("r2", REAL, Role.VAR, None),
+        ("b", BOOL, Role.VAR, None),
+    )
+    q1, q2, o11, o21, o12, o22, T, rT, r1, r2, b = range(11)
+    return writer.program(
+        [
+            ("set", T, 0),
+            ("set", o11, 0),
+            ("set", o12, 0),
+            ("lap", rT, F(4, 9), ({}, read(T))),
+            ("lap", r1, F(2, 9), ({q1: 1}, 0)),
+            ("compare", b, ({r1: 1, rT: -1}, 0), ">="),
+            (
+                "if",
+                read(b),
+                [("set", o11, 1), ("lap", o21, F(1, 9), ({q1: 1}, 0))],
+                [
+                    ("lap", r2, F(2, 9), ({q2: 1}, 0)),
+                    ("compare", b, ({r2: 1, rT: -1}, 0), ">="),
+                    ("if", read(b), [("set", o12, 1), ("lap", o22, F(1, 9), ({q2: 1}, 0))], []),
+                ],
+            ),
+            ("exit",),
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def program():
+    return algorithm_1()
+
+
+@pytest.fixture(scope="module")
+def chain(program):
+    return explore(program, {}, display=True)
+
+
+def described(state):
+    return (
+        state.label,
+        ", ".join(f"{name}:{value}" for name, value in state.values),
+        ", ".join(f"{noise.name}:({noise.rate},{noise.mean})" for noise in state.noises),
+        ", ".join(state.constraints),
+    )
+
+
+def test_the_states_of_figure_4(chain):
+    found = [described(state) for state in view(chain).states]
+    before = "rT:(4/9,0), r1:(2/9,q1)"
+    after = "rT:(4/9,0), r1:(2/9,q1), r2:(2/9,q2)"
+    low = "q1:q1, q2:q2, o1_1:0, o1_2:0, T:0, b:false"
+    high = "q1:q1, q2:q2, o1_1:0, o1_2:0, T:0, b:true"
+    assert [state for state in found if state[0] in (10, 11, 12)] == [
+        (10, low, before, "r1 < rT"),
+        (11, low, after, "r1 < rT"),
+        (12, high, after, "r1 < rT, r2 >= rT"),
+        (12, low, after, "r1 < rT, r2 < rT"),
+    ]
+
+
+def test_the_whole_chain(chain):
+    shown = view(chain, {0: F(-1), 1: F(3)})
+    assert [state.label for state in shown.states] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        6,
+        7,
+        8,
+        10,
+        11,
+        12,
+        12,
+        13,
+        14,
+        *[None] * 3,
+    ]
+    exits = [described(state)[1:] for state in shown.states if state.label is None]
+    assert exits == [
+        (
+            "q1:-1, q2:3, o1_1:1, o1_2:0, T:0, b:true",
+            "rT:(4/9,0), r1:(2/9,-1), o2_1:(1/9,-1)",
+            "r1 >= rT",
+        ),
+        (
+            "q1:-1, q2:3, o1_1:0, o1_2:0, T:0, b:false",
+            "rT:(4/9,0), r1:(2/9,-1), r2:(2/9,3)",
+            "r1 < rT, r2 < rT",
+        ),
+        (
+            "q1:-1, q2:3, o1_1:0, o1_2:1, T:0, b:true",
+            "rT:(4/9,0), r1:(2/9,-1), r2:(2/9,3), o2_2:(1/9,3)",
+            "r1 < rT, r2 >= rT",
+        ),
+    ]
+    assert [(state.line, state.statement) for state in shown.states if state.label == 11] == [(12, "b <- . >= .")]
+
+
+def test_the_transition_probabilities_p_and_q_are_quotients_of_measures(chain):
+    shown = view(chain, {0: F(-1), 1: F(3)})
+    labels = {state.node: state.label for state in shown.states}
+    above, below = sorted(
+        (edge for edge in shown.edges if labels[edge.source] == 11), key=lambda edge: edge.outcome, reverse=True
+    )
+    assert (above.outcome, below.outcome) == ("r2 >= rT", "r2 < rT")
+    threshold, first, second = (
+        Noise(Family.LAPLACE, rate, mean) for rate, mean in ((F(4, 9), F(0)), (F(2, 9), F(-1)), (F(2, 9), F(3)))
+    )
+    given = Event((threshold, first), (Constraint(((0, F(1)), (1, F(-1))), F(0)),))
+    for edge, sign in ((above, 1), (below, -1)):
+        assert not edge.certain
+        assert edge.given == (given,)
+        assert edge.joint == (
+            Event((threshold, first, second), (*given.constraints, Constraint(((0, F(-sign)), (2, F(sign))), F(0)))),
+        )
+    certain = [edge for edge in shown.edges if edge.certain]
+    assert len(certain) == len(shown.edges) - 4
+    assert all(edge.outcome == "" and not edge.joint and not edge.given for edge in certain)
+
+
+def test_the_probabilities_out_of_every_state_sum_to_one(chain):
+    from dipc.exact.exppoly import ExpPoly
+    from dipc.exact.measure import measure
+
+    shown = view(chain, {0: F(-1), 1: F(3)})
+    for state in shown.states:
+        edges = [edge for edge in shown.edges if edge.source == state.node and not edge.certain]
+        if edges:
+            total = ExpPoly.zero()
+            for edge in edges:
+                (joint,) = edge.joint
+                total += measure(joint)
+            expected = ExpPoly.one()
+            for event in edges[0].given:
+                expected *= measure(event)
+            assert total == expected
+
+
+def test_guards_are_decided_by_the_inputs_when_they_are_given():
+    writer = Writer(
+        ("q1", REAL, Role.INPUT, None),
+        ("q2", REAL, Role.INPUT, None),
+        ("out", integers(0, 2), Role.OUTPUT, F(0)),
+    )
+    program = writer.program(
+        [("ifcompare", ({0: 1, 1: -1}, F(1, 2)), "=", [("set", 2, 1)], [("set", 2, op("+", read(2), read(2)))])]
+    )
+    chain = explore(program, {}, display=True)
+    assert sorted(state.constraints for state in view(chain).states if state.label is None) == [
+        ("q1 + 1/2 < q2",),
+        ("q1 + 1/2 = q2",),
+        ("q1 + 1/2 > q2",),
+    ]
+    shown = view(chain, {0: F(0), 1: F(1, 2)})
+    assert [state.label for state in shown.states] == [0, 1, None]
+    assert [(edge.certain, edge.outcome) for edge in shown.edges] == [
+        (True, "q1 + 1/2 = q2"),
+        (True, ""),
+    ]
