@@ -1,0 +1,48 @@
+"""Events: linear constraints over independent noises, with rational numbers only.
+
+The vocabulary that the chain and the exact mathematics share. Rates are multiples of eps; means, bounds and
+constants are on the program's scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+
+class Family(Enum):
+    LAPLACE = "Laplace"
+    ONE_SIDED = "one-sided exponential"
+    DISCRETE_LAPLACE = "discrete Laplace"
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """An independent random variable; LAPLACE: density (rate·eps/2)·exp(-rate·eps·|x - mean|), rate > 0.
+    ONE_SIDED: density rate·eps·exp(-rate·eps·(x - mean)) for x >= mean;
+    DISCRETE_LAPLACE: mass (1-r)/(1+r)·r^|i - mean| at every integer i, with r = exp(-rate·eps); mean an integer."""
+
+    family: Family
+    rate: Fraction
+    mean: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """Σ coefficient · X[noise] + constant >= 0, or > 0 if `strict`. Coefficients nonzero, noises increasing.
+
+    For continuous noises the measure of the open and of the closed half-space is the same.
+    """
+
+    coefficients: tuple[tuple[int, Fraction], ...]
+    constant: Fraction
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The conjunction of `constraints` over the product of `noises`."""
+
+    noises: tuple[Noise, ...]
+    constraints: tuple[Constraint, ...]
