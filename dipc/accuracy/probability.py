@@ -1,0 +1,235 @@
+"""Exact output probabilities of one program, row after row.
+
+The program is executed symbolically once for each combination of finite inputs and wanted outputs; a row only
+substitutes its real inputs. Everything is remembered by the cells it depends on, and equal cells are identical
+objects, so that a row whose numbers were seen before costs a few dictionary look-ups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from time import perf_counter
+
+from dipc.accuracy.cells import Cell
+from dipc.accuracy.closed_form import ClosedForm
+from dipc.chain.component import Ball, Balls, ComponentTemplate
+from dipc.chain.event import EventTemplate, template
+from dipc.chain.explore import DEFAULT_LIMITS, ExploreLimits, explore
+from dipc.chain.flow import Flow
+from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import Undecided
+from dipc.exact.measure import MeasureLimits, Measurer
+from dipc.exact.sign.limits import SignLimits
+from dipc.syntax.core import RealType, Value
+
+Cells = Sequence[Cell | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to give up on a row; it is then undecided."""
+
+    explore: ExploreLimits = DEFAULT_LIMITS
+    measure: MeasureLimits = field(default_factory=MeasureLimits)
+    sign: SignLimits = field(default_factory=SignLimits)
+
+
+@dataclass(slots=True)
+class Work:
+    """What was done so far, and how long it took."""
+
+    explorations: int = 0
+    measures: int = 0
+    chain_seconds: float = 0.0
+    measure_seconds: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class _Part:
+    """A component of an exit's event, with its measures by the cells it depends on."""
+
+    template: ComponentTemplate
+    inputs: tuple[int, ...]
+    balls: tuple[int, ...]
+    measures: dict[tuple[Cell | None, ...], ExpPoly | Undecided] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class _Plan:
+    """The exits that produce the wanted outputs, for given finite inputs.
+
+    `inputs` and `balls` are positions in a row's inputs and outputs: what the probability depends on besides gamma.
+    """
+
+    exits: tuple[tuple[EventTemplate, tuple[_Part, ...]], ...]
+    inputs: tuple[int, ...]
+    balls: tuple[int, ...]
+    results: dict[tuple[Cell | None, ...], ClosedForm | Undecided] = field(default_factory=dict)
+
+
+class Probabilities:
+    """Pr[output] of one program as closed forms in eps; equal functions are the same ClosedForm object.
+
+    Cells are compared by identity: all of one table, or of one pool.
+    """
+
+    def __init__(self, flow: Flow, limits: Limits, measurer: Measurer | None = None) -> None:
+        """A `measurer` may be shared by all that have the same limits."""
+        program = flow.program
+        self.program = program
+        self.flow = flow
+        self.limits = limits
+        self.work = Work()
+        self._measurer = measurer or Measurer(limits.measure)
+        slots = program.slots
+        self._real_inputs = [at for at, slot in enumerate(program.inputs) if isinstance(slots[slot].type, RealType)]
+        self._finite_inputs = [at for at in range(len(program.inputs)) if at not in set(self._real_inputs)]
+        self._real_outputs = [at for at, slot in enumerate(program.outputs) if isinstance(slots[slot].type, RealType)]
+        self._finite_outputs = [at for at in range(len(program.outputs)) if at not in set(self._real_outputs)]
+        self._input_position = {slot: at for at, slot in enumerate(program.inputs)}
+        self._output_position = {slot: at for at, slot in enumerate(program.outputs)}
+        self._plans: dict[tuple[object, ...], _Plan | Undecided] = {}
+        self._interned: dict[ExpPoly, ClosedForm] = {}
+        self._products: dict[tuple[int, ...], ExpPoly] = {}
+
+    def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
+        """Pr[every given DOM output is equal, every given real output within gamma], for every eps > 0.
+
+        Raises Undecided past a limit and DiagnosticError for programs that go wrong or are not executed yet.
+        """
+        plan = self._plan(inputs, outputs)
+        key = (gamma, *[inputs[at] for at in plan.inputs], *[outputs[at] for at in plan.balls])
+        result = plan.results.get(key)
+        if result is None:
+            try:
+                result = self._intern(self._total(plan, inputs, outputs, gamma))
+            except Undecided as undecided:
+                result = undecided
+            plan.results[key] = result
+        if isinstance(result, Undecided):
+            raise result
+        return result
+
+    # --- plans: once for each combination of finite inputs and wanted outputs --------------------------
+
+    def _plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+        key = (
+            *[inputs[at] for at in self._finite_inputs],
+            *[outputs[at] for at in self._finite_outputs],
+            *[outputs[at] is None for at in self._real_outputs],
+        )
+        plan = self._plans.get(key)
+        if plan is None:
+            begun = perf_counter()
+            try:
+                plan = self._make_plan(inputs, outputs)
+            except Undecided as undecided:
+                plan = undecided
+            self.work.chain_seconds += perf_counter() - begun
+            self._plans[key] = plan
+        if isinstance(plan, Undecided):
+            raise plan
+        return plan
+
+    def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+        program = self.program
+        finite: dict[int, Value] = {program.inputs[at]: _value(inputs[at]) for at in self._finite_inputs}
+        wanted: dict[int, Value] = {
+            program.outputs[at]: _value(cell) for at in self._finite_outputs if (cell := outputs[at]) is not None
+        }
+        balls = [program.outputs[at] for at in self._real_outputs if outputs[at] is not None]
+        self.work.explorations += 1
+        chain = explore(self.flow, finite, wanted, self.limits.explore, observed=[*wanted, *balls])
+        exits = []
+        for exit_state in chain.exits:
+            event = template(program, exit_state, balls)
+            if event.possible:
+                exits.append((event, tuple(self._part(part) for part in event.components)))
+        needed = sorted({self._input_position[slot] for event, _ in exits for slot in event.inputs})
+        return _Plan(tuple(exits), tuple(needed), tuple(self._output_position[slot] for slot in balls))
+
+    def _part(self, part: ComponentTemplate) -> _Part:
+        return _Part(
+            part,
+            tuple(self._input_position[slot] for slot in part.inputs),
+            tuple(self._output_position[slot] for slot in part.balls),
+        )
+
+    # --- rows --------------------------------------------------------------------------------------
+
+    def _total(self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ExpPoly:
+        program = self.program
+        reals = {program.inputs[at]: _fraction(inputs[at]) for at in self._real_inputs}
+        radius = _fraction(gamma)
+        balls = {program.outputs[at]: Ball(_fraction(outputs[at]), radius) for at in plan.balls}
+        total = ExpPoly.zero()
+        for event, parts in plan.exits:
+            if event.guards_hold(reals, balls):
+                total = total + self._exit(parts, inputs, outputs, gamma, reals, balls)
+        return total
+
+    def _exit(
+        self,
+        parts: tuple[_Part, ...],
+        inputs: Sequence[Cell],
+        outputs: Cells,
+        gamma: Cell,
+        reals: dict[int, Fraction],
+        balls: Balls,
+    ) -> ExpPoly:
+        factors = []
+        for part in parts:
+            key = (gamma, *[inputs[at] for at in part.inputs], *[outputs[at] for at in part.balls])
+            measure = part.measures.get(key)
+            if measure is None:
+                measure = part.measures[key] = self._measure(part.template, reals, balls)
+            if isinstance(measure, Undecided):
+                raise measure
+            factors.append(measure)
+        return self._product(factors)
+
+    def _measure(self, part: ComponentTemplate, reals: dict[int, Fraction], balls: Balls) -> ExpPoly | Undecided:
+        begun = perf_counter()
+        self.work.measures += 1
+        try:
+            return self._unique(self._measurer.measure(part.event(reals, balls)))
+        except Undecided as undecided:
+            return undecided
+        finally:
+            self.work.measure_seconds += perf_counter() - begun
+
+    def _product(self, factors: list[ExpPoly]) -> ExpPoly:
+        if len(factors) == 1:
+            return factors[0]
+        key = tuple(sorted(map(id, factors)))
+        product = self._products.get(key)
+        if product is None:
+            product = ExpPoly.one()
+            for factor in factors:
+                product = product * factor
+            self._products[key] = product
+        return product
+
+    def _unique(self, value: ExpPoly) -> ExpPoly:
+        """The one object for this function: products are remembered by the identity of their factors."""
+        return self._intern(value).exppoly
+
+    def _intern(self, value: ExpPoly) -> ClosedForm:
+        form = self._interned.get(value)
+        if form is None:
+            form = self._interned[value] = ClosedForm(value)
+        return form
+
+
+def _value(cell: Cell | None) -> Value:
+    assert cell is not None
+    assert cell.value is not None
+    return cell.value
+
+
+def _fraction(cell: Cell | None) -> Fraction:
+    value = _value(cell)
+    assert isinstance(value, Fraction)
+    return value

@@ -1,0 +1,99 @@
+"""Options and arguments that several commands share, and the reading of their values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from dipc.accuracy.rationals import NotExact, parse_rational
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.source import Source, Span
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+
+
+def program_argument(command: _F) -> _F:
+    """The argument PROG.dip."""
+    return click.argument("program_path", metavar="PROG.dip", type=click.Path(path_type=Path))(command)
+
+
+def define_option(command: _F) -> _F:
+    """The option -D, any number of times."""
+    return click.option(
+        "-D",
+        "definitions",
+        metavar="name=value",
+        multiple=True,
+        help="Give a constant of the program another value; may be repeated.",
+    )(command)
+
+
+def output_option(command: _F) -> _F:
+    """The option -o."""
+    return click.option(
+        "-o",
+        "target",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Write the result to FILE, as a whole or not at all, instead of stdout.",
+    )(command)
+
+
+def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:
+    """The constants of `-D name=value`, exact. Raises DiagnosticError for anything that is not such a definition."""
+    result: dict[str, Fraction] = {}
+    mistakes = []
+    for text in definitions:
+        source = Source("<-D>", text)
+        name, equals, value = text.partition("=")
+        at = Span(len(name) + len(equals), len(text))
+        if not equals or not _NAME.fullmatch(name.strip()):
+            note = "a definition is a name and a number, such as -D m=4"
+            mistakes.append(
+                Diagnostic("E0805", "this is no definition", source.excerpt(Span(0, len(text))), notes=(note,))
+            )
+        elif name.strip() in result:
+            mistakes.append(
+                Diagnostic(
+                    "E0805",
+                    f"`{name.strip()}` is defined twice",
+                    source.excerpt(Span(0, len(name))),
+                    notes=("give each constant once",),
+                )
+            )
+        else:
+            try:
+                result[name.strip()] = parse_rational(value.strip())
+            except NotExact as error:
+                note = "write an exact number such as 4, -1, 1/3 or 0.25"
+                mistakes.append(
+                    Diagnostic("E0805", f"{_quoted(value.strip())} {error.reason}", source.excerpt(at), notes=(note,))
+                )
+    if mistakes:
+        raise DiagnosticError(*mistakes)
+    return result
+
+
+def positive_option(option: str, text: str) -> Fraction:
+    """The exact value of an option that takes a rational > 0. Raises DiagnosticError for anything else."""
+    reason = "is not positive"
+    note = "write an exact number such as 2, 1/3 or 0.25"
+    try:
+        value = parse_rational(text.strip())
+        if value > 0:
+            return value
+    except NotExact as error:
+        reason = error.reason
+    place = Source(f"<{option}>", text).excerpt(Span(0, len(text)))
+    raise DiagnosticError(Diagnostic("E0805", f"{_quoted(text.strip())} {reason}", place, notes=(note,)))
+
+
+def _quoted(text: str) -> str:
+    return f"`{text}`" if len(text) <= 40 else f"`{text[:37]}...`"

@@ -1,0 +1,114 @@
+"""From exceptions to messages and exit codes: bad input is explained, a defect is owned up to, nothing is dumped."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import NoReturn
+
+import click
+
+from dipc.cli.exits import ExitCode
+from dipc.cli.terminal import drop_standard_output, write, write_diagnostics
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.exact.limits import Undecided
+
+#: Set to 1 to see the Python traceback of an internal error.
+TRACEBACK_VARIABLE = "DIPC_TRACEBACK"
+
+
+def guarded(command: Callable[[], int]) -> int:
+    """Run `command`; whatever it raises becomes a message on stderr and an exit code."""
+    try:
+        return command()
+    except DiagnosticError as error:
+        write_diagnostics(error.diagnostics)
+        return ExitCode.BAD_INPUT
+    except click.exceptions.NoArgsIsHelpError as error:
+        write(sys.stderr, error.format_message() + "\n")
+        return ExitCode.BAD_INPUT
+    except click.UsageError as error:
+        write_diagnostics([usage_diagnostic(error)])
+        return ExitCode.BAD_INPUT
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except Undecided as undecided:
+        write(sys.stderr, f"undecided: {undecided.reason}\n")
+        return ExitCode.UNDECIDED
+    except (KeyboardInterrupt, click.Abort):
+        write(sys.stderr, "interrupted\n")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        drop_standard_output()
+        return ExitCode.BROKEN_PIPE
+    except MemoryError:
+        return _internal("the memory is used up", "no verdict was given; fewer rows at a time need less of it")
+    except RecursionError:
+        return _internal("the recursion limit was reached", *_DEFECT)
+    except Exception as error:
+        text = " ".join(str(error).split())
+        return _internal(f"{type(error).__name__}: {text}"[:200] if text else type(error).__name__, *_DEFECT)
+
+
+_DEFECT = (
+    "this is a defect of dipc, not of your input, and no verdict was given",
+    "please report it, with the program, the table and the command line",
+)
+
+
+def _internal(summary: str, *notes: str) -> ExitCode:
+    shown = [f"internal error: {summary}", *(f"  = note: {note}" for note in notes)]
+    if os.environ.get(TRACEBACK_VARIABLE) == "1":
+        shown.append(traceback.format_exc().rstrip())
+    else:
+        shown.append(f"  = help: {TRACEBACK_VARIABLE}=1 in the environment shows where it happened")
+    write(sys.stderr, "\n".join(shown) + "\n")
+    return ExitCode.INTERNAL_ERROR
+
+
+# --- usage -----------------------------------------------------------------------------------------
+
+
+def usage_diagnostic(error: click.UsageError) -> Diagnostic:
+    """A usage error found by click, in the style of every other diagnostic."""
+    path = error.ctx.command_path if error.ctx is not None else "dipc"
+    notes = [f"`{path} --help` shows the usage"]
+    match error:
+        case click.NoSuchOption():
+            message = f"there is no option `{error.option_name}`"
+            notes[:0] = [f"did you mean `{name}`?" for name in (error.possibilities or [])[:1]]
+        case click.MissingParameter():
+            message = _missing(error)
+        case click.BadParameter():
+            hint = error.param.opts[-1] if error.param is not None else "the value"
+            message = f"`{hint}`: {_sentence(error.message)}"
+        case _:
+            message = _sentence(error.format_message())
+    return Diagnostic("E0801", message, notes=tuple(notes))
+
+
+def _missing(error: click.MissingParameter) -> str:
+    parameter = error.param
+    if parameter is None:
+        return _sentence(error.format_message())
+    if isinstance(parameter, click.Argument):
+        return f"{parameter.make_metavar(error.ctx)} is missing" if error.ctx else f"{parameter.name} is missing"
+    return f"the option `{parameter.opts[-1]}` is missing"
+
+
+def _sentence(text: str) -> str:
+    """Click's sentence in the form of a diagnostic's message."""
+    text = text.rstrip(".").replace("'", "`")
+    return text[:1].lower() + text[1:]
+
+
+def leave(code: int) -> NoReturn:
+    """End the process, quietly even if nobody reads its output any more."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_standard_output()
+        code = ExitCode.BROKEN_PIPE
+    sys.exit(int(code))

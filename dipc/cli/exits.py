@@ -1,0 +1,17 @@
+"""Exit codes: what scripts may rely on."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """The meaning of each exit code of every command."""
+
+    ACCURATE = 0
+    INACCURATE = 1
+    BAD_INPUT = 2
+    UNDECIDED = 3
+    INTERNAL_ERROR = 70
+    INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+    BROKEN_PIPE = 141  # 128 + SIGPIPE

@@ -1,0 +1,42 @@
+"""`dipc fmt`: a program in its canonical form."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from dipc.accuracy.files import read_source
+from dipc.cli.arguments import output_option, program_argument
+from dipc.cli.exits import ExitCode
+from dipc.cli.output import check_target, write_text
+from dipc.cli.terminal import write
+
+
+@click.command()
+@program_argument
+@click.option("--check", "only_check", is_flag=True, help="Print nothing; exit 1 if the form is another one.")
+@output_option
+def fmt(program_path: Path, only_check: bool, target: Path | None) -> ExitCode:
+    """Print a program in canonical form. Comments and blank lines are not kept (and --check ignores them)."""
+    from dipc.syntax.parser import parse
+    from dipc.syntax.printer import print_program
+
+    check_target(target)
+    source = read_source(program_path)
+    text = print_program(parse(source))
+    text = text if text.endswith("\n") else text + "\n"
+    if only_check:
+        if _essence(source.text) == _essence(text):
+            return ExitCode.ACCURATE
+        write(sys.stderr, f"{program_path} is not in canonical form; `dipc fmt {program_path}` prints it\n")
+        return ExitCode.INACCURATE
+    write_text(target, text)
+    return ExitCode.ACCURATE
+
+
+def _essence(text: str) -> list[str]:
+    """The lines without comments, blank lines and trailing blanks. No token of the language contains `#`."""
+    lines = (line.split("#")[0].rstrip() for line in text.splitlines())
+    return [line for line in lines if line]

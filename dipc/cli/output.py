@@ -1,0 +1,92 @@
+"""Results go to stdout or, whole or not at all, to a file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from dipc.cli.terminal import write
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+
+Writer = Callable[[TextIO], None]
+
+
+def check_target(path: Path | None) -> None:
+    """Refuse, before any work is done, a path that a result cannot be written to."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise DiagnosticError(
+            Diagnostic("E0804", f"`{path}` is a directory", notes=("give the path of a file to `-o`",))
+        )
+    directory = path.parent
+    if not directory.is_dir():
+        missing = "there is no directory" if not directory.exists() else "this is no directory:"
+        raise DiagnosticError(
+            Diagnostic("E0804", f"{missing} `{directory}`", notes=("make it first, or give another path to `-o`",))
+        )
+    writable = os.access(path, os.W_OK) if path.exists() else os.access(directory, os.W_OK)
+    if not writable:
+        raise DiagnosticError(
+            Diagnostic("E0804", f"no permission to write `{path}`", notes=("give another path to `-o`",))
+        )
+
+
+def write_result(path: Path | None, writer: Writer) -> None:
+    """Let `writer` write the result to stdout, or to the file `path`, which then changes at once and as a whole.
+
+    What is not a regular file (a device, a pipe) is written to as it is.
+    """
+    if path is None:
+        writer(sys.stdout)
+        sys.stdout.flush()
+        return
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
+                writer(stream)
+        else:
+            with _replacing(path.resolve()) as stream:
+                writer(stream)
+    except OSError as error:
+        raise DiagnosticError(Diagnostic("E0804", f"`{path}` cannot be written: {error.strerror or error}")) from error
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    """A stream whose content becomes the file `path` if the block ends well; otherwise nothing remains of it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".part")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    # The only way to read the mask is to set it.
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_text(path: Path | None, text: str) -> None:
+    """Write `text` as `write_result` does; on stdout in ASCII where the encoding cannot hold it."""
+    if path is None:
+        write(sys.stdout, text)
+        return
+
+    def writer(stream: TextIO) -> None:
+        stream.write(text)
+
+    write_result(path, writer)

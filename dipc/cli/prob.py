@@ -1,0 +1,59 @@
+"""`dipc prob`: all outputs at one input with their exact probabilities."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from dipc.accuracy.files import read_source
+from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
+from dipc.cli.exits import ExitCode
+from dipc.cli.inputs import parse_input
+from dipc.cli.output import check_target, write_text
+from dipc.cli.terminal import look_of
+from dipc.report.page import Look
+
+_EPILOG = """
+\b
+Examples:
+  dipc prob sparse.dip -D m=2 --input "q[1]=-1,q[2]=1"
+  dipc prob noisy_max.dip --input "q=(1, 0, 1/2)" --eps 1/10 --format json
+"""
+
+
+@click.command(epilog=_EPILOG)
+@program_argument
+@click.option("--input", "inputs", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
+@click.option("--eps", "eps_text", metavar="VALUE", help="Show each probability also as a number at this eps.")
+@define_option
+@click.option("--format", "form", type=click.Choice(["text", "json", "latex"]), default="text", help="text by default.")
+@output_option
+def prob(
+    program_path: Path,
+    inputs: tuple[str, ...],
+    eps_text: str | None,
+    definitions: tuple[str, ...],
+    form: str,
+    target: Path | None,
+) -> ExitCode:
+    """Show every output at one input with its exact probability, in closed form, for every eps."""
+    check_target(target)
+    constants = parse_definitions(definitions)
+    eps = None if eps_text is None else positive_option("--eps", eps_text)
+
+    from dipc.accuracy.load import load_source
+    from dipc.report.outcomes import outcomes_at, render_json, render_latex, render_text
+
+    program = load_source(read_source(program_path), constants)
+    found = outcomes_at(program, parse_input(inputs, program.core), eps)
+    match form:
+        case "json":
+            text = render_json(found)
+        case "latex":
+            text = render_latex(found)
+        case _:
+            text = render_text(found, look_of(sys.stdout) if target is None else Look())
+    write_text(target, text)
+    return ExitCode.ACCURATE

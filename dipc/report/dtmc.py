@@ -1,0 +1,128 @@
+"""The chain with its transition probabilities: quotients of measures, reduced exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dipc.accuracy.closed_form import ClosedForm, format_terms, ordered_terms
+from dipc.chain.view import ChainView, EdgeView, NoiseView, StateView
+from dipc.exact.event import Event
+from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import Undecided
+from dipc.exact.measure import Measurer
+from dipc.exact.quotient import Quotient
+from dipc.syntax.core import Family
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A step of the chain; `probability` is exact, or None where the inputs are open or, with a `reason`, where no
+    exact value was reached. `certain` steps have probability 1."""
+
+    source: int
+    goal: int
+    outcome: str
+    certain: bool
+    probability: ClosedForm | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dtmc:
+    """The states, numbered from 0 in the order of execution with the initial one first, and the steps from each."""
+
+    states: tuple[StateView, ...]
+    steps: tuple[tuple[Transition, ...], ...]
+
+    @property
+    def step_count(self) -> int:
+        return sum(len(steps) for steps in self.steps)
+
+
+def build(view: ChainView, measurer: Measurer | None = None) -> Dtmc:
+    """The chain with exact probabilities. Steps of probability 0, and states that only they reach, are left out; from
+    every state whose probabilities were all reached they sum to exactly 1."""
+    measurer = measurer or Measurer()
+    known: dict[Event, ExpPoly] = {}
+    leaving: dict[int, list[Transition]] = {state.node: [] for state in view.states}
+    for edge in view.edges:
+        step = _transition(edge, measurer, known)
+        if step.probability is None or not step.probability.value.is_zero():
+            leaving[edge.source].append(step)
+    reached = _reachable(view.initial, leaving)
+    states = [state for state in view.states if state.node in reached]
+    states.sort(key=lambda state: state.node != view.initial)
+    number = {state.node: index for index, state in enumerate(states)}
+    steps = tuple(
+        tuple(
+            Transition(
+                number[step.source], number[step.goal], step.outcome, step.certain, step.probability, step.reason
+            )
+            for step in leaving[state.node]
+        )
+        for state in states
+    )
+    return Dtmc(tuple(states), steps)
+
+
+def _transition(edge: EdgeView, measurer: Measurer, known: dict[Event, ExpPoly]) -> Transition:
+    if edge.certain:
+        one = ClosedForm(ExpPoly.one())
+        return Transition(edge.source, edge.goal, edge.outcome, True, one)
+    if not edge.joint:
+        return Transition(edge.source, edge.goal, edge.outcome, False)
+    try:
+        joint = _product(edge.joint, measurer, known)
+        given = _product(edge.given, measurer, known)
+    except Undecided as undecided:
+        return Transition(edge.source, edge.goal, edge.outcome, False, None, undecided.reason)
+    # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
+    quotient = Quotient(joint, given) if not given.is_zero() else Quotient.of(0)
+    ring = quotient.in_ring()
+    return Transition(edge.source, edge.goal, edge.outcome, False, ClosedForm(quotient if ring is None else ring))
+
+
+def _product(events: Sequence[Event], measurer: Measurer, known: dict[Event, ExpPoly]) -> ExpPoly:
+    total = ExpPoly.one()
+    for event in events:
+        if event not in known:
+            known[event] = measurer.measure(event)
+        total = total * known[event]
+    return total
+
+
+def _reachable(initial: int, leaving: dict[int, list[Transition]]) -> set[int]:
+    reached = {initial}
+    waiting = [initial]
+    while waiting:
+        for step in leaving[waiting.pop()]:
+            if step.goal not in reached:
+                reached.add(step.goal)
+                waiting.append(step.goal)
+    return reached
+
+
+def noise_text(noise: NoiseView) -> str:
+    """`rT ~ Lap(eps/2, 0)`."""
+    times = "" if noise.rate.numerator == 1 else f"{noise.rate.numerator}*"
+    over = "" if noise.rate.denominator == 1 else f"/{noise.rate.denominator}"
+    mean = "" if noise.family == Family.ONE_SIDED.value else f", {noise.mean}"
+    return f"{noise.name} ~ {noise.family}({times}eps{over}{mean})"
+
+
+def closed_text(form: ClosedForm) -> str:
+    """The closed form as text; a quotient so that both parts are at most of the order of 1 for large eps."""
+    numerator, denominator = form.parts()
+    if denominator is None:
+        return str(form)
+    _, exponent, coefficient = ordered_terms(denominator.terms())[0]
+    unit = ExpPoly.term(1 / coefficient, 0, -exponent)
+    return f"({format_terms((numerator * unit).terms())})/({format_terms((denominator * unit).terms())})"
+
+
+def place_text(state: StateView) -> str:
+    """What is executed next, and where it stands."""
+    if state.line is None:
+        return "exit"
+    return f"line {state.line}: {' '.join(state.statement.split())}"

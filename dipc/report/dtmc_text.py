@@ -1,0 +1,43 @@
+"""The chain as text: one paragraph for each state, as in the boxes of the paper's Figure 4."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dipc.report.dtmc import Dtmc, Transition, closed_text, noise_text, place_text
+from dipc.report.numbers import shown
+from dipc.report.page import Look, Page, Tone
+from dipc.report.vectors import assignment_text
+
+
+def render(dtmc: Dtmc, title: str, look: Look, eps: Fraction | None = None) -> str:
+    """All states in the order of execution; with `eps` every probability also as a number there."""
+    page = Page(look)
+    states, steps = len(dtmc.states), dtmc.step_count
+    page.line(f"{title}: {states} state{'s' * (states != 1)}, {steps} step{'s' * (steps != 1)}", Tone.HEAD)
+    for number, state in enumerate(dtmc.states):
+        page.blank()
+        page.line(f"s{number}  {place_text(state)}", Tone.HEAD)
+        if state.values:
+            page.line(assignment_text(dict(state.values)), indent=4)
+        if state.noises:
+            page.line(", ".join(noise_text(noise) for noise in state.noises), indent=4)
+        if state.constraints:
+            page.line(", ".join(state.constraints), indent=4)
+        for step in dtmc.steps[number]:
+            _step(page, step, eps)
+    return page.text()
+
+
+def _step(page: Page, step: Transition, eps: Fraction | None) -> None:
+    parts = [f"-> s{step.goal}"]
+    if step.outcome:
+        parts.append(f"when {step.outcome}")
+    text = " ".join(parts)
+    if step.reason is not None:
+        text += f", with a probability that was not reached: {step.reason}"
+    elif step.probability is not None and not step.certain:
+        text += f", with probability {closed_text(step.probability)}"
+        if eps is not None:
+            text += f" =\u00a0{shown(*step.probability.at(eps))}"
+    page.line(text, indent=4)

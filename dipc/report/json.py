@@ -1,0 +1,26 @@
+"""The JSON output of `dipc check`, schema `dipc.check/1`; the fields are those of `dipc.accuracy.outcome`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from dipc.accuracy.outcome import SCHEMA, Report, RowResult, Verdict
+
+
+def write_json(report: Report, stream: TextIO) -> None:
+    """Write the whole report as one JSON object, one row a line, without holding its text in memory."""
+    stream.writelines(json_pieces(report.program, report.verdict, report.rows))
+
+
+def json_pieces(program: str, verdict: Verdict, rows: Iterable[RowResult]) -> Iterator[str]:
+    """The JSON text in pieces; joined they are one JSON object in ASCII that ends with a newline."""
+    encoder = json.JSONEncoder()
+    yield f'{{"schema": {encoder.encode(SCHEMA)}, "program": {encoder.encode(program)}, '
+    yield f'"verdict": {encoder.encode(str(verdict))}, "rows": ['
+    separator = "\n"
+    for row in rows:
+        yield separator + encoder.encode(row.as_json())
+        separator = ",\n"
+    yield "\n]}\n"

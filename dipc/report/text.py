@@ -1,0 +1,274 @@
+"""The report of `dipc check` as a person reads it: the verdict first, then what was claimed, then the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from dipc.accuracy.outcome import Effort, EndPoint, FailureInterval, Report, RowResult, Verdict
+from dipc.report.numbers import agreement, exact, rational, shown
+from dipc.report.page import Look, Page, Tone
+from dipc.report.vectors import assignment_text
+
+#: How many counterexamples are shown in full; the others are named by their rows.
+SHOWN_ROWS = 3
+
+#: How many row numbers a list spells out.
+_LISTED_ROWS = 12
+
+#: How many different reasons for undecided rows are shown.
+_SHOWN_REASONS = 5
+
+#: A beta longer than this is not repeated for every row.
+_SHORT = 60
+
+_TONES = {Verdict.ACCURATE: Tone.GOOD, Verdict.INACCURATE: Tone.BAD, Verdict.UNDECIDED: Tone.OPEN}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What was checked, in the user's own words: `program` and `table` as they were named, the constants, and the
+    parts of the claim with where each was said."""
+
+    program: str
+    table: str
+    constants: tuple[tuple[str, str], ...]
+    alpha: str
+    beta: str
+    gamma: str
+    real_outputs: bool
+
+
+def verdict_line(report: Report) -> str:
+    """The whole result in one sentence."""
+    counts = report.counts
+    everywhere = f"for every eps in {interval_text(report.eps)}"
+    rows = _count(counts.rows, "row")
+    match report.verdict:
+        case Verdict.ACCURATE:
+            return f"accurate: {'all ' if counts.rows > 1 else ''}{rows}, {everywhere}"
+        case Verdict.INACCURATE:
+            tail = f", {counts.undecided} undecided" if counts.undecided else ""
+            return f"INACCURATE: {_of(counts.inaccurate, counts.rows)} fail{_s(counts.inaccurate)}{tail}"
+        case Verdict.UNDECIDED:
+            rest = f"; the other {counts.accurate} hold {everywhere}" if counts.accurate > 1 else ""
+            rest = f"; the other holds {everywhere}" if counts.accurate == 1 else rest
+            return f"UNDECIDED: {_of(counts.undecided, counts.rows)}{rest}"
+    assert_never(report.verdict)
+
+
+def interrupted_text(report: Report, done: int, total: int | None, look: Look) -> str:
+    """How far an interrupted check came, and what is certain all the same."""
+    page = Page(look)
+    of = "" if total is None else f" of {total}"
+    page.line(f"interrupted after {done}{of} row{'' if (total or done) == 1 else 's'}", Tone.OPEN)
+    counts = report.counts
+    if counts.inaccurate:
+        first = next(row for row in report.rows if row.verdict is Verdict.INACCURATE)
+        page.line(f"already certain: INACCURATE, {_count(counts.inaccurate, 'row')} so far fail{_s(counts.inaccurate)}")
+        page.blank()
+        _counterexample(page, first)
+    elif done:
+        undecided = f", {counts.undecided} undecided" if counts.undecided else ""
+        page.line(f"no verdict: {counts.accurate} accurate{undecided}, none inaccurate so far")
+    else:
+        page.line("no verdict: no row was decided")
+    return page.text()
+
+
+def render(
+    report: Report,
+    statement: Statement,
+    look: Look,
+    *,
+    closed_form: int | None = None,
+    times: bool = False,
+) -> str:
+    """The whole report as text. `closed_form` is the number of a row whose probability is to be written out."""
+    page = Page(look)
+    page.line(verdict_line(report), _TONES[report.verdict])
+    page.blank()
+    page.fields(_claim(report, statement))
+    inaccurate = [row for row in report.rows if row.verdict is Verdict.INACCURATE]
+    _counterexamples(page, inaccurate)
+    _undecided(page, [row for row in report.rows if row.verdict is Verdict.UNDECIDED])
+    if closed_form is not None:
+        _closed_form(page, next(row for row in report.rows if row.row == closed_form))
+    elif inaccurate:
+        page.blank()
+        number = inaccurate[0].row
+        page.line(f"--closed-form {number} writes out the probability of row {number} for every eps", Tone.FAINT)
+    if times:
+        _times(page, report.effort)
+    return page.text()
+
+
+# --- what was claimed ------------------------------------------------------------------------------
+
+
+def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
+    constants = ", ".join(f"{name} = {value}" for name, value in statement.constants)
+    yield "program", statement.program + (f" with {constants}" if constants else "")
+    yield "table", statement.table
+    event = "real outputs within gamma of det(u), others equal" if statement.real_outputs else "output = det(u)"
+    yield "claim", f"Pr[{event}] ≥ 1 - beta, for every input u of the table"
+    yield "alpha", statement.alpha
+    yield "beta", statement.beta
+    yield "gamma", statement.gamma
+    yield "eps", f"all of {interval_text(report.eps)}"
+    counts = report.counts
+    accurate = f"{counts.accurate} accurate"
+    if counts.vacuous:
+        accurate += f" ({counts.vacuous} vacuously, as dd < alpha)"
+    parts = [accurate]
+    if counts.inaccurate:
+        parts.append(f"{counts.inaccurate} inaccurate")
+    if counts.undecided:
+        parts.append(f"{counts.undecided} undecided")
+    yield "rows", ", ".join(parts)
+
+
+# --- rows ------------------------------------------------------------------------------------------
+
+
+def _counterexamples(page: Page, rows: Sequence[RowResult]) -> None:
+    if not rows:
+        return
+    worst = max(rows, key=lambda row: row.counterexample.margin[0] if row.counterexample else 0)
+    shown_rows = list(rows[:SHOWN_ROWS])
+    for row in shown_rows:
+        page.blank()
+        _counterexample(page, row)
+    rest = rows[SHOWN_ROWS:]
+    if worst not in shown_rows:
+        page.blank()
+        _counterexample(page, worst, " by the largest margin of all counterexamples")
+        rest = [row for row in rest if row is not worst]
+    if rest:
+        page.blank()
+        page.line(f"{_count(len(rest), 'more row')} fail{_s(len(rest))}: {_row_list(rest)}")
+
+
+def _counterexample(page: Page, row: RowResult, remark: str = "") -> None:
+    found = row.counterexample
+    assert found is not None
+    digits = agreement(found.probability, found.required)
+    page.line(f"row {row.row} fails{remark}", Tone.HEAD)
+    beta = f" = 1 - beta, where beta = {row.beta}" if row.beta and len(row.beta) <= _SHORT else " = 1 - beta"
+    page.fields(
+        [
+            *_where(row),
+            ("eps", rational(found.eps)),
+            ("probability", shown(*found.probability, digits)),
+            ("required", shown(*found.required, digits) + beta),
+            ("short by", shown(*found.margin)),
+            *([("fails for", f"eps in {failing_text(row.failing)}")] if row.failing else []),
+        ]
+    )
+
+
+def _where(row: RowResult) -> Iterable[tuple[str, str]]:
+    yield "input", assignment_text(row.input)
+    yield "output", assignment_text(row.output) if row.output else "any"
+    yield "alpha", row.alpha
+    if row.gamma != "0":
+        yield "gamma", row.gamma
+
+
+def _undecided(page: Page, rows: Sequence[RowResult]) -> None:
+    reasons: dict[str, list[RowResult]] = {}
+    for row in rows:
+        reasons.setdefault(row.reason or "no reason was given", []).append(row)
+    for reason, group in list(reasons.items())[:_SHOWN_REASONS]:
+        page.blank()
+        first = group[0]
+        names = f"row {first.row} is" if len(group) == 1 else f"{len(group)} rows are"
+        page.line(f"{names} undecided", Tone.HEAD)
+        pairs = [("reason", reason)]
+        if len(group) > 1:
+            pairs.append(("rows", _row_list(group)))
+        pairs.append(("input", assignment_text(first.input) + (f" (row {first.row})" if len(group) > 1 else "")))
+        page.fields(pairs, label_width=len("probability"))
+    if len(reasons) > _SHOWN_REASONS:
+        page.blank()
+        left = sum(len(group) for group in list(reasons.values())[_SHOWN_REASONS:])
+        page.line(f"{_count(left, 'more row')} undecided for other reasons; --format json has them all")
+
+
+def _closed_form(page: Page, row: RowResult) -> None:
+    page.blank()
+    page.line(
+        f"row {row.row} in closed form: {row.verdict}{' (vacuously, as dd < alpha)' if row.vacuous else ''}", Tone.HEAD
+    )
+    probability = row.probability
+    if probability is None:
+        probability = "was not needed" if row.vacuous else "was not reached"
+    page.fields([*_where(row), ("probability", probability), ("beta", row.beta or "was not needed")])
+
+
+# --- small texts -----------------------------------------------------------------------------------
+
+
+def interval_text(eps: str) -> str:
+    """`(0, inf)` as `(0, ∞)`."""
+    return eps.replace("inf", "∞")
+
+
+def failing_text(intervals: Sequence[FailureInterval], most: int = 6) -> str:
+    """The set of failing eps as a union of intervals; each finite end with the digits that are proved."""
+    parts = [_interval(interval) for interval in intervals[:most]]
+    if len(intervals) > most:
+        parts.append(f"{len(intervals) - most} more intervals")
+    return " ∪ ".join(parts)
+
+
+def _interval(interval: FailureInterval) -> str:
+    start, end = interval.start, interval.end
+    if start.exact and end.exact and start.low == end.low:
+        return f"{{{exact(start.low)}}}"
+    left = "[" if start.included else "("
+    right = "]" if end.included else ")"
+    return f"{left}{_end(start)}, {_end(end)}{right}"
+
+
+def _end(point: EndPoint) -> str:
+    if point.high is None:
+        return "∞"
+    if point.exact:
+        return str(point.low) if len(str(point.low)) <= 12 else exact(point.low)
+    return shown(point.low, point.high)
+
+
+def _row_list(rows: Sequence[RowResult]) -> str:
+    text = ", ".join(str(row.row) for row in rows[:_LISTED_ROWS])
+    return text if len(rows) <= _LISTED_ROWS else f"{text}, … (--format json has them all)"
+
+
+def _times(page: Page, effort: Effort) -> None:
+    page.blank()
+    stages = (
+        ("table", effort.table_seconds),
+        ("chain", effort.chain_seconds),
+        ("measures", effort.measure_seconds),
+        ("signs", effort.sign_seconds),
+    )
+    parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages)
+    work = (
+        f"{_count(effort.explorations, 'exploration')}, {_count(effort.measures, 'integral')}, "
+        f"{_count(effort.obligations, 'sign decision')}"
+    )
+    page.fields([("time", f"{effort.seconds:.2f} s ({parts})"), ("work", work)])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part} of {_count(whole, 'row')}"
+
+
+def _s(number: int) -> str:
+    """The ending of a verb whose subject is so many."""
+    return "s" if number == 1 else ""
