@@ -1,0 +1,119 @@
+"""`python -m benchmarks`: the paper's tables, run and compared."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchmarks import tables
+from benchmarks.mechanisms import MECHANISMS
+
+if TYPE_CHECKING:
+    from benchmarks.runner import Trial
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--table", "wanted", multiple=True, metavar="NAME", help="Only this published table (2a, 4c, 4, ...).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.pass_context
+def main(context: click.Context, wanted: tuple[str, ...], as_json: bool) -> None:
+    """Run every row of the paper's Tables 2 to 4 and compare with the published figures.
+
+    The exit code is 1 where an outcome differs from the paper in a way that is not understood.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from benchmarks import published, runner, show
+
+    rows = [row for row in published.rows() if not wanted or row.table.startswith(wanted)]
+    if not rows:
+        names = ", ".join(dict.fromkeys(row.table for row in published.rows()))
+        raise click.BadParameter(f"there is no table {', '.join(wanted)}; there are {names}", param_hint="--table")
+    trials: list[Trial] = []
+    with click.progressbar(length=len(rows), label="published rows", file=sys.stderr) as bar:
+        for trial in runner.run(rows):
+            trials.append(trial)
+            if trial.mechanism is trial.published.mechanism:
+                bar.update(1)
+    if as_json:
+        click.echo(show.as_json(trials))
+    else:
+        from rich.console import Console
+
+        console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+        show.show(trials, console)
+    if any(trial.agreement == "DIFFERS" for trial in trials):
+        raise SystemExit(1)
+
+
+def _constants(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, Fraction]:
+    constants = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        try:
+            constants[name.strip()] = Fraction(value.strip())
+        except (ValueError, ZeroDivisionError):
+            equals = ""
+        if not equals:
+            raise click.BadParameter(f"{text!r} is not NAME=RATIONAL, such as m=3")
+    return constants
+
+
+@main.command()
+@click.argument("mechanism", type=click.Choice(list(MECHANISMS)))
+@click.option("-D", "given", multiple=True, metavar="NAME=VALUE", callback=_constants, help="A constant, as for dipc.")
+@click.option("--range", "interval", default="-1..1", show_default=True, help="The integers each query ranges over.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: stdout.")
+def table(mechanism: str, given: dict[str, Fraction], interval: str, output: Path | None) -> None:
+    """Write the table of det for MECHANISM over all inputs in a range, as CSV."""
+    chosen = MECHANISMS[mechanism]
+    try:
+        constants = chosen.constants(given)
+        vectors = tables.grid(tables.integer_range(interval), int(constants["m"]))
+        tables.write(chosen, constants, vectors, output)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    except OSError as error:
+        if output is None:
+            raise
+        raise click.UsageError(f"cannot write {output}: {error.strerror}") from error
+
+
+@main.command()
+@click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs behind each median.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def targets(runs: int, as_json: bool) -> None:
+    """Measure the speed and memory goals. The exit code is 1 where one is missed."""
+    from benchmarks.targets import measure_all
+
+    goals = measure_all(runs)
+    if as_json:
+        click.echo(json.dumps([{**dataclasses.asdict(goal), "met": goal.met} for goal in goals], indent=1))
+    else:
+        for goal in goals:
+            word = "met" if goal.met else "MISSED"
+            click.echo(f"{word:7} {goal.name}: {goal.measured:.3g} {goal.unit} (goal: at most {goal.limit:g})")
+            if goal.remark:
+                click.echo(f"        {goal.remark}")
+    if not all(goal.met for goal in goals):
+        raise SystemExit(1)
+
+
+@main.command(hidden=True)
+@click.argument("kind")
+@click.argument("arguments", nargs=-1)
+def measure(kind: str, arguments: tuple[str, ...]) -> None:
+    """Measure one task in this process; for `targets`."""
+    from benchmarks.targets import measure as run
+
+    click.echo(json.dumps(run(kind, arguments)))
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks")

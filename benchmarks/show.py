@@ -1,0 +1,190 @@
+"""The outcome of the benchmark for people (tables) and for programs (JSON)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.runner import Factors, Trial
+from dipc import Verdict
+
+SCHEMA = "dipc.bench/1"
+
+
+def show(trials: Sequence[Trial], console: Console) -> None:
+    """Tables 2 and 3, then Table 4, then every disagreement with its explanation, then the totals."""
+    plain = [trial for trial in trials if trial.factors is None]
+    with_factors = [trial for trial in trials if trial.factors is not None]
+    if plain:
+        console.print(_performance(plain))
+    if with_factors:
+        console.print(_bounds(with_factors))
+    _disagreements(trials, console)
+    _totals(trials, console)
+
+
+def as_json(trials: Sequence[Trial]) -> str:
+    """The trials as one JSON document, with rationals as strings."""
+    document = {"schema": SCHEMA, "rows": [_record(trial) for trial in trials]}
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+# --- tables ----------------------------------------------------------------------------------------
+
+
+def _performance(trials: Sequence[Trial]) -> Table:
+    table = _table("Tables 2 and 3: the published claims")
+    for name in ("table", "program", "m", "c", "range", "α", "γ"):
+        table.add_column(name, justify="left" if name in ("table", "program") else "right")
+    for name in ("rows", "published s", "dipc s", "speed-up"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for trial in trials:
+        row = trial.published
+        table.add_row(
+            *(row.table, trial.mechanism.name, str(row.m), str(row.c or ""), row.range, row.alpha, row.gamma),
+            *(str(trial.rows), str(row.seconds), f"{trial.seconds:.3f}", _speed_up(trial)),
+            _verdict(trial.verdict, good=Verdict.ACCURATE),
+        )
+    return table
+
+
+def _bounds(trials: Sequence[Trial]) -> Table:
+    table = _table("Table 4: the best factor 1/κ, and what refutes 1/(κ+1)")
+    for name in ("table", "program", "m", "c"):
+        table.add_column(name, justify="left" if name in ("table", "program") else "right")
+    for name in ("published best", "it is", "refuted", "it is", "at u", "and eps", "it is"):
+        table.add_column(name)
+    table.add_column("dipc's best")
+    table.add_column("published s", justify="right")
+    table.add_column("dipc s", justify="right")
+    table.add_column("outcome")
+    for trial in trials:
+        row, factors = trial.published, trial.factors
+        assert factors is not None
+        assert row.counterexample is not None
+        table.add_row(
+            *(row.table, trial.mechanism.name, str(row.m), str(row.c or "")),
+            *(str(row.best), _verdict(trial.verdict, good=Verdict.ACCURATE)),
+            *(str(row.refuted), _verdict(factors.refuted, good=Verdict.INACCURATE)),
+            *(" ".join(map(str, row.counterexample.input)), str(row.counterexample.eps)),
+            _verdict(factors.published_witness, good=Verdict.INACCURATE),
+            "undecided" if factors.kappa is None else f"1/{factors.kappa}",
+            *(str(row.seconds), f"{trial.seconds:.3f}"),
+            _agreement(trial),
+        )
+    return table
+
+
+def _disagreements(trials: Sequence[Trial], console: Console) -> None:
+    for trial in trials:
+        if not trial.differences:
+            continue
+        row = trial.published
+        size = f"m = {row.m}" + ("" if row.c is None else f", c = {row.c}")
+        console.print(f"\n[bold]Table {row.table}, {trial.mechanism.name}, {size}: {trial.agreement}[/]")
+        for difference in trial.differences:
+            console.print(f"  - {difference}")
+        if trial.factors is not None and (found := trial.factors.refutation) is not None:
+            assert trial.factors.kappa is not None
+            console.print(
+                f"  - dipc refutes 1/{trial.factors.kappa + 1} at u = ({found.input.replace(' ', ', ')}), "
+                f"eps = {found.eps}: {_interval(found.probability)} < {_interval(found.required)}"
+            )
+        if trial.known is not None:
+            console.print(f"  [dim]known: {trial.known.why}[/]")
+
+
+def _totals(trials: Sequence[Trial], console: Console) -> None:
+    first = [trial for trial in trials if trial.mechanism is trial.published.mechanism]
+    timed = [trial for trial in first if trial.factors is None]
+    console.print()
+    if timed:
+        ours = sum(trial.seconds for trial in timed)
+        theirs = sum(trial.published.seconds for trial in timed)
+        accurate = sum(trial.verdict is Verdict.ACCURATE for trial in timed)
+        console.print(
+            f"Tables 2 and 3: {accurate} of {len(timed)} rows accurate; {ours:.2f} s of CPU, published {theirs} s"
+        )
+    bounds = [trial for trial in first if trial.factors is not None]
+    if bounds:
+        agreeing = sum(trial.agreement == "agrees" for trial in bounds)
+        console.print(f"Table 4: {agreeing} of {len(bounds)} rows as published")
+    unexplained = sum(trial.agreement == "DIFFERS" for trial in trials)
+    if unexplained:
+        console.print(f"[bold red]{unexplained} disagreements without an explanation[/]")
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+
+
+def _verdict(verdict: Verdict, *, good: Verdict) -> str:
+    color = "green" if verdict is good else "yellow"
+    return f"[{color}]{verdict}[/]"
+
+
+def _agreement(trial: Trial) -> str:
+    color = {"agrees": "green", "differs (known)": "yellow"}.get(trial.agreement, "bold red")
+    return f"[{color}]{trial.agreement}[/]"
+
+
+def _speed_up(trial: Trial) -> str:
+    return f"{trial.published.seconds / trial.seconds:,.0f}x" if trial.seconds > 0 else ""
+
+
+def _interval(ends: tuple[Fraction, Fraction]) -> str:
+    return f"{float(ends[0]):.10g}"
+
+
+# --- JSON ------------------------------------------------------------------------------------------
+
+
+def _record(trial: Trial) -> dict[str, Any]:
+    row = trial.published
+    return {
+        "table": row.table,
+        "algorithm": row.algorithm,
+        "program": trial.mechanism.name,
+        "m": row.m,
+        "c": row.c,
+        "range": row.range,
+        "alpha": row.alpha,
+        "gamma": row.gamma,
+        "beta": row.beta,
+        "factor": None if row.best is None else str(row.best),
+        "rows": trial.rows,
+        "verdict": str(trial.verdict),
+        "published_seconds": row.seconds,
+        "cpu_seconds": round(trial.seconds, 6),
+        "agreement": trial.agreement,
+        "differences": trial.differences,
+        "known": None if trial.known is None or not trial.differences else trial.known.why,
+        "factors": None if trial.factors is None else _factors(trial, trial.factors),
+    }
+
+
+def _factors(trial: Trial, factors: Factors) -> dict[str, Any]:
+    witness = trial.published.counterexample
+    assert witness is not None
+    found = factors.refutation
+    return {
+        "published_refuted": str(trial.published.refuted),
+        "published_refuted_verdict": str(factors.refuted),
+        "published_counterexample": {"input": [str(value) for value in witness.input], "eps": str(witness.eps)},
+        "published_counterexample_verdict": str(factors.published_witness),
+        "best": None if factors.kappa is None else f"1/{factors.kappa}",
+        "counterexample": None
+        if found is None
+        else {
+            "input": found.input.split(),
+            "eps": str(found.eps),
+            "probability": [str(end) for end in found.probability],
+            "required": [str(end) for end in found.required],
+        },
+    }
