@@ -36,7 +36,9 @@ def main(context: click.Context, wanted: tuple[str, ...], as_json: bool) -> None
         names = ", ".join(dict.fromkeys(row.table for row in published.rows()))
         raise click.BadParameter(f"there is no table {', '.join(wanted)}; there are {names}", param_hint="--table")
     trials: list[Trial] = []
-    with click.progressbar(length=len(rows), label="published rows", file=sys.stderr) as bar:
+    with click.progressbar(
+        length=len(rows), label="published rows", file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as bar:
         for trial in runner.run(rows):
             trials.append(trial)
             if trial.mechanism is trial.published.mechanism:

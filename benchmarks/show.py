@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.runner import Factors, Trial
+from benchmarks.runner import HOLDS, Factors, Trial
 from dipc import Verdict
 
 SCHEMA = "dipc.bench/1"
@@ -58,7 +58,7 @@ def _bounds(trials: Sequence[Trial]) -> Table:
     table = _table("Table 4: the best factor 1/κ, and what refutes 1/(κ+1)")
     for name in ("table", "program", "m", "c"):
         table.add_column(name, justify="left" if name in ("table", "program") else "right")
-    for name in ("published best", "it is", "refuted", "it is", "at u", "and eps", "it is"):
+    for name in ("published best", "it is", "refuted", "it is", "at u", "and eps", "claim"):
         table.add_column(name)
     table.add_column("dipc's best")
     table.add_column("published s", justify="right")
@@ -73,7 +73,7 @@ def _bounds(trials: Sequence[Trial]) -> Table:
             *(str(row.best), _verdict(trial.verdict, good=Verdict.ACCURATE)),
             *(str(row.refuted), _verdict(factors.refuted, good=Verdict.INACCURATE)),
             *(" ".join(map(str, row.counterexample.input)), str(row.counterexample.eps)),
-            _verdict(factors.published_witness, good=Verdict.INACCURATE),
+            _colored(HOLDS[factors.published_witness], good=factors.published_witness is Verdict.INACCURATE),
             "undecided" if factors.kappa is None else f"1/{factors.kappa}",
             *(str(row.seconds), f"{trial.seconds:.3f}"),
             _agreement(trial),
@@ -125,8 +125,11 @@ def _table(title: str) -> Table:
 
 
 def _verdict(verdict: Verdict, *, good: Verdict) -> str:
-    color = "green" if verdict is good else "yellow"
-    return f"[{color}]{verdict}[/]"
+    return _colored(str(verdict), good=verdict is good)
+
+
+def _colored(text: str, *, good: bool) -> str:
+    return f"[{'green' if good else 'yellow'}]{text}[/]"
 
 
 def _agreement(trial: Trial) -> str:

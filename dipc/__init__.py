@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dipc.accuracy.outcome import Counterexample, Interrupted, Report, RowResult, Verdict
     from dipc.accuracy.program import Outcome, Program
     from dipc.diagnostics.diagnostic import DiagnosticError
+    from dipc.simulation.simulate import simulate
 
     eps: Any
 
@@ -45,6 +46,7 @@ __all__ = [
     "eps",
     "iter_rows",
     "load",
+    "simulate",
 ]
 
 _HOME = {
@@ -60,6 +62,7 @@ _HOME = {
     "check": "dipc.accuracy.check",
     "iter_rows": "dipc.accuracy.check",
     "load": "dipc.accuracy.load",
+    "simulate": "dipc.simulation.simulate",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import functools
 import os
 import re
 import shlex
@@ -32,7 +33,8 @@ def sessions() -> list[tuple[str, str]]:
     return found
 
 
-def run(command: str, cwd: Path) -> tuple[int, str]:
+@functools.cache
+def run(command: str) -> tuple[int, str]:
     """The exit code, and stdout followed by stderr, of a `dipc` command."""
     words = shlex.split(command)
     assert words[0] in ("dipc", "python"), f"the README shows a command that this test does not know: {command}"
@@ -41,7 +43,7 @@ def run(command: str, cwd: Path) -> tuple[int, str]:
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
     done = subprocess.run(
-        [*program, *words[1:]], capture_output=True, text=True, cwd=cwd, timeout=120, check=False, env=environment
+        [*program, *words[1:]], capture_output=True, text=True, cwd=ROOT, timeout=120, check=False, env=environment
     )
     return done.returncode, (done.stdout + done.stderr).strip("\n")
 
@@ -54,7 +56,7 @@ def steady(text: str) -> str:
 
 @pytest.mark.parametrize(("command", "shown"), sessions(), ids=lambda value: str(value)[:50])
 def test_commands_print_what_the_readme_shows(command: str, shown: str) -> None:
-    code, printed = run(command, ROOT)
+    code, printed = run(command)
     assert code in (0, 1, 2), printed
     if "..." in shown.splitlines():
         head, tail = steady(shown).split("\n...\n")
@@ -65,7 +67,7 @@ def test_commands_print_what_the_readme_shows(command: str, shown: str) -> None:
 
 
 def test_the_readme_shows_a_proof_and_a_counterexample() -> None:
-    codes = [run(command, ROOT)[0] for command, _ in sessions() if command.startswith("dipc check")]
+    codes = [run(command)[0] for command, _ in sessions() if command.startswith("dipc check")]
     assert {0, 1} <= set(codes)
 
 

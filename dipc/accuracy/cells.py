@@ -28,7 +28,6 @@ class BadCell:
 
     code: str
     message: str
-    label: str
     notes: tuple[str, ...]
 
 
@@ -113,7 +112,7 @@ def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
             return pool.cell("dd")
         cell = _number(text, pool)
         if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value < 0:
-            return BadCell("E0513", f"{name} is negative", "", ("a distance is a rational >= 0",))
+            return BadCell("E0513", f"{name} is negative", ("a distance is a rational >= 0",))
         return cell
 
     return read
@@ -145,13 +144,13 @@ def describe_domain(values: tuple[Value, ...]) -> str:
 
 
 def _empty(name: str) -> BadCell:
-    return BadCell("E0512", f"the input `{name}` is left empty", "", ("only cells of outputs may be left empty",))
+    return BadCell("E0512", f"the input `{name}` is left empty", ("only cells of outputs may be left empty",))
 
 
 def _truth(name: str, text: str, pool: CellPool) -> Cell | BadCell:
     if text.lower() in {"true", "false"}:
         return pool.cell(text.lower() == "true")
-    return BadCell("E0511", f"{_quote(text)} is no value of `{name}`", "", ("a bool is `true` or `false`",))
+    return BadCell("E0511", f"{_quote(text)} is no value of `{name}`", ("a bool is `true` or `false`",))
 
 
 def _member(name: str, text: str, values: tuple[Value, ...], pool: CellPool) -> Cell | BadCell:
@@ -159,7 +158,7 @@ def _member(name: str, text: str, values: tuple[Value, ...], pool: CellPool) -> 
     if isinstance(values[0], Fraction):
         cell = _number(text, pool)
         if isinstance(cell, BadCell):
-            return BadCell(cell.code, cell.message, cell.label, (*cell.notes, f"the domain of `{name}` is {domain}"))
+            return BadCell(cell.code, cell.message, (*cell.notes, f"the domain of `{name}` is {domain}"))
         value = cell.value
     else:
         value, cell = text, pool.cell(text)
@@ -169,13 +168,13 @@ def _member(name: str, text: str, values: tuple[Value, ...], pool: CellPool) -> 
     if isinstance(value, str):
         close = nearest(text, [str(candidate) for candidate in values])
         notes += [f"did you mean `{close}`?"] if close else []
-    return BadCell("E0511", f"{_quote(text)} is not in the domain of `{name}`", "", tuple(notes))
+    return BadCell("E0511", f"{_quote(text)} is not in the domain of `{name}`", tuple(notes))
 
 
 def _integer(text: str, pool: CellPool) -> Cell | BadCell:
     cell = _number(text, pool)
     if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value.denominator != 1:
-        return BadCell("E0511", f"{_quote(text)} is not an integer", "", ("an int takes integers only",))
+        return BadCell("E0511", f"{_quote(text)} is not an integer", ("an int takes integers only",))
     return cell
 
 
@@ -183,7 +182,7 @@ def _number(text: str, pool: CellPool) -> Cell | BadCell:
     try:
         return pool.cell(parse_rational(text))
     except NotExact as error:
-        return BadCell("E0510", f"{_quote(text)} {error.reason}", "", (_number_note(text, error.reason),))
+        return BadCell("E0510", f"{_quote(text)} {error.reason}", (_number_note(text, error.reason),))
 
 
 def _number_note(text: str, reason: str) -> str:

@@ -112,7 +112,6 @@ class _Run:
         if terms.vacuous:
             settled = ACCURATE
         else:
-            assert terms.beta is not None
             try:
                 probability = self.probabilities.probability(row.inputs, row.outputs, terms.gamma)
                 settled = self.decider.settle(probability, terms.beta)
@@ -125,7 +124,7 @@ class _Run:
                 name: cell.text for name, cell in zip(self.output_names, row.outputs, strict=True) if cell is not None
             },
             alpha=terms.alpha_text,
-            required_beta=terms.beta,
+            beta_form=terms.beta,
             gamma=terms.gamma.text,
             verdict=settled.verdict,
             closed_form=probability,

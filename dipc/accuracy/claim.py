@@ -32,12 +32,12 @@ Given = object
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terms:
-    """What is claimed at a row. `alpha` None is infinity. `beta` is None for a row that holds vacuously.
+    """What is claimed at a row. `alpha` None is infinity; the row holds vacuously where dd < alpha.
     Rows with the same claim share one object."""
 
     alpha: Fraction | None
     gamma: Cell
-    beta: ClosedForm | None
+    beta: ClosedForm
     alpha_text: str
     vacuous: bool
 
@@ -97,11 +97,10 @@ class Claim:
         gamma = self._gamma(row, names)
         names["gamma"] = Form.number(gamma)
         cell = self._gammas.setdefault(gamma, Cell(gamma, value_text(gamma)))
-        alpha_text = "inf" if alpha is None else str(alpha)
-        if isinstance(dd, Fraction) and alpha is not None and dd < alpha:
-            return Terms(alpha, cell, None, alpha_text, vacuous=True)
         beta = ClosedForm(self._beta(row, names))
-        return Terms(alpha, cell, self._betas.setdefault(beta, beta), alpha_text, vacuous=False)
+        vacuous = isinstance(dd, Fraction) and alpha is not None and dd < alpha
+        alpha_text = "inf" if alpha is None else str(alpha)
+        return Terms(alpha, cell, self._betas.setdefault(beta, beta), alpha_text, vacuous)
 
     def _alpha(self, row: Row, names: dict[str, Form]) -> Fraction | None:
         if row.alpha is not None and row.alpha.value != "dd":

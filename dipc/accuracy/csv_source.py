@@ -11,6 +11,9 @@ from typing import IO
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Excerpt
 
+#: Bytes of one line: a longer one is no row of a table, and reading it might never end.
+MAX_LINE = 10_000_000
+
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_MARK = b"\xef\xbb\xbf"
 
@@ -43,13 +46,15 @@ class CsvSource:
                         raise DiagnosticError(self._malformed(error)) from None
                     if len(record) > 1 or (record and record[0].strip()):
                         yield record
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise DiagnosticError(_unreadable(self.name, error)) from None
 
     def _decoded(self, file: IO[bytes]) -> Iterator[str]:
         """The file's lines as text; remembers the lines of the record being read."""
         offset = 0
-        for raw in file:
+        while raw := file.readline(MAX_LINE + 1):
+            if len(raw) > MAX_LINE:
+                raise DiagnosticError(self._too_long())
             line = raw
             if offset == 0 and raw.startswith(_UTF8_MARK):
                 line = raw[len(_UTF8_MARK) :]
@@ -103,6 +108,11 @@ class CsvSource:
             notes=("a table is a text file of comma-separated values",),
         )
 
+    def _too_long(self) -> Diagnostic:
+        place = Excerpt(self.name, self._next_line, 1, "", 1)
+        note = "a table is a text file of comma-separated values, one row a line"
+        return Diagnostic("E0503", f"a line of more than {MAX_LINE} bytes", place, notes=(note,))
+
     def _malformed(self, error: csv.Error) -> Diagnostic:
         message, note = _explain(str(error))
         return Diagnostic("E0503", message, self.place(None), notes=(note,))
@@ -151,7 +161,7 @@ def _explain(error: str) -> tuple[str, str]:
     return f"not a CSV record: {error}", "a table is a text file of comma-separated values"
 
 
-def _unreadable(name: str, error: OSError) -> Diagnostic:
+def _unreadable(name: str, error: OSError | ValueError) -> Diagnostic:
     match error:
         case FileNotFoundError():
             return Diagnostic("E0501", f"there is no file `{name}`", notes=("give the path of a CSV file",))
@@ -159,4 +169,7 @@ def _unreadable(name: str, error: OSError) -> Diagnostic:
             return Diagnostic("E0501", f"`{name}` is a directory", notes=("give the path of a CSV file",))
         case PermissionError():
             return Diagnostic("E0501", f"no permission to read `{name}`", notes=("change the file's permissions",))
-    return Diagnostic("E0501", f"`{name}` cannot be read: {error.strerror or error}")
+        case OSError():
+            return Diagnostic("E0501", f"`{name}` cannot be read: {error.strerror or error}")
+        case ValueError():  # a path with a NUL character
+            return Diagnostic("E0501", f"`{name}` is no path: {error}")

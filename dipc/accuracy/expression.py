@@ -51,35 +51,9 @@ class ClaimExpression:
         """The value with `names` put in; raises DiagnosticError where it has none in the ring."""
         return _Evaluation(self, names).value(self.tree)
 
-    def mentions(self, name: str) -> bool:
-        """Whether the expression names `name`."""
-        return any(isinstance(node, Name) and _GREEK.get(node.name, node.name) == name for node in _nodes(self.tree))
-
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
         """What to raise about `node`, a part of this expression."""
         return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
-
-
-def _nodes(tree: Expr) -> list[Expr]:
-    found: list[Expr] = []
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        found.append(node)
-        match node:
-            case Unary(operand=operand):
-                waiting.append(operand)
-            case Binary(left=left, right=right) | Compare(left=left, right=right):
-                waiting += [left, right]
-            case Call(arguments=arguments):
-                waiting += arguments
-            case Element(index=inner):
-                waiting.append(inner)
-            case Number() | Name() | Eps() | Truth():
-                pass
-            case _:
-                assert_never(node)
-    return found
 
 
 @dataclass(frozen=True, slots=True)

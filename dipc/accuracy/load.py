@@ -39,7 +39,7 @@ def load_source(source: Source, constants: Mapping[str, Fraction]) -> Program:
 def _source(path_or_text: str | os.PathLike[str]) -> Source:
     if not isinstance(path_or_text, str):
         return read_source(Path(path_or_text))
-    if "\n" not in path_or_text and (path_or_text.strip().endswith(".dip") or _is_file(path_or_text)):
+    if path_or_text and "\n" not in path_or_text and (path_or_text.strip().endswith(".dip") or _is_file(path_or_text)):
         return read_source(Path(path_or_text.strip()))
     return Source("<text>", path_or_text)
 

@@ -94,7 +94,7 @@ class RowResult:
     input: Mapping[str, str]
     output: Mapping[str, str]
     alpha: str
-    required_beta: ClosedForm | None
+    beta_form: ClosedForm
     gamma: str
     verdict: Verdict
     closed_form: ClosedForm | None = None
@@ -104,9 +104,9 @@ class RowResult:
     reason: str | None = None
 
     @property
-    def beta(self) -> str | None:
+    def beta(self) -> str:
         """beta at this row in closed form, with alpha, gamma and the constants put in; text that SymPy reads."""
-        return None if self.required_beta is None else str(self.required_beta)
+        return str(self.beta_form)
 
     @property
     def probability(self) -> str | None:

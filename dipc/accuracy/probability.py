@@ -106,10 +106,10 @@ class Probabilities:
             try:
                 result = self._intern(self._total(plan, inputs, outputs, gamma))
             except Undecided as undecided:
-                result = undecided
+                result = _remembered(undecided)
             plan.results[key] = result
         if isinstance(result, Undecided):
-            raise result
+            raise _remembered(result)
         return result
 
     # --- plans: once for each combination of finite inputs and wanted outputs --------------------------
@@ -126,11 +126,11 @@ class Probabilities:
             try:
                 plan = self._make_plan(inputs, outputs)
             except Undecided as undecided:
-                plan = undecided
+                plan = _remembered(undecided)
             self.work.chain_seconds += perf_counter() - begun
             self._plans[key] = plan
         if isinstance(plan, Undecided):
-            raise plan
+            raise _remembered(plan)
         return plan
 
     def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
@@ -186,7 +186,7 @@ class Probabilities:
             if measure is None:
                 measure = part.measures[key] = self._measure(part.template, reals, balls)
             if isinstance(measure, Undecided):
-                raise measure
+                raise _remembered(measure)
             factors.append(measure)
         return self._product(factors)
 
@@ -196,7 +196,7 @@ class Probabilities:
         try:
             return self._unique(self._measurer.measure(part.event(reals, balls)))
         except Undecided as undecided:
-            return undecided
+            return _remembered(undecided)
         finally:
             self.work.measure_seconds += perf_counter() - begun
 
@@ -221,6 +221,11 @@ class Probabilities:
         if form is None:
             form = self._interned[value] = ClosedForm(value)
         return form
+
+
+def _remembered(undecided: Undecided) -> Undecided:
+    """The same without the frames it was raised through, which would keep all that they hold alive."""
+    return undecided.with_traceback(None)
 
 
 def _value(cell: Cell | None) -> Value:

@@ -175,21 +175,24 @@ class _Reader:
 
     def _check_header(self, header: list[str], names: list[str]) -> None:
         known = [slot.name for slot in (*self._inputs, *self._outputs)]
+        expected = {*known, *CLAIM_COLUMNS}
         mistakes = []
         first: dict[str, int] = {}
         for index, name in enumerate(names):
-            place = self._source.place(index)
             if name in first:
                 notes = (f"it is column {first[name] + 1} already; remove one of them",)
+                place = self._source.place(index)
                 mistakes.append(Diagnostic("E0508", f"the column `{name}` occurs twice", place, notes=notes))
-            elif name not in known and name not in CLAIM_COLUMNS:
-                mistakes.append(self._unknown(name, known, place, header))
+            elif name not in expected:
+                mistakes.append(self._unknown(name, known, self._source.place(index), header))
             first.setdefault(name, index)
+            if len(mistakes) >= MISTAKE_LIMIT:
+                raise DiagnosticError(*mistakes)
         missing = [name for name in known if name not in first]
-        if missing and len(names) > 1:
+        if missing and not (mistakes and len(names) == 1):
             mistakes.append(self._missing(missing))
         if mistakes:
-            raise DiagnosticError(*mistakes[:MISTAKE_LIMIT])
+            raise DiagnosticError(*mistakes)
 
     def _unknown(self, name: str, known: list[str], place: Excerpt | None, header: list[str]) -> Diagnostic:
         if len(header) == 1 and any(separator in header[0] for separator in ";\t|"):

@@ -13,7 +13,7 @@ from dipc.chain.edge import Comparison
 from dipc.chain.state import Mark, State
 from dipc.chain.text import affine_text, comparison_text, value_text
 from dipc.exact.event import Event
-from dipc.syntax.core import CoreProgram
+from dipc.syntax.core import Branch, BranchComparison, CoreProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +135,14 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
     noises = [NoiseView(noise.shown, noise.family.value, noise.rate, form_text(noise.mean)) for noise in state.noises]
     exited = state.label == len(program.instructions)
     place = None if exited else program.source.excerpt(program.instructions[state.label].span)
+    statement = "exit" if place is None else place.text[place.column - 1 : place.column - 1 + place.length]
+    if not exited and isinstance(program.instructions[state.label], Branch | BranchComparison):
+        statement = f"{'while' if state.label in program.loops else 'if'} {statement}"
     return StateView(
         node,
         None if exited else state.label,
         None if place is None else place.line,
-        "exit" if place is None else place.text[place.column - 1 : place.column - 1 + place.length],
+        statement,
         tuple(values),
         tuple(noises),
         tuple(

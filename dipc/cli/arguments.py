@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 def program_argument(command: _F) -> _F:
     """The argument PROG.dip."""
-    return click.argument("program_path", metavar="PROG.dip", type=click.Path(path_type=Path))(command)
+    return click.argument("program_path", metavar="PROG.dip", type=Path)(command)
 
 
 def define_option(command: _F) -> _F:
@@ -41,7 +41,7 @@ def output_option(command: _F) -> _F:
         "-o",
         "target",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=Path,
         help="Write the result to FILE, as a whole or not at all, instead of stdout.",
     )(command)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -11,6 +13,7 @@ import click
 from dipc.accuracy.files import read_source
 from dipc.cli.arguments import define_option, output_option, parse_definitions, program_argument
 from dipc.cli.exits import ExitCode
+from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_target, write_result, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of, write
@@ -28,18 +31,22 @@ _EPILOG = """
 Examples:
   dipc check sparse.dip table.csv
   dipc check sparse.dip table.csv -D m=3 --beta "2*m*exp(-alpha*eps/8)/7"
-  dipc check laplace.dip table.csv --gamma 2 --eps "(0, 10]" --format json -o result.json
+  dipc check laplace.dip table.csv --gamma 2 --format json -o result.json
 
 \b
-TABLE.csv has a column for each input and output, one row for each input; optional columns alpha, beta, gamma
-win over the options, and dd is the distance to disagreement (a rational or inf).
-Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided, 70 internal error.
+TABLE.csv has a column for each input and output, and a row for each input.
+Optional columns alpha, beta and gamma win over the options; dd is the
+distance to disagreement (a rational or inf).
+
+\b
+Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided,
+70 internal error.
 """
 
 
-@click.command(epilog=_EPILOG, context_settings={"max_content_width": 100})
+@click.command(epilog=_EPILOG)
 @program_argument
-@click.argument("table_path", metavar="TABLE.csv", type=click.Path(path_type=Path))
+@click.argument("table_path", metavar="TABLE.csv", type=Path)
 @define_option
 @click.option("--beta", metavar="EXPR", help="The failure probability: in eps, alpha, gamma, the constants and exp.")
 @click.option("--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own.")
@@ -50,6 +57,13 @@ Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided, 70 internal erro
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
 @click.option("--closed-form", metavar="ROW", type=click.IntRange(min=1), help="Write out the probability of one row.")
+@click.option(
+    "--limit",
+    "limits",
+    metavar="NAME=N",
+    multiple=True,
+    help="Give up on a row later, or sooner; NAME is states, terms, trees, intervals or bits.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print the verdict line only, and no progress.")
 @click.option("--time", "times", is_flag=True, help="Say how long it took.")
 def check(
@@ -63,6 +77,7 @@ def check(
     form: str,
     target: Path | None,
     closed_form: int | None,
+    limits: tuple[str, ...],
     quiet: bool,
     times: bool,
 ) -> ExitCode:
@@ -71,6 +86,7 @@ def check(
     Each row is decided exactly, for every eps: proved, or refuted by an eps at which it fails, or left undecided with
     the reason.
     """
+    begun = perf_counter()
     check_target(target)
     constants = parse_definitions(definitions)
 
@@ -80,8 +96,10 @@ def check(
     from dipc.accuracy.table import read_table
     from dipc.report.text import interrupted_text, render, verdict_line
 
-    program = load_source(read_source(program_path), constants)
+    program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+    reading = perf_counter()
     table = read_table(table_path, program.core)
+    reading = perf_counter() - reading
     if closed_form is not None and closed_form > len(table.rows):
         raise DiagnosticError(_no_row(closed_form, table))
     try:
@@ -90,6 +108,8 @@ def check(
     except Interrupted as stop:
         write(sys.stderr, interrupted_text(stop.report, stop.done, stop.total, look_of(sys.stderr)))
         return ExitCode.INTERRUPTED
+    effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
+    report = replace(report, effort=effort)
     if form == "json":
         _write_json(report, target)
     elif quiet:
@@ -151,23 +171,19 @@ def _statement(
 
 
 def _said(name: str, option: str | None, program: Program, table: Table) -> str:
-    """Where the claim's `name` comes from, by the order of precedence, and what it says there."""
+    """What the claim says of `name`, by the order of precedence."""
     from dipc.syntax.printer import print_expression
 
+    if name in table.columns:
+        return f"the table's column `{name}`"
     claim = program.core.claim
     stated = option
     if stated is None and claim is not None:
         found = next((part for part in claim.fields if part.name == name), None)
         if found is not None and not isinstance(found.value, tuple):
-            stated = f"{print_expression(found.value)}, from the program's claim"
+            stated = print_expression(found.value)
     if stated is None:
         stated = "dd" if name == "alpha" and "dd" in table.columns else "0"
-    if name in table.columns:
-        return f"the table's column `{name}`"
     if name == "alpha" and "dd" in table.columns:
-        return (
-            stated.replace("dd", "dd(u), the table's column `dd`", 1)
-            if stated.startswith("dd")
-            else f"{stated}; nothing is claimed where dd < alpha"
-        )
+        return "dd(u), the table's column `dd`" if stated == "dd" else f"{stated}; nothing is claimed where dd < alpha"
     return stated

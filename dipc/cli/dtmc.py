@@ -11,7 +11,6 @@ import click
 from dipc.accuracy.files import read_source
 from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
 from dipc.cli.exits import ExitCode
-from dipc.cli.inputs import parse_input, parse_output
 from dipc.cli.output import check_target, write_text
 from dipc.cli.terminal import look_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -53,6 +52,7 @@ def dtmc(
     from dipc.accuracy.load import load_source
     from dipc.chain.explore import explore
     from dipc.chain.view import view
+    from dipc.cli.inputs import parse_input, parse_output
     from dipc.report import dtmc_dot, dtmc_text
     from dipc.report.dtmc import build
     from dipc.syntax.core import RealType

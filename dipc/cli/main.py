@@ -10,55 +10,78 @@ from typing import NoReturn
 import click
 
 import dipc
-from dipc.accuracy.names import nearest
-from dipc.cli.bench import bench
-from dipc.cli.check import check
-from dipc.cli.dtmc import dtmc
 from dipc.cli.errors import guarded, leave
 from dipc.cli.exits import ExitCode
-from dipc.cli.fmt import fmt
-from dipc.cli.prob import prob
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+
+#: The commands in the order of the help, with the line that it shows; the modules are imported when they are run.
+COMMANDS = {
+    "check": "Prove or refute accuracy on a table.",
+    "prob": "Show all outputs with their probabilities.",
+    "dtmc": "Show the Markov chain of a program.",
+    "simulate": "Run a program many times, and compare.",
+    "fmt": "Print a program in canonical form.",
+    "bench": "Compare with the paper (from a checkout).",
+}
 
 
 class _Commands(click.Group):
-    """Commands in the order they were added, with a diagnostic for a name that is none."""
+    """The commands of COMMANDS, each the function of that name in the module of that name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
-        return list(self.commands)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        if cmd_name not in COMMANDS:
+            return None
+        from importlib import import_module
+
+        command = getattr(import_module(f"dipc.cli.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name in self.commands or name.startswith("-"):
+        if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        close = nearest(name, self.commands)
+        from dipc.accuracy.names import nearest
+
+        close = nearest(name, COMMANDS)
         notes = [f"did you mean `dipc {close}`?"] if close else []
         if name.endswith((".dip", ".csv")):
             notes = ["to check a program against a table: `dipc check PROG.dip TABLE.csv`"]
-        notes.append(f"the commands are {', '.join(self.commands)}; `dipc --help` says what they do")
+        notes.append(f"the commands are {', '.join(COMMANDS)}; `dipc --help` says what they do")
         raise DiagnosticError(Diagnostic("E0801", f"there is no command `{name}`", notes=tuple(notes)))
+
+
+_EPILOG = """
+\b
+Examples:
+  dipc check sparse.dip table.csv            prove or refute a claim on a table
+  dipc prob sparse.dip --input "q=(-1,0,1)"  all outputs with their probabilities
+
+\b
+Exit codes: 0 accurate (or done), 1 inaccurate, 2 bad input, 3 undecided,
+70 internal error.
+"""
 
 
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 accurate (or done), 1 inaccurate, 2 bad input, 3 undecided, 70 internal error.",
+    epilog=_EPILOG,
 )
 @click.version_option(dipc.__version__, message="dipc %(version)s")
 def cli() -> None:
-    r"""Decide, exactly and for all eps at once, whether a differentially private mechanism gives the right answer
+    """Decide, exactly and for all eps at once, whether a differentially private mechanism gives the right answer
     often enough.
-
-    \b
-      dipc check sparse.dip table.csv      prove or refute accuracy on a table
-      dipc prob sparse.dip --input ...     every output with its probability
     """
-
-
-for _command in (check, prob, dtmc, fmt, bench):
-    cli.add_command(_command)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
@@ -20,21 +19,26 @@ def check_target(path: Path | None) -> None:
     """Refuse, before any work is done, a path that a result cannot be written to."""
     if path is None:
         return
-    if path.is_dir():
-        raise DiagnosticError(
-            Diagnostic("E0804", f"`{path}` is a directory", notes=("give the path of a file to `-o`",))
-        )
     directory = path.parent
+    other = "give another path to `-o`"
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except NotADirectoryError:
+        raise _refused(f"`{directory}` is no directory", other) from None
+    except (OSError, ValueError) as error:  # too long for a path, or with a NUL character
+        raise _refused(f"`{path}` is no path: {getattr(error, 'strerror', None) or error}", other) from None
+    if path.is_dir():
+        raise _refused(f"`{path}` is a directory", "give the path of a file to `-o`")
     if not directory.is_dir():
-        missing = "there is no directory" if not directory.exists() else "this is no directory:"
-        raise DiagnosticError(
-            Diagnostic("E0804", f"{missing} `{directory}`", notes=("make it first, or give another path to `-o`",))
-        )
-    writable = os.access(path, os.W_OK) if path.exists() else os.access(directory, os.W_OK)
-    if not writable:
-        raise DiagnosticError(
-            Diagnostic("E0804", f"no permission to write `{path}`", notes=("give another path to `-o`",))
-        )
+        raise _refused(f"there is no directory `{directory}`", "make it first, or " + other)
+    if not os.access(path if path.exists() else directory, os.W_OK):
+        raise _refused(f"no permission to write `{path}`", other)
+
+
+def _refused(message: str, note: str) -> DiagnosticError:
+    return DiagnosticError(Diagnostic("E0804", message, notes=(note,)))
 
 
 def write_result(path: Path | None, writer: Writer) -> None:
@@ -60,6 +64,8 @@ def write_result(path: Path | None, writer: Writer) -> None:
 @contextlib.contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
     """A stream whose content becomes the file `path` if the block ends well; otherwise nothing remains of it."""
+    import tempfile
+
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".part")
     temporary = Path(name)
     try:

@@ -10,7 +10,6 @@ import click
 from dipc.accuracy.files import read_source
 from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
 from dipc.cli.exits import ExitCode
-from dipc.cli.inputs import parse_input
 from dipc.cli.output import check_target, write_text
 from dipc.cli.terminal import look_of
 from dipc.report.page import Look
@@ -44,6 +43,7 @@ def prob(
     eps = None if eps_text is None else positive_option("--eps", eps_text)
 
     from dipc.accuracy.load import load_source
+    from dipc.cli.inputs import parse_input
     from dipc.report.outcomes import outcomes_at, render_json, render_latex, render_text
 
     program = load_source(read_source(program_path), constants)

@@ -259,10 +259,14 @@ class ExpPoly:
         return not any(by_exponent.values())
 
     def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|); (0, 0) where f(eps) = 0 exactly."""
+        """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|); lo = hi for a polynomial in eps
+        and where f(eps) = 0 exactly."""
         if self.value_is_zero(eps):
             return Fraction(0), Fraction(0)
         unit, terms = self.integer_terms()
+        if not any(j for _, j, _ in terms):
+            exact = sum((to_fraction(c) * eps**k for k, _, c in terms), Fraction(0))
+            return exact, exact
         precision = 64 + 4 * digits
         while True:
             with flint.ctx.workprec(precision):

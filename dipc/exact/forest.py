@@ -8,22 +8,24 @@ polynomial in the number of noises wherever the closed form itself is.
 from __future__ import annotations
 
 from dipc.exact.canonical import NodeKey, TreeKey
+from dipc.exact.effort import Meter, TermLimit
 from dipc.exact.exppoly import ExpPoly
-from dipc.exact.pieces import Piece, Piecewise, TermLimit
+from dipc.exact.pieces import Piecewise
 
 
 def tree_measure(nodes: TreeKey, limit: TermLimit) -> ExpPoly:
     """Pr[all constraints of a canonical tree hold], exactly, as a function of the tree's own eps (before `stretch`).
 
-    Raises LimitReached when the closed form has too many terms.
+    Raises LimitReached when the closed form has too many terms or takes too many steps.
     """
+    meter = Meter(limit)
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, Piecewise] = {}
     for at in range(len(nodes) - 1, 0, -1):
         subtree = nodes[at : at + sizes[at]]
         if subtree not in messages:
-            messages[subtree] = _message(nodes[at], _weight(nodes, sizes, at, messages, limit))
-    return _weight(nodes, sizes, 0, messages, limit).integral()
+            messages[subtree] = _message(nodes[at], _weight(nodes, sizes, at, messages, meter), meter)
+    return _weight(nodes, sizes, 0, messages, meter).integral(meter)
 
 
 def _subtree_sizes(nodes: TreeKey) -> list[int]:
@@ -37,13 +39,7 @@ def _subtree_sizes(nodes: TreeKey) -> list[int]:
     return sizes
 
 
-def _weight(
-    nodes: TreeKey,
-    sizes: list[int],
-    at: int,
-    messages: dict[TreeKey, Piecewise],
-    limit: TermLimit,
-) -> Piecewise:
+def _weight(nodes: TreeKey, sizes: list[int], at: int, messages: dict[TreeKey, Piecewise], meter: Meter) -> Piecewise:
     """The density of a noise on its bounds times the messages of its children, equal ones as one power."""
     rate, mean, has_low, low, has_high, high = nodes[at][:6]
     weight = Piecewise.laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
@@ -54,23 +50,13 @@ def _weight(
         counts[subtree] = counts.get(subtree, 0) + 1
         child += sizes[child]
     for subtree, count in counts.items():
-        weight = weight.times(messages[subtree].to_power(count, limit), limit)
+        weight = weight.times(messages[subtree].to_power(count, meter), meter)
     return weight
 
 
-def _message(node: NodeKey, weight: Piecewise) -> Piecewise:
+def _message(node: NodeKey, weight: Piecewise, meter: Meter) -> Piecewise:
     """P -> the integral of `weight` over Z with Z - P in the range that ties Z to its parent."""
     has_low, low, has_high, high = node[6:10]
-    below, total = weight.integral_below()
-    low_side = below.shifted(low) if has_low else None
-    high_side = below.shifted(high) if has_high else None
-    match low_side, high_side:
-        case Piecewise(), Piecewise():
-            return high_side.minus(low_side)
-        case None, Piecewise():
-            return high_side
-        case Piecewise(), None:
-            whole = Piece.of_ring(total)
-            return low_side.mapped(lambda piece: whole - piece)
-        case _:
-            raise AssertionError("a child is tied to its parent")
+    below, total = weight.integral_below(meter)
+    upper = below.shifted(high) if has_high else Piecewise((), (total,))
+    return upper.minus(below.shifted(low)) if has_low else upper

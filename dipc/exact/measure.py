@@ -8,11 +8,11 @@ from fractions import Fraction
 from dipc.exact.canonical import CanonicalTree, TreeKey, TreeShape, tree_shape
 from dipc.exact.cycles import reduced, split
 from dipc.exact.difference import DifferenceSystem, EventShape, Inequalities, components, event_shape
+from dipc.exact.effort import TermLimit
 from dipc.exact.event import Constraint, Event, Family
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.forest import tree_measure
 from dipc.exact.limits import LimitReached
-from dipc.exact.pieces import TermLimit
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000

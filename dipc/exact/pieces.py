@@ -8,140 +8,182 @@ class is closed under product, antiderivative, tail integral and shift by eps·c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import comb, factorial, prod
-from typing import Any
+from math import comb, lcm, prod
+from typing import TypeVar
 
 import flint
 
+from dipc.exact.effort import Meter
 from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import LimitReached
 
 _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y", "X", "Y"), flint.Ordering.lex)
-_X_POWER = 2
+
+#: Products and powers that have this many terms at most are left to FLINT; larger ones are watched.
+_MANY_TERMS = 10_000
 
 #: Exponents (k, q, n, l) of a term c·eps^k·e^{q·eps}·X^n·e^{l·X}, q and l of any sign.
 Exponents = tuple[int, int, int, int]
 
+#: The terms of a piece as rationals by exponents, and those of a ring element by (k, q); zeros may be among them.
+Terms = dict[Exponents, flint.fmpq]
+RingTerms = dict[tuple[int, int], flint.fmpq]
 
-@dataclass(frozen=True, slots=True)
-class TermLimit:
-    """The number of terms past which a function is not expanded further."""
-
-    terms: int = 400_000
-
-    def check_product(self, left: int, right: int) -> None:
-        """Refuse a product whose factors have this many terms, before it is expanded; raises LimitReached."""
-        if left > self.terms or right > self.terms or left * right > 100 * self.terms:
-            raise LimitReached(
-                "terms", f"the closed form has more than {self.terms} terms (limit `terms`); its expansion was stopped"
-            )
+_T = TypeVar("_T")
 
 
 class Piece:
-    """One exponential polynomial in eps and X: `y^low_y · Y^low_Y · poly(x, y, X, Y)`, immutable."""
+    """One exponential polynomial in eps and X: `y^low_y · Y^low_Y · poly(x, y, X, Y)`, immutable.
 
-    __slots__ = ("low_X", "low_y", "poly")
+    Over a common denominator its coefficients have about `bits` bits at most.
+    """
 
-    def __init__(self, poly: flint.fmpq_mpoly, low_y: int = 0, low_X: int = 0) -> None:
+    __slots__ = ("bits", "low_X", "low_y", "poly")
+
+    def __init__(self, poly: flint.fmpq_mpoly, low_y: int, low_X: int, bits: int) -> None:
         self.poly = poly
         self.low_y = low_y
         self.low_X = low_X
+        self.bits = bits
 
     @classmethod
     def zero(cls) -> Piece:
-        return cls(_CONTEXT.constant(0))
+        return cls(_CONTEXT.constant(0), 0, 0, 0)
 
     @classmethod
-    def term(cls, coefficient: flint.fmpq, exponents: Exponents) -> Piece:
-        k, q, n, l = exponents
-        return cls(_CONTEXT.from_dict({(k, 0, n, 0): coefficient}), q, l)
-
-    @classmethod
-    def collect(cls, terms: dict[Exponents, Any]) -> Piece:
+    def of_terms(cls, terms: Terms) -> Piece:
+        """The sum of these terms."""
+        terms = {exponents: c for exponents, c in terms.items() if c}
         if not terms:
             return cls.zero()
-        low_y = min(e[1] for e in terms)
-        low_x = min(e[3] for e in terms)
-        return cls(
-            _CONTEXT.from_dict({(k, q - low_y, n, l - low_x): c for (k, q, n, l), c in terms.items()}), low_y, low_x
-        )
+        low_y = min([e[1] for e in terms])
+        low_x = min([e[3] for e in terms])
+        # Over a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
+        whole = lcm(*{int(c.q) for c in terms.values()})
+        integers = {(k, q - low_y, n, l - low_x): int(c.p) * (whole // int(c.q)) for (k, q, n, l), c in terms.items()}
+        poly = _CONTEXT.from_dict(integers)
+        if whole != 1:
+            poly *= flint.fmpq(1, whole)
+        return cls(poly, low_y, low_x, max([c.bit_length() for c in integers.values()]))
 
-    @classmethod
-    def of_ring(cls, value: ExpPoly) -> Piece:
-        """The function constant in X; the ring element must have integer exponents."""
-        unit, terms = value.integer_terms()
-        assert unit == 1
-        return cls.collect({(k, q, 0, 0): c for k, q, c in terms})
+    def terms(self) -> Terms:
+        """The terms by exponents."""
+        low_y, low_x = self.low_y, self.low_X
+        return {(int(k), int(q) + low_y, int(n), int(l) + low_x): c for (k, q, n, l), c in self.poly.terms()}
 
-    def terms(self) -> list[tuple[Exponents, Any]]:
-        return [
-            ((int(k), int(q) + self.low_y, int(n), int(l) + self.low_X), c) for (k, q, n, l), c in self.poly.terms()
-        ]
+    def __len__(self) -> int:
+        """The number of terms."""
+        return len(self.poly)
 
     def is_zero(self) -> bool:
-        return bool(self.poly.is_zero())
+        return not len(self.poly)
 
-    def __mul__(self, other: Piece) -> Piece:
-        return Piece(self.poly * other.poly, self.low_y + other.low_y, self.low_X + other.low_X)
+    def size(self) -> int:
+        """The number of terms, where one with long exponents or coefficients counts for several."""
+        return len(self.poly) * self._term_size() if len(self.poly) > 1 else len(self.poly)
 
-    def __pow__(self, exponent: int) -> Piece:
-        return Piece(self.poly**exponent, self.low_y * exponent, self.low_X * exponent)
+    def _term_size(self) -> int:
+        return 1 + self.bits // 64 + max([int(d) for d in self.poly.degrees()]).bit_length() // 16
 
-    def __neg__(self) -> Piece:
-        return Piece(-self.poly, self.low_y, self.low_X)
+    def times(self, other: Piece, meter: Meter) -> Piece:
+        """The product; raises LimitReached, if it can before a long computation."""
+        meter.product(len(self.poly), len(other.poly), self.bits, other.bits)
+        most = len(self.poly) * len(other.poly)
+        if most > _MANY_TERMS:
+            # Like terms coincide; no two of them have the same exponents.
+            box = prod(int(m) + int(n) + 1 for m, n in zip(self.poly.degrees(), other.poly.degrees(), strict=True))
+            meter.room(min(most, box) * max(self._term_size(), other._term_size()))
+        return Piece(self.poly * other.poly, self.low_y + other.low_y, self.low_X + other.low_X, self.bits + other.bits)
 
-    def __add__(self, other: Piece) -> Piece:
-        if self.is_zero():
-            return other
+    def to_power(self, exponent: int, meter: Meter) -> Piece:
+        """The function to the power `exponent` >= 1; raises LimitReached like `times`."""
+        if exponent == 1:
+            return self
+        most = comb(exponent + len(self.poly) - 1, exponent)
+        if most <= _MANY_TERMS:
+            meter.product(most, len(self.poly), exponent * self.bits, self.bits)
+            return Piece(self.poly**exponent, self.low_y * exponent, self.low_X * exponent, self.bits * exponent)
+        power = self
+        for _ in range(exponent - 1):
+            power = power.times(self, meter)
+            meter.size(power.size())
+        return power
+
+    def minus(self, other: Piece) -> Piece:
+        """The difference of two functions."""
         if other.is_zero():
             return self
         low_y, low_x = min(self.low_y, other.low_y), min(self.low_X, other.low_X)
-        return Piece(self._at(low_y, low_x) + other._at(low_y, low_x), low_y, low_x)
-
-    def __sub__(self, other: Piece) -> Piece:
-        return self + (-other)
+        difference = self._at(low_y, low_x) - other._at(low_y, low_x)
+        return Piece(difference, low_y, low_x, max(self.bits, other.bits) + 1)
 
     def _at(self, low_y: int, low_x: int) -> flint.fmpq_mpoly:
         if (low_y, low_x) == (self.low_y, self.low_X):
             return self.poly
-        return self.poly * _CONTEXT.from_dict({(0, self.low_y - low_y, 0, self.low_X - low_x): flint.fmpq(1)})
+        return self.poly * _CONTEXT.from_dict({(0, self.low_y - low_y, 0, self.low_X - low_x): 1})
 
     def shifted(self, offset: int) -> Piece:
         """X -> f(X + eps·offset)."""
-        if offset == 0 or self.is_zero():
-            return self
-        collected: dict[Exponents, Any] = {}
-        for (k, q, n, l), c in self.terms():
-            for i in range(n + 1):
-                key = (k + n - i, q + l * offset, i, l)
-                collected[key] = collected.get(key, 0) + c * (comb(n, i) * offset ** (n - i))
-        return Piece.collect(collected)
+        found: Terms = {}
+        for (k, q, n, l), c in self.terms().items():
+            for m in range(n + 1):
+                key = (k + n - m, q + l * offset, m, l)
+                found[key] = found.get(key, 0) + c * (comb(n, m) * offset ** (n - m))
+        return Piece.of_terms(found)
 
-    def at(self, point: int) -> ExpPoly:
-        """The value at X = eps·point."""
-        collected: dict[tuple[int, int], Any] = {}
-        for (k, q, n, l), c in self.terms():
-            if n and not point:
-                continue
-            key = (k + n, q + l * point)
-            collected[key] = collected.get(key, 0) + (c * point**n if n else c)
-        return ExpPoly.from_integer_exponents(collected)
-
-    def antiderivative(self) -> Piece:
+    def antiderivative(self, meter: Meter) -> Terms:
         """A function F with dF/dX = f and no constant term: it vanishes at -∞ (at +∞) if every l > 0 (l < 0)."""
-        collected: dict[Exponents, Any] = {}
-        for (k, q, n, l), c in self.terms():
+        terms = self.terms()
+        # The denominators grow by powers of every l, and long ones are what makes a large function slow.
+        whole = 1
+        for l in {l for _, _, _, l in terms if l}:
+            if whole % l:
+                whole = lcm(whole, l)
+                meter.spend(whole.bit_length())
+        power = 1 + max((n for _, _, n, l in terms if l), default=0)
+        meter.expansion(len(terms), self.bits + power * whole.bit_length())
+        found: Terms = {}
+        for (k, q, n, l), c in terms.items():
             if l == 0:
                 key = (k, q, n + 1, 0)
-                collected[key] = collected.get(key, 0) + c / (n + 1)
+                found[key] = found.get(key, 0) + c / (n + 1)
                 continue
-            for i in range(n + 1):
-                key = (k, q, n - i, l)
-                factor = flint.fmpq((-1) ** i * (factorial(n) // factorial(n - i)), l ** (i + 1))
-                collected[key] = collected.get(key, 0) + c * factor
-        return Piece.collect(collected)
+            # By parts: the integral of X^n·e^{lX} is X^n·e^{lX}/l less n/l times that of X^(n-1)·e^{lX}.
+            factor = c / l
+            for m in range(n, -1, -1):
+                key = (k, q, m, l)
+                found[key] = found.get(key, 0) + factor
+                if m:
+                    factor *= flint.fmpq(-m, l)
+        return found
+
+
+def _add_value(total: RingTerms, terms: Terms, point: int, sign: int) -> None:
+    """Add sign·f(eps·point) to the total."""
+    for (k, q, n, l), c in terms.items():
+        if n and not point:
+            continue
+        key = (k + n, q + l * point)
+        total[key] = total.get(key, 0) + c * (sign * point**n)
+
+
+def _constant(value: RingTerms) -> Terms:
+    """The function constant in X."""
+    return {(k, q, 0, 0): c for (k, q), c in value.items()}
+
+
+def _merged(
+    left_breaks: tuple[int, ...], left: Iterable[_T], right_breaks: tuple[int, ...], right: Iterable[_T]
+) -> tuple[tuple[int, ...], list[tuple[_T, _T]]]:
+    """All breakpoints of two piecewise functions, and the pairs of their pieces between them."""
+    breaks = sorted({*left_breaks, *right_breaks})
+    here, there = iter(left), iter(right)
+    pairs = [(next(here), next(there))]
+    for b in breaks:
+        old_left, old_right = pairs[-1]
+        pairs.append((next(here) if b in left_breaks else old_left, next(there) if b in right_breaks else old_right))
+    return tuple(breaks), pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,42 +200,29 @@ class Piecewise:
     def laplace(cls, rate: int, mean: int) -> Piecewise:
         """The density of X = eps·x for x ~ Lap(rate·eps, mean)."""
         half = flint.fmpq(rate, 2)
-        left = Piece.term(half, (0, -rate * mean, 0, rate))
-        right = Piece.term(half, (0, rate * mean, 0, -rate))
-        return cls((mean,), (left, right))
-
-    @classmethod
-    def laplace_below(cls, rate: int, mean: int) -> Piecewise:
-        """X -> Pr[x·eps <= X], the distribution function of the same noise."""
-        half = flint.fmpq(1, 2)
-        left = Piece.term(half, (0, -rate * mean, 0, rate))
-        right = Piece.collect({(0, 0, 0, 0): flint.fmpq(1), (0, rate * mean, 0, -rate): -half})
+        left = Piece.of_terms({(0, -rate * mean, 0, rate): half})
+        right = Piece.of_terms({(0, rate * mean, 0, -rate): half})
         return cls((mean,), (left, right))
 
     def restricted(self, low: int | None, high: int | None) -> Piecewise:
         """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
-        if low is None and high is None:
-            return self
         if low is not None and high is not None and low >= high:
             return Piecewise((), (Piece.zero(),))
-        breaks = sorted({*self.breaks, *(b for b in (low, high) if b is not None)})
-        pieces = [
-            Piece.zero()
-            if (low is not None and (right is not None and right <= low))
-            or (high is not None and (left is not None and left >= high))
-            else self._piece_before(right)
-            for left, right in zip([None, *breaks], [*breaks, None], strict=True)
-        ]
-        return Piecewise(tuple(breaks), tuple(pieces)).trimmed()
+        inside = self
+        if low is not None:
+            inside = inside._cut(low, keep_right=True)
+        if high is not None:
+            inside = inside._cut(high, keep_right=False)
+        return inside
 
-    def _piece_before(self, right: int | None) -> Piece:
-        """The piece that holds just left of the point `right` (None: the last one)."""
-        if right is None:
-            return self.pieces[-1]
-        for b, piece in zip(self.breaks, self.pieces, strict=False):
-            if right <= b:
-                return piece
-        return self.pieces[-1]
+    def _cut(self, at: int, *, keep_right: bool) -> Piecewise:
+        """The function with zero on one side of eps·at."""
+        if keep_right:
+            kept = [i for i, b in enumerate(self.breaks) if b > at]
+            first = kept[0] if kept else len(self.breaks)
+            return Piecewise((at, *self.breaks[first:]), (Piece.zero(), *self.pieces[first:])).trimmed()
+        before = [b for b in self.breaks if b < at]
+        return Piecewise((*before, at), (*self.pieces[: len(before) + 1], Piece.zero())).trimmed()
 
     def trimmed(self) -> Piecewise:
         """The same function without breakpoints between two zero pieces."""
@@ -205,74 +234,59 @@ class Piecewise:
             pieces.append(piece)
         return Piecewise(tuple(breaks), tuple(pieces))
 
-    def times(self, other: Piecewise, limit: TermLimit) -> Piecewise:
-        """The product; raises LimitReached before it grows past the limit."""
-        breaks = sorted({*self.breaks, *other.breaks})
-        pieces = []
-        i = j = 0
-        for right in [*breaks, None]:
-            left_piece, right_piece = self.pieces[i], other.pieces[j]
-            limit.check_product(len(left_piece.poly), len(right_piece.poly))
-            pieces.append(left_piece * right_piece)
-            if right is not None:
-                i += i < len(self.breaks) and self.breaks[i] == right
-                j += j < len(other.breaks) and other.breaks[j] == right
-        return Piecewise(tuple(breaks), tuple(pieces)).trimmed()
+    def size(self) -> int:
+        """The sizes of all pieces."""
+        return sum([piece.size() for piece in self.pieces])
 
-    def to_power(self, exponent: int, limit: TermLimit) -> Piecewise:
-        """The function to a natural power."""
-        for piece in self.pieces:
-            if piece.is_zero():
-                continue
-            # A power of t terms has at most C(e + t - 1, e) of them, and no more than fit in its box of degrees.
-            box = prod(exponent * int(degree) + 1 for degree in piece.poly.degrees())
-            limit.check_product(1, min(box, comb(exponent + len(piece.poly) - 1, exponent)))
-        return Piecewise(self.breaks, tuple(piece**exponent for piece in self.pieces))
+    def times(self, other: Piecewise, meter: Meter) -> Piecewise:
+        """The product; raises LimitReached, if it can before a long computation."""
+        breaks, pairs = _merged(self.breaks, self.pieces, other.breaks, other.pieces)
+        product = Piecewise(breaks, tuple([left.times(right, meter) for left, right in pairs])).trimmed()
+        meter.size(product.size())
+        return product
+
+    def to_power(self, exponent: int, meter: Meter) -> Piecewise:
+        """The function to the power `exponent` >= 1; raises LimitReached like `times`."""
+        return Piecewise(self.breaks, tuple(piece.to_power(exponent, meter) for piece in self.pieces))
+
+    def integral_below(self, meter: Meter) -> tuple[Piecewise, Piece]:
+        """X -> the integral from -∞ to X, and the integral over the line as a constant function.
+
+        The function must decay at both ends; raises LimitReached before a long computation.
+        """
+        found: list[Piece] = []
+        constant: RingTerms = {}
+        for i, piece in enumerate(self.pieces):
+            grown = piece.antiderivative(meter)
+            if i > 0:
+                _add_value(constant, grown, self.breaks[i - 1], -1)
+            # An antiderivative has no constant of its own; this one makes the integral continuous.
+            found.append(Piece.of_terms(grown | _constant(constant)))
+            if i < len(self.breaks):
+                _add_value(constant, grown, self.breaks[i], 1)
+        # The last piece decays, so at +∞ the constant alone is left.
+        return Piecewise(self.breaks, tuple(found)), Piece.of_terms(_constant(constant))
 
     def shifted(self, offset: int) -> Piecewise:
         """X -> f(X + eps·offset)."""
         if offset == 0:
             return self
-        return Piecewise(tuple(b - offset for b in self.breaks), tuple(p.shifted(offset) for p in self.pieces))
-
-    def mapped(self, change: Callable[[Piece], Piece]) -> Piecewise:
-        return Piecewise(self.breaks, tuple(change(p) for p in self.pieces))
+        return Piecewise(tuple([b - offset for b in self.breaks]), tuple([p.shifted(offset) for p in self.pieces]))
 
     def minus(self, other: Piecewise) -> Piecewise:
         """The difference of two functions."""
-        breaks = sorted({*self.breaks, *other.breaks})
-        pieces = tuple(self._piece_before(b) - other._piece_before(b) for b in [*breaks, None])
-        return Piecewise(tuple(breaks), pieces)
+        breaks, pairs = _merged(self.breaks, self.pieces, other.breaks, other.pieces)
+        return Piecewise(breaks, tuple([left.minus(right) for left, right in pairs]))
 
-    def integral_below(self) -> tuple[Piecewise, ExpPoly]:
-        """X -> the integral from -∞ to X, and the integral over the line. The function must decay at both ends."""
-        pieces: list[Piece] = []
-        so_far = ExpPoly.zero()
-        for i, piece in enumerate(self.pieces):
-            grown = piece.antiderivative()
-            if i > 0:
-                at = self.breaks[i - 1]
-                grown = grown + Piece.of_ring(so_far - grown.at(at))
-            if i < len(self.breaks):
-                so_far = grown.at(self.breaks[i])
-            pieces.append(grown)
-        if not self.pieces[-1].is_zero():
-            # The last piece decays, so what is left of its integral at +∞ is the constant alone.
-            so_far = ExpPoly.from_integer_exponents(
-                {(k, q): c for (k, q, n, l), c in pieces[-1].terms() if n == 0 and l == 0}
-            )
-        return Piecewise(self.breaks, tuple(pieces)), so_far
-
-    def integral(self) -> ExpPoly:
-        """The integral over the line of a function that decays at both ends."""
-        total = ExpPoly.zero()
-        last = len(self.breaks)
+    def integral(self, meter: Meter) -> ExpPoly:
+        """The integral over the line of a function that decays at both ends; raises LimitReached as above."""
+        total: RingTerms = {}
         for i, piece in enumerate(self.pieces):
             if piece.is_zero():
                 continue
-            grown = piece.antiderivative()
-            if i < last:
-                total = total + grown.at(self.breaks[i])
+            grown = piece.antiderivative(meter)
+            if i < len(self.breaks):
+                _add_value(total, grown, self.breaks[i], 1)
             if i > 0:
-                total = total - grown.at(self.breaks[i - 1])
-        return total
+                _add_value(total, grown, self.breaks[i - 1], -1)
+        return ExpPoly.from_integer_exponents(total)

@@ -12,6 +12,7 @@ from dipc.exact.exppoly import ExpPoly
 from dipc.exact.limits import Undecided
 from dipc.exact.measure import Measurer
 from dipc.exact.quotient import Quotient
+from dipc.report.vectors import assignment_text
 from dipc.syntax.core import Family
 
 
@@ -119,6 +120,20 @@ def closed_text(form: ClosedForm) -> str:
     _, exponent, coefficient = ordered_terms(denominator.terms())[0]
     unit = ExpPoly.term(1 / coefficient, 0, -exponent)
     return f"({format_terms((numerator * unit).terms())})/({format_terms((denominator * unit).terms())})"
+
+
+def lines_of(state: StateView) -> list[list[str]]:
+    """What the state knows, as lines of parts: values (an input that is open is left out), noises, constraints."""
+    values = {name: value for name, value in state.values if value != name}
+    return [
+        parts
+        for parts in (
+            [assignment_text(values)] if values else [],
+            [noise_text(noise) for noise in state.noises],
+            list(state.constraints),
+        )
+        if parts
+    ]
 
 
 def place_text(state: StateView) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from dipc.report.dtmc import Dtmc, Transition, closed_text, noise_text, place_text
+from dipc.report.dtmc import Dtmc, Transition, closed_text, lines_of, place_text
 from dipc.report.numbers import shown
-from dipc.report.vectors import assignment_text
 
 
 def render(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
@@ -19,10 +18,7 @@ def render(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
     ]
     for number, state in enumerate(dtmc.states):
         rows = [f"s{number}  {place_text(state)}"]
-        if state.values:
-            rows.append(assignment_text(dict(state.values)))
-        rows += [", ".join(noise_text(noise) for noise in state.noises)] if state.noises else []
-        rows += [", ".join(state.constraints)] if state.constraints else []
+        rows += [", ".join(parts) for parts in lines_of(state)]
         shape = ", peripheries=2" if state.line is None else ""
         lines.append(f"  s{number} [label={quoted(rows)}{shape}];")
     for steps in dtmc.steps:

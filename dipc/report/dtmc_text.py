@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dipc.report.dtmc import Dtmc, Transition, closed_text, noise_text, place_text
+from dipc.report.dtmc import Dtmc, Transition, closed_text, lines_of, place_text
 from dipc.report.numbers import shown
-from dipc.report.page import Look, Page, Tone
-from dipc.report.vectors import assignment_text
+from dipc.report.page import GLUE, Look, Page, Tone
 
 
 def render(dtmc: Dtmc, title: str, look: Look, eps: Fraction | None = None) -> str:
@@ -18,12 +17,11 @@ def render(dtmc: Dtmc, title: str, look: Look, eps: Fraction | None = None) -> s
     for number, state in enumerate(dtmc.states):
         page.blank()
         page.line(f"s{number}  {place_text(state)}", Tone.HEAD)
-        if state.values:
-            page.line(assignment_text(dict(state.values)), indent=4)
-        if state.noises:
-            page.line(", ".join(noise_text(noise) for noise in state.noises), indent=4)
-        if state.constraints:
-            page.line(", ".join(state.constraints), indent=4)
+        for parts in lines_of(state):
+            # Lines break between the noises and between the constraints, not within one.
+            page.line(", ".join(part.replace(" ", GLUE) if len(parts) > 1 else part for part in parts), indent=4)
+        if state.line is not None and not dtmc.steps[number]:
+            page.line("cut: no wanted output can be reached from here", indent=4)
         for step in dtmc.steps[number]:
             _step(page, step, eps)
     return page.text()
@@ -39,5 +37,5 @@ def _step(page: Page, step: Transition, eps: Fraction | None) -> None:
     elif step.probability is not None and not step.certain:
         text += f", with probability {closed_text(step.probability)}"
         if eps is not None:
-            text += f" =\u00a0{shown(*step.probability.at(eps))}"
+            text += f" ={GLUE}{shown(*step.probability.at(eps))}"
     page.line(text, indent=4)

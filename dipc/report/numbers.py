@@ -15,15 +15,16 @@ _LONGEST_FRACTION = 24
 
 def shown(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
     """The number known to lie in [low, high]: its leading digits followed by `…` (the number is at least what is
-    shown, in absolute value, and less than one unit of the last digit away), or both bounds where the enclosure is
-    too wide for three common digits. An exact decimal number stands as it is."""
+    shown, in absolute value, and less than one unit of the last digit away), or `0.9 ± 1e-20` where the enclosure has
+    less than three digits in common. An exact decimal number stands as it is."""
     if low == high:
         return exact(low, digits)
     for count in range(_with_whole_part(low, digits), 2, -1):
         leading = _common_digits(low, high, count)
         if leading is not None and count > magnitude(leading):
             return f"{decimal_padded(leading, count)}…"
-    return f"between {decimal(round_down(low, 3))} and {decimal(round_up(high, 3))}"
+    middle = _rounded((low + high) / 2, digits)
+    return f"{decimal(middle)} ± {decimal(round_up(max(high - middle, middle - low), 1))}"
 
 
 def exact(value: Fraction, digits: int = DIGITS) -> str:
@@ -69,6 +70,11 @@ def decimal_padded(value: Fraction, digits: int) -> str:
         whole = len(text.lstrip("-"))
         return text if whole >= digits else f"{text}.{'0' * (digits - whole)}"
     return text + "0" * (digits - have)
+
+
+def _rounded(value: Fraction, digits: int) -> Fraction:
+    """A decimal number of at most about `digits` digits nearest to `value`."""
+    return truncated(value + (value - truncated(value, digits)), digits) if value else value
 
 
 def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | None:

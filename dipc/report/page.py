@@ -11,7 +11,7 @@ from enum import Enum
 _NARROWEST, _WIDEST = 40, 120
 
 #: A blank at which no line is broken.
-_GLUE = "\u00a0"
+GLUE = "\u00a0"
 
 _ASCII = str.maketrans(
     {
@@ -103,7 +103,7 @@ class Page:
 def wrap(text: str, width: int, hanging: int = 0) -> list[str]:
     """`text` in lines of at most `width` characters where its words allow; no word is broken, no sum is broken
     behind its sign, and nothing is lost: joined by blanks the lines are the text."""
-    glued = text.replace(" + ", f" +{_GLUE}").replace(" - ", f" -{_GLUE}")
+    glued = text.replace(" + ", f" +{GLUE}").replace(" - ", f" -{GLUE}")
     lines = textwrap.wrap(
         glued,
         max(20, width),
@@ -111,7 +111,7 @@ def wrap(text: str, width: int, hanging: int = 0) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return [line.replace(_GLUE, " ") for line in lines]
+    return [line.replace(GLUE, " ") for line in lines]
 
 
 def to_ascii(text: str) -> str:

@@ -50,6 +50,8 @@ def verdict_line(report: Report) -> str:
             return f"accurate: {'all ' if counts.rows > 1 else ''}{rows}, {everywhere}"
         case Verdict.INACCURATE:
             tail = f", {counts.undecided} undecided" if counts.undecided else ""
+            if counts.inaccurate == counts.rows > 1:
+                return f"INACCURATE: all {rows} fail"
             return f"INACCURATE: {_of(counts.inaccurate, counts.rows)} fail{_s(counts.inaccurate)}{tail}"
         case Verdict.UNDECIDED:
             rest = f"; the other {counts.accurate} hold {everywhere}" if counts.accurate > 1 else ""
@@ -99,6 +101,9 @@ def render(
         page.blank()
         number = inaccurate[0].row
         page.line(f"--closed-form {number} writes out the probability of row {number} for every eps", Tone.FAINT)
+    if report.counts.undecided:
+        page.blank()
+        page.line("--limit NAME=N raises a limit; dipc check --help names them", Tone.FAINT)
     if times:
         _times(page, report.effort)
     return page.text()
@@ -155,7 +160,7 @@ def _counterexample(page: Page, row: RowResult, remark: str = "") -> None:
     assert found is not None
     digits = agreement(found.probability, found.required)
     page.line(f"row {row.row} fails{remark}", Tone.HEAD)
-    beta = f" = 1 - beta, where beta = {row.beta}" if row.beta and len(row.beta) <= _SHORT else " = 1 - beta"
+    beta = f" = 1 - beta, where beta = {row.beta}" if len(row.beta) <= _SHORT else " = 1 - beta"
     page.fields(
         [
             *_where(row),
@@ -204,7 +209,7 @@ def _closed_form(page: Page, row: RowResult) -> None:
     probability = row.probability
     if probability is None:
         probability = "was not needed" if row.vacuous else "was not reached"
-    page.fields([*_where(row), ("probability", probability), ("beta", row.beta or "was not needed")])
+    page.fields([*_where(row), ("probability", probability), ("beta", row.beta)])
 
 
 # --- small texts -----------------------------------------------------------------------------------

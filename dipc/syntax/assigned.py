@@ -162,23 +162,22 @@ def _report(read: Read | ReadElement, slot: Slot, findings: Findings) -> None:
         read.span,
         message,
         label="no value yet",
-        notes=(f"assign it first, or declare it with an initial value: `{_declaration(slot)};`",),
+        notes=(f"assign it first, or give it an initial value where it is declared: `: {_initialized(slot)};`",),
         secondary=((slot.span, "declared here"),),
         once=slot.span,
     )
 
 
-def _declaration(slot: Slot) -> str:
-    """The declaration of `slot` with a plausible initial value."""
+def _initialized(slot: Slot) -> str:
+    """The type of `slot` with a plausible initial value."""
     match slot.type:
         case BoolType():
-            type_ = "bool = false"
+            return "bool = false"
         case IntType():
-            type_ = "int = 0"
+            return "int = 0"
         case RealType():
-            type_ = "real = 0"
+            return "real = 0"
         case DomType(values, name):
-            type_ = f"{name or show_values(slot.type)} = {show_value(values[0])}"
+            return f"{name or show_values(slot.type)} = {show_value(values[0])}"
         case _:
             assert_never(slot.type)
-    return f"{slot.role.value} {slot.name.partition('[')[0]} : {type_}"

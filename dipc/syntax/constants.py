@@ -11,6 +11,7 @@ from dipc.syntax.codes import Code
 from dipc.syntax.expressions import Elaborator
 from dipc.syntax.findings import Findings
 from dipc.syntax.scope import Constant, Scope, Variable, locate, may_declare, suggest
+from dipc.syntax.values import ValueTooLarge, bounded
 
 
 def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Findings) -> None:
@@ -47,9 +48,22 @@ def compute_constants(
                 continue
             value = overrides.get(name)
             if value is None:
-                value = elaborator.constant(expr, f"the constant `{name}`")
+                value = elaborator.constant(expr, f"the value of `{name}`")
+            elif not _small(value):
+                message = f"the value given for `{name}` has too many digits"
+                notes = ("numbers of more than about 3000 digits are refused",)
+                elaborator.findings.report(Code.TOO_LARGE, None, message, notes=notes)
+                value = None
             scope.symbols[name] = Constant(name, value, span)
     _refuse_unknown(overrides, scope, elaborator.findings)
+
+
+def _small(value: Fraction) -> bool:
+    try:
+        bounded(value)
+    except ValueTooLarge:
+        return False
+    return True
 
 
 def _refuse_unknown(overrides: Mapping[str, Fraction], scope: Scope, findings: Findings) -> None:

@@ -110,6 +110,8 @@ def _summands(expr: DomExpr, slots: Sequence[Slot]) -> list[tuple[bool, str]]:
             return _summands(left, slots) + last
         case Apply(DomOp.NEGATE, (operand,)):
             return [(not minus, text) for minus, text in _summands(operand, slots)]
+        case Apply(DomOp.MULTIPLY, (Const(Fraction() as factor), rest), span) if factor < 0:
+            return [(True, _shown(Apply(DomOp.MULTIPLY, (Const(-factor), rest), span), slots)[0])]
         case _:
             text = _shown(expr, slots)[0]
             return [(True, text[1:]) if text.startswith("-") else (False, text)]

@@ -93,6 +93,12 @@ def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
     if len(expr.values) > MAX_DOMAIN:
         _too_large(expr.span, len(expr.values), elaborator)
         return None
+    truths = [written for written in expr.values if isinstance(written, ast.Truth)]
+    if truths:
+        notes = ("declare the variable as `bool`",)
+        message = "truth values are no domain: they have the type bool"
+        elaborator.findings.report(Code.BAD_DOMAIN, truths[0].span, message, notes=notes)
+        return None
     before = len(elaborator.findings)
     values: dict[Value, ast.Expr] = {}
     for written in expr.values:
@@ -101,15 +107,12 @@ def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
             continue
         first = next(iter(values), value)
         if isinstance(first, str) != isinstance(value, str):
-            what = (
-                f"`{value}` is a name" if isinstance(value, str) else f"`{_written(written, elaborator)}` is a number"
-            )
             elaborator.findings.report(
                 Code.BAD_DOMAIN,
                 written.span,
-                f"a domain holds either names or numbers, and {what}",
-                notes=("declare two domains",),
-                secondary=((values[first].span, "the first value is of the other kind"),),
+                f"a domain holds either names or numbers, and {_described(written, value, elaborator)}",
+                notes=("declare two domains, or rename what has the name of a constant",),
+                secondary=((values[first].span, _described(values[first], first, elaborator)),),
             )
             return None
         if value in values:
@@ -139,8 +142,11 @@ def _listed_value(written: ast.Expr, elaborator: Elaborator) -> Value | None:
     return written.name
 
 
-def _written(expr: ast.Expr, elaborator: Elaborator) -> str:
-    return elaborator.findings.snippet(expr.span)
+def _described(written: ast.Expr, value: Value, elaborator: Elaborator) -> str:
+    snippet = elaborator.findings.snippet(written.span)
+    if isinstance(value, str):
+        return f"`{snippet}` is a name"
+    return f"`{snippet}` is " + ("a number" if snippet == show_value(value) else f"the number {show_value(value)}")
 
 
 def _named(expr: ast.NamedDomain, elaborator: Elaborator) -> DomType | None:

@@ -54,7 +54,7 @@ def lower_ideal(
 def _declared(program: ast.Program, overrides: Mapping[str, Fraction], findings: Findings) -> Scope:
     """All names of the program; constants first, so that domains, bounds and types may use every one of them."""
     scope = Scope()
-    elaborator = Elaborator(scope, findings)
+    elaborator = Elaborator(scope, findings, declaring=True)
     register(program.declarations, scope, findings)
     compute_constants(program.declarations, overrides, elaborator)
     declare_domains(program.declarations, elaborator)
@@ -115,7 +115,6 @@ def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Fin
     ideal = core.ideal
     assert ideal is not None
     scope = _shared(shared)
-    elaborator = Elaborator(scope, findings)
     for declaration in ideal.declarations:
         if declaration.role is not ast.Role.VAR:
             message = f"the ideal declares an {declaration.role.value}"
@@ -123,8 +122,9 @@ def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Fin
             findings.report(Code.BAD_IDEAL, declaration.span, message, notes=notes)
     own = tuple(declaration for declaration in ideal.declarations if declaration.role is ast.Role.VAR)
     register(own, scope, findings)
-    declare_variables(own, elaborator, Fitting(elaborator))
-    instructions, loops = _body(ideal.body, elaborator, ideal.span, deterministic=True)
+    declaring = Elaborator(scope, findings, declaring=True)
+    declare_variables(own, declaring, Fitting(declaring))
+    instructions, loops = _body(ideal.body, Elaborator(scope, findings), ideal.span, deterministic=True)
     return CoreProgram(
         program.name,
         findings.source,

@@ -94,7 +94,7 @@ def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
 def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:
     if any(isinstance(part, ast.Eps) for part in parts(expr)):
         raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
-    value = elaborator.constant(expr, "what multiplies eps in a rate")
+    value = elaborator.constant(expr, "what multiplies eps")
     if value is None:
         raise _NotLinear(expr.span, None)
     return value
@@ -105,8 +105,13 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
 
     None when it is something else, which has been reported.
     """
+    if not any(
+        isinstance(part, ast.Eps) or (isinstance(part, ast.Call) and part.function == "exp") for part in parts(expr)
+    ):
+        value = elaborator.constant(expr, "this part of a weight")
+        return None if value is None else _number(value, expr.span)
     match expr:
-        case ast.Eps() | ast.Number():
+        case ast.Eps():
             return expr
         case ast.Unary(UnaryOp.NEGATE, operand):
             inner = weight(operand, elaborator)
@@ -127,14 +132,11 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
             return None if first is None or second is None else ast.Binary(expr.op, first, second, expr.span)
         case ast.Call("exp", (argument,)):
             return _exponential(expr, argument, elaborator)
-        case ast.Call() if any(isinstance(part, ast.Eps) for part in parts(expr)):
-            message = f"`{expr.function}` of eps cannot stand in a weight"
-            notes = ("weights are made of numbers, constants, eps, exp(q*eps), + - * /",)
+        case _:
+            message = f"`{elaborator.findings.snippet(expr.span)}` cannot stand in a weight"
+            notes = ("weights are made of numbers, constants, eps, exp(q*eps), + - * / and ^",)
             elaborator.findings.report(Code.BAD_WEIGHT, expr.span, message, notes=notes)
             return None
-        case _:
-            value = elaborator.constant(expr, "a weight")
-            return None if value is None else _number(value, expr.span)
 
 
 def _exponential(expr: ast.Call, argument: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:

@@ -29,12 +29,13 @@ class References:
     """Looks names up in a scope, loop variables first, and reports what cannot be resolved.
 
     `locals` are loop variables and the variable of an `Exp`. While `dead` > 0 the code at hand can never run: its
-    names and types are still checked, its values are not.
+    names and types are still checked, its values are not. `declaring` is for expressions in declarations.
     """
 
-    def __init__(self, scope: Scope, findings: Findings) -> None:
+    def __init__(self, scope: Scope, findings: Findings, *, declaring: bool = False) -> None:
         self.scope = scope
         self.findings = findings
+        self._declaring = declaring
         self.locals: dict[str, Typed] = {}
         self.dead = 0
 
@@ -185,9 +186,11 @@ class References:
             self.findings.report(Code.MISUSED_NAME, span, message, notes=(f"write `{name}(...)`",))
             return
         bounds = "[1..m]" if index else ""
-        notes = self.scope.suggestion(name, *self.locals) or (
-            f"declare it before the first statement: `var {name}{bounds} : real;` (or bool, int, a domain)",
-        )
+        if self._declaring:
+            hint = "numbers, constants and domain values may stand here"
+        else:
+            hint = f"declare it before the first statement: `var {name}{bounds} : real;` (or bool, int, a domain)"
+        notes = self.scope.suggestion(name, *self.locals) or (hint,)
         self.findings.report(Code.UNKNOWN_NAME, span, f"`{name}` is not declared", notes=notes, once=name)
 
     def _constant(self, constant: Constant, span: Span) -> Typed:

@@ -15,6 +15,8 @@ from dipc.syntax.findings import Findings
 
 #: Names with a meaning in claims; a program cannot declare them.
 CLAIM_NAMES = frozenset({"alpha", "beta", "gamma", "dd", "inf"})
+#: Names that are searched for one that looks like an unknown name.
+_SEARCHED = 1000
 #: Names of functions.
 FUNCTIONS = frozenset({"exp", "min", "max", "abs"})
 
@@ -117,7 +119,7 @@ class Scope:
 
 def suggest(name: str, candidates: list[str]) -> tuple[str, ...]:
     """At most one note "did you mean ...?"; spelling in other letter case counts as very near."""
-    folded = {candidate.lower(): candidate for candidate in candidates if candidate != name}
+    folded = {candidate.lower(): candidate for candidate in candidates[:_SEARCHED] if candidate != name}
     near = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
     return (f"did you mean `{folded[near[0]]}`?",) if near else ()
 

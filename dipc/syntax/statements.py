@@ -49,13 +49,14 @@ class Statements:
         self._assembler = Assembler()
         self._whiles: list[Span] = []
         self._checked: set[int] = set()
+        self._whole = True
         #: The spans of `while` statements by the label of their condition.
         self.loops: dict[int, Span] = {}
 
     @property
     def complete(self) -> bool:
-        """False when unrolling was given up: the instructions are not the whole program."""
-        return self._budget.complete
+        """False when a loop could not be unrolled: the instructions are not the whole program."""
+        return self._whole and self._budget.complete
 
     def lower(self, body: Sequence[ast.Statement], end: Span) -> tuple[Instruction, ...]:
         """The instructions of the body; what is wrong with it has been reported."""
@@ -173,11 +174,12 @@ class Statements:
         if elaborator.dead:
             return range(0)
         if low is None or high is None or not bindable:
-            self._budget.complete = False
+            self._whole = False
             return range(0)
-        values = range(low, max(low, high + 1))
-        fits = self._budget.fits(len(values) * len(statement.body), statement.span, f"{len(values)} iterations")
-        return values if fits else range(0)
+        count = max(0, high - low + 1)
+        shown = f"{count} iterations" if count < 10**15 else "far too many iterations"
+        fits = self._budget.fits(count * len(statement.body), statement.span, shown)
+        return range(low, low + count) if fits else range(0)
 
     # --- assignments -------------------------------------------------------------------------------
 
@@ -247,6 +249,7 @@ class Statements:
     def _place(self, expr: ast.Name | ast.Element) -> Place | None:
         """The place that is written to; None when there is none, which has been reported."""
         variable = self._variable(expr)
+        at = self._elaborator.typed(expr.index) if isinstance(expr, ast.Element) else UNKNOWN
         if variable is None:
             return None
         if variable.role is ast.Role.INPUT:
@@ -271,7 +274,7 @@ class Statements:
         whole = Target(variable.slots, variable.low, Const(Fraction(variable.low)), variable.name, expr.span)
         if not isinstance(expr, ast.Element):
             return Place(whole, None)
-        found = self._elaborator.place(variable, expr, self._elaborator.typed(expr.index))
+        found = self._elaborator.place(variable, expr, at)
         if found is None:
             return Place(whole, None)
         slots, index = found

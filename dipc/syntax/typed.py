@@ -29,6 +29,7 @@ from dipc.syntax.values import evaluate
 
 ZERO = Const(Fraction(0))
 ONE = Const(Fraction(1))
+MINUS_ONE = Const(Fraction(-1))
 
 Term = tuple[DomExpr, Read | ReadElement]
 
@@ -176,10 +177,12 @@ def plus(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
 
 
 def times(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
-    """left * right, without multiplying by a constant 1."""
-    if right == ONE:
-        return left
-    return right if left == ONE else fold(DomOp.MULTIPLY, (left, right), span)
+    """left * right with a constant in front, without multiplying by a constant 1 or -1."""
+    if isinstance(right, Const):
+        left, right = right, left
+    if left == ONE:
+        return right
+    return fold(DomOp.NEGATE, (right,), span) if left == MINUS_ONE else fold(DomOp.MULTIPLY, (left, right), span)
 
 
 def scaled(linear: Linear, factor: DomExpr, span: Span) -> Linear:

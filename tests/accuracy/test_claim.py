@@ -120,9 +120,9 @@ def test_betas_from_python() -> None:
     assert terms(core, beta=Fraction(1, 3))[1] == "1/3"
     alpha = sympy.Symbol("alpha")
     assert terms(core, beta=sympy.exp(-alpha * dipc.eps / 8) ** 2 + dipc.eps**2, alpha=4)[1] == "eps**2 + exp(-eps)"
-    with pytest.raises(TypeError, match="beta = 0.5 is a binary floating-point number"):
+    with pytest.raises(TypeError, match=r"beta = 0\.5 is a binary floating-point number"):
         resolved(core, beta=0.5)
-    with pytest.raises(TypeError, match="gamma = 0.5 is a binary floating-point number"):
+    with pytest.raises(TypeError, match=r"gamma = 0\.5 is a binary floating-point number"):
         resolved(core, beta=1, gamma=0.5)
     with pytest.raises(TypeError, match="eps is an interval as text"):
         resolved(core, beta=1, eps=(0, 1))

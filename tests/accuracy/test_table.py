@@ -23,6 +23,7 @@ from dipc.syntax.parser import parse
 
 HEADER = "q[1],q[2],x,flag,step,out[1],out[2],val,yes"
 GOOD = "0,0,0,true,0,bot,top,0,false"
+ASCII = "write numbers with the digits 0-9 and the ASCII minus sign"
 NUMBER = "write an exact number such as -1, 1/3, 0.25 or 1e-3"
 
 
@@ -159,8 +160,8 @@ BAD_CELLS = [
     ("q[1]", "1e", "E0510", "`1e` is not a rational number", NUMBER),
     ("q[1]", "1.2.3", "E0510", "`1.2.3` is not a rational number", NUMBER),
     ("q[1]", "1,5", "E0510", "`1,5` is not a rational number", "write a decimal point, not a comma"),
-    ("q[1]", "１", "E0510", "`１` is not a rational number", "write numbers with the digits 0-9 and the ASCII minus sign"),
-    ("q[1]", "−1", "E0510", "`−1` is not a rational number", "write numbers with the digits 0-9 and the ASCII minus sign"),
+    ("q[1]", "１", "E0510", "`１` is not a rational number", ASCII),
+    ("q[1]", "−1", "E0510", "`−1` is not a rational number", ASCII),
     ("q[1]", "9" * 1001, "E0510", f"`{'9' * 37}...` has more than 1000 digits",
      "this is surely a slip: no mechanism needs such a number"),
     ("q[2]", "", "E0512", "the input `q[2]` is left empty", "only cells of outputs may be left empty"),
@@ -201,10 +202,10 @@ def test_a_bad_cell(
 def test_the_place_of_a_cell_behind_quoted_cells_and_line_breaks(
     mixed: CoreProgram, write: Callable[[str], Path]
 ) -> None:
-    found = only(write(f'{HEADER}\n"0\n","0", 0,true,0,bot, "tops" ,0,false\n'), mixed)
+    found = only(write(f'{HEADER}\n"0\n","0", 0,true,0,bot, "tops", 0,false\n'), mixed)
     assert where(found) == (3, 22, 6)
     assert found.excerpt is not None
-    assert found.excerpt.text == '","0", 0,true,0,bot, "tops" ,0,false'
+    assert found.excerpt.text == '","0", 0,true,0,bot, "tops", 0,false'
 
 
 @given(st.text(alphabet='ab", ', max_size=12))
@@ -223,7 +224,7 @@ def test_spans_agree_with_the_csv_module(text: str) -> None:
 
 def test_all_mistakes_are_told_up_to_twenty(mixed: CoreProgram, write: Callable[[str], Path]) -> None:
     bad = "nan,0,0,true,0,bot,tops,0,false"
-    found = mistakes(write("\n".join([HEADER, GOOD, bad, GOOD, bad])), mixed)
+    found = mistakes(write(f"{HEADER}\n{GOOD}\n{bad}\n{GOOD}\n{bad}"), mixed)
     assert [(d.code, where(d)[0]) for d in found] == [("E0510", 3), ("E0511", 3), ("E0510", 5), ("E0511", 5)]
     found = mistakes(write("\n".join([HEADER, *[bad] * 50])), mixed)
     assert len(found) == 20
@@ -315,7 +316,9 @@ def test_nul_bytes(mixed: CoreProgram, write: Callable[[str], Path]) -> None:
     ("line", "message", "note"),
     [
         ('"0,0', "a quoted cell is not closed", 'close the cell with `"`'),
+        ('"0" ,0', "text after a closing quote", 'quote the whole cell, and write a quote inside it as `""`'),
         ('"0"1,0', "text after a closing quote", 'quote the whole cell, and write a quote inside it as `""`'),
+        ("0,0\r0,0", "a carriage return in the middle of a line", "end the lines with a line feed"),
         ("0" * 200_000, "a cell of more than 131072 characters", "a cell holds one value"),
     ],
 )
@@ -323,6 +326,11 @@ def test_what_is_no_csv(mixed: CoreProgram, write: Callable[[str], Path], line: 
     found = only(write(f"{HEADER}\n{GOOD}\n{line}\n"), mixed)
     assert (found.code, found.message, found.notes) == ("E0503", message, (note,))
     assert where(found)[0] == 3
+
+
+def test_endless_lines(mixed: CoreProgram) -> None:
+    found = only("/dev/zero", mixed)
+    assert (found.code, found.message) == ("E0503", "a line of more than 10000000 bytes")
 
 
 def test_missing_files_and_directories(mixed: CoreProgram, tmp_path: Path) -> None:
@@ -357,13 +365,16 @@ def test_mistakes_in_tables_from_python_name_the_row(mixed: CoreProgram) -> None
     assert only([], mixed).message == "the table `<table>` has a header but no rows"
 
 
+FLOAT = "row 1, column q[1] = 0.5 is a binary floating-point number, which is not exact; "
+FLOAT += 'give a text such as "0.5" or a fractions.Fraction'
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
         (
             [{"q[1]": 0.5}],
-            "row 1, column q[1] = 0.5 is a binary floating-point number, which is not exact; "
-            'give a text such as "0.5" or a fractions.Fraction',
+            FLOAT,
         ),
         (7, "a table is the path of a CSV file, a list of dicts, or a pair (header, rows), not int"),
         ({"q[1]": 0}, "a table is the path of a CSV file, a list of dicts, or a pair (header, rows), not dict"),

@@ -11,14 +11,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from dipc.syntax.lower import lower
-from dipc.syntax.parser import parse
-from dipc.syntax.printer import print_program
 
 from benchmarks import published, tables
 from benchmarks.mechanisms import MECHANISMS, Constants, Mechanism
 from dipc.diagnostics.source import Source
 from dipc.syntax import core
+from dipc.syntax.lower import lower
+from dipc.syntax.parser import parse
+from dipc.syntax.printer import print_program
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP = Fraction(1, 4)

@@ -2,7 +2,7 @@
 
 Statements: ("lap", slot, rate, affine), ("set", slot, expr), ("let", slot, affine), ("compare", slot, affine, op),
 ("if", expr, then, otherwise), ("ifcompare", affine, op, then, otherwise), ("exit",). An affine is (terms, constant),
-terms being a dict from slot to number or expr. Every instruction stands on its own line of the source: line = label + 1.
+terms being a dict from slot to number or expr. Every instruction has its own line of the source: line = label + 1.
 """
 
 from __future__ import annotations

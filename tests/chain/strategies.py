@@ -39,7 +39,7 @@ def writer():
 
 
 @st.composite
-def programs(draw, size=9, inputs_in_comparisons=True):
+def programs(draw, size=6, inputs_in_comparisons=True):
     """A program; comparisons and means depend on at most two noises, means on none, on every path."""
     out = writer()
     slot = out.slot

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import pytest
@@ -220,19 +219,3 @@ def test_united_exits_of_a_running_maximum_are_one_star_each():
         forms = {item.form.noises for item in exit_state.constraints.items}
         others = [other.id for other in exit_state.noises if other.id != noise]
         assert forms == {(Affine.noise(noise) - Affine.noise(other)).noises for other in others}
-
-
-def test_sums_to_one_by_the_exact_measure():
-    from dipc.exact.exppoly import ExpPoly
-    from dipc.exact.measure import measure
-
-    for program in (sparse(3, 1), sparse(3, 2), running_maximum(3)):
-        inputs = {slot: F(at, 2) for at, slot in enumerate(program.inputs)}
-        total = ExpPoly.zero()
-        for exit_state in explore(program, {}).exits:
-            event_template = template(program, exit_state)
-            assert event_template.guards_hold(inputs)
-            total += math.prod(
-                (measure(part.event(inputs, {})) for part in event_template.components), start=ExpPoly.one()
-            )
-        assert total == ExpPoly.one()

@@ -27,9 +27,9 @@ from tests.chain.programs import BOOL, HERE, REAL, Writer, const, integers, op, 
 F = Fraction
 
 
-def fault(program, dom_inputs=None):
+def fault(program, dom_inputs=None, wanted=None):
     with pytest.raises(DiagnosticError) as caught:
-        explore(program, dom_inputs or {})
+        explore(program, dom_inputs or {}, wanted)
     (diagnostic,) = caught.value.diagnostics
     return diagnostic
 
@@ -127,7 +127,8 @@ def test_indices_reach_both_ends():
 def test_a_long_path_is_cut_short():
     program = sparse(12, 12)
     slots = tuple(replace(slot, type=integers(0, 10)) if slot.name == "count" else slot for slot in program.slots)
-    notes = fault(replace(program, slots=slots)).notes
+    wanted = dict.fromkeys(program.outputs, "top")
+    notes = fault(replace(program, slots=slots), wanted=wanted).notes
     assert notes[1].startswith("on the path (after 3 earlier decisions) where `r#4 >= rT#4` is true (line 33), then ")
     assert notes[1].count("then") == 7
 

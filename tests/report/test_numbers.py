@@ -13,9 +13,9 @@ RATIONALS = st.fractions(min_value=-(10**9), max_value=10**9, max_denominator=10
 
 def ends(text: str) -> tuple[Fraction, Fraction]:
     """The numbers that a text with `…` can stand for."""
-    if text.startswith("between "):
-        low, _, high = text.removeprefix("between ").partition(" and ")
-        return Fraction(low), Fraction(high)
+    if " ± " in text:
+        middle, radius = map(Fraction, text.split(" ± "))
+        return middle - radius, middle + radius
     if not text.endswith("…"):
         return Fraction(text), Fraction(text)
     body = text[:-1]
@@ -56,8 +56,9 @@ def test_agreement_tells_disjoint_enclosures_apart(first: Fraction, second: Frac
         ("0.1", "0.1", "0.1"),
         ("0", "0", "0"),
         ("-0.25004", "-0.25001", "-0.2500…"),
-        ("0.99", "1.01", "between 0.99 and 1.01"),
-        ("-0.5", "0.5", "between -0.5 and 0.5"),
+        ("0.99", "1.01", "1 ± 0.01"),
+        ("-0.5", "0.5", "0 ± 0.5"),
+        ("0.89999999999999999999", "0.90000000000000000001", "0.9 ± 1e-20"),
         ("1.2345e-30", "1.2346e-30", "1.234e-30…"),
         ("1.5", "1.5000001", "1.500000…"),
         ("1234567.25", "1234567.26", "1234567.2…"),

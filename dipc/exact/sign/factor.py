@@ -41,7 +41,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """F = sign · Π factors^multiplicity · primitive.
+    """F = sign · Π factors^multiplicity · primitive, for F whose coefficients have no common divisor.
 
     The factors are in t alone and irreducible over Q. `primitive` has no factor in t alone; None if it is 1.
     """
@@ -68,6 +68,7 @@ def split_content(polynomial: Polynomial, budget: Budget) -> Content:
             return Content(1, (), polynomial)
     budget.check_degree(content.degree())
     constant, raw = content.factor()
+    assert abs(constant) == 1
     factors = [Factor(_from_univariate(p), int(e)) for p, e in raw]
     sign = 1 if constant > 0 else -1
     quotients = {j: column // content for j, column in in_t.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dipc.exact.limits import LimitReached
 
@@ -13,7 +13,7 @@ class SignLimits:
 
     max_intervals: int = 20_000
     """Taylor models, subdivisions of them and root refinements together."""
-    max_precision_bits: int = 100_000
+    max_precision_bits: int = 32_000
     """Bits of a fixed-point number, and twice the bits of an exact one."""
     max_degree: int = 20_000
     """Degree up to which a polynomial is tested for multiple roots and split into square-free parts."""
@@ -29,6 +29,17 @@ class Budget:
     def __init__(self, limits: SignLimits) -> None:
         self.limits = limits
         self.intervals = limits.max_intervals
+
+    def with_bits(self, bits: int) -> Budget:
+        """A budget of its own with what is left of this one, and no more than this many bits."""
+        limits = self.limits
+        return Budget(
+            replace(
+                limits,
+                max_precision_bits=min(bits, limits.max_precision_bits),
+                max_intervals=min(max(self.intervals, 0), limits.max_intervals),
+            )
+        )
 
     def spend_interval(self) -> None:
         """Count one interval looked at."""

@@ -12,7 +12,8 @@ from dipc.exact.sign.exponential import EXP_ERROR, exp_minus
 class Polynomial:
     """Σ c·t^k·z^j as triples (j, k, c), sorted, with c a nonzero integer and no (j, k) twice; never zero.
 
-    Neither t nor z divides it: some j is 0 and some k is 0. As a function it is t -> Σ c·t^k·e^{-j·t}.
+    Neither t nor z nor an integer above 1 divides it: some j is 0 and some k is 0. As a function it is
+    t -> Σ c·t^k·e^{-j·t}.
     """
 
     terms: tuple[tuple[int, int, int], ...]

@@ -42,7 +42,7 @@ def refine(root: Root, width: Fraction, limits: SignLimits | None = None) -> Roo
 
 def refine_within(root: Root, width: Fraction, budget: Budget) -> Root:
     """The same root, with upper - lower <= width, spending from `budget`."""
-    if root.width <= width:
+    if root.width <= width or root.is_exact:
         return root
     layout = Layout(root.polynomial)
     lower, upper = _narrow(layout, root.lower * root.scale, root.upper * root.scale, width * root.scale, budget)
@@ -111,12 +111,17 @@ def separated(roots: list[Root], budget: Budget) -> list[Root]:
     """
     roots = sorted(roots, key=_place)
     position = 0
+    halvings = 2
     while position + 1 < len(roots):
         first, second = roots[position], roots[position + 1]
         if first.upper <= second.lower:
             position += 1
+            halvings = 2
             continue
-        pair = [r if r.is_exact else refine_within(r, r.width / 4, budget) for r in (first, second)]
+        budget.check_bits(halvings)
+        pair = [refine_within(r, r.width / (1 << halvings), budget) for r in (first, second)]
+        # Roots that lie extremely near to each other are told apart, or given up, in few steps.
+        halvings *= 2
         roots[position : position + 2] = pair
         roots.sort(key=_place)
         position = max(0, position - 1)

@@ -39,9 +39,7 @@ def sign(f: ExpPoly, x: Fraction, most_bits: int = 1 << 16) -> int:
     while bits <= most_bits:
         result = terms_value(terms, x, bits)
         with mpmath.workprec(bits):
-            size = mpmath.fsum(
-                abs(_mpf(c)) * mpmath.power(_mpf(x), k) * mpmath.exp(_mpf(q * x)) for k, q, c in terms
-            )
+            size = mpmath.fsum(abs(_mpf(c)) * mpmath.power(_mpf(x), k) * mpmath.exp(_mpf(q * x)) for k, q, c in terms)
             if abs(result) > mpmath.ldexp(size, -bits // 2):
                 return 1 if result > 0 else -1
         bits *= 4

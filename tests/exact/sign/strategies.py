@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd
 
 import mpmath
 from hypothesis import strategies as st
@@ -92,21 +93,23 @@ def polynomials(draw: st.DrawFn, most_power: int = 3, most_exponent: int = 12) -
     terms = draw(st.dictionaries(st.tuples(exponents, powers), coefficients, min_size=1, max_size=8))
     lowest_j = min(j for j, _ in terms)
     lowest_k = min(k for _, k in terms)
-    return Polynomial.of((j - lowest_j, k - lowest_k, c) for (j, k), c in terms.items())
+    content = gcd(*terms.values())
+    return Polynomial.of((j - lowest_j, k - lowest_k, c // content) for (j, k), c in terms.items())
 
 
 rational_exponents = st.builds(Fraction, st.integers(-8, 8), st.sampled_from([1, 2, 3, 4, 8]))
 
 
 @st.composite
-def exp_polys(draw: st.DrawFn, most_power: int = 2) -> ExpPoly:
+def exp_polys(draw: st.DrawFn, most_power: int = 2, most_terms: int = 7) -> ExpPoly:
+    """Any exponential polynomial. Two may have roots that differ by e^{-10^24}, which no precision tells apart."""
     terms = draw(
         st.lists(
             st.tuples(
                 st.integers(0, most_power), rational_exponents, st.builds(Fraction, coefficients, st.integers(1, 12))
             ),
             min_size=1,
-            max_size=7,
+            max_size=most_terms,
         )
     )
     return ExpPoly.from_terms(terms)

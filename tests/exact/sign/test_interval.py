@@ -23,7 +23,7 @@ def test_membership_and_text() -> None:
     [(-1, 1, False, False), (0, 1, True, True), (0, 0, False, False), (2, 1, True, True), (1, 1, True, False)],
 )
 def test_no_other_sets(lower: int, upper: int, left: bool, right: bool) -> None:
-    with pytest.raises(ValueError, match="is empty|not positive"):
+    with pytest.raises(ValueError, match=r"is empty|not positive"):
         Interval(Fraction(lower), Fraction(upper), left, right)
 
 

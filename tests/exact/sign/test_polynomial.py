@@ -44,7 +44,9 @@ def test_normal_form_is_the_same_function(f, t: Fraction) -> None:
     with mpmath.workprec(1000):
         outer = terms_value([(form.power, form.exponent, form.factor)], x, 1000)
         inner = terms_value(polynomial_terms(form.polynomial), x * form.scale, 1000)
-        assert mpmath.almosteq(outer * inner, value(f, x, 1000), rel_eps=mpmath.mpf(2) ** -600, abs_eps=mpmath.mpf(2) ** -600)
+        assert mpmath.almosteq(
+            outer * inner, value(f, x, 1000), rel_eps=mpmath.mpf(2) ** -600, abs_eps=mpmath.mpf(2) ** -600
+        )
 
 
 def test_normal_form_is_small_and_independent_of_scale() -> None:
