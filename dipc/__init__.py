@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from dipc.accuracy.closed_form import ClosedForm
     from dipc.accuracy.load import load
     from dipc.accuracy.outcome import Counterexample, Interrupted, Report, RowResult, Verdict
+    from dipc.accuracy.probability import Limits
     from dipc.accuracy.program import Outcome, Program
     from dipc.diagnostics.diagnostic import DiagnosticError
+    from dipc.exact.limits import Undecided
     from dipc.simulation.simulate import simulate
 
     eps: Any
@@ -37,10 +39,12 @@ __all__ = [
     "Counterexample",
     "DiagnosticError",
     "Interrupted",
+    "Limits",
     "Outcome",
     "Program",
     "Report",
     "RowResult",
+    "Undecided",
     "Verdict",
     "check",
     "eps",
@@ -54,10 +58,12 @@ _HOME = {
     "Counterexample": "dipc.accuracy.outcome",
     "DiagnosticError": "dipc.diagnostics.diagnostic",
     "Interrupted": "dipc.accuracy.outcome",
+    "Limits": "dipc.accuracy.probability",
     "Outcome": "dipc.accuracy.program",
     "Program": "dipc.accuracy.program",
     "Report": "dipc.accuracy.outcome",
     "RowResult": "dipc.accuracy.outcome",
+    "Undecided": "dipc.exact.limits",
     "Verdict": "dipc.accuracy.outcome",
     "check": "dipc.accuracy.check",
     "iter_rows": "dipc.accuracy.check",

@@ -2,6 +2,9 @@
 
 A column of the table wins over an option, an option over the program's claim block. Without any of them alpha is dd(u)
 where the table has a column dd, else 0; gamma is 0; eps is (0, inf); beta has no default.
+
+Where alpha is dd(u) and that is infinite, Pr >= 1 - beta is claimed for every alpha, and so for beta's limit as
+alpha grows.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _EPILOG = """
 \b
 Examples:
   dipc dtmc sparse.dip -D m=2 --input "q[1]=-1,q[2]=1"
-  dipc dtmc sparse.dip -D m=2 --input "q=(-1, 1)" --format dot | dot -Tsvg > chain.svg
+  dipc dtmc sparse.dip --input "q=(-1,0,1)" --format dot | dot -Tsvg -O
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -97,6 +98,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without a letter shows `?`, not a traceback
     if "_DIPC_COMPLETE" in os.environ:
         cli.main(prog_name="dipc")
     leave(run(sys.argv[1:] if arguments is None else arguments))

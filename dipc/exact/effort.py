@@ -17,8 +17,8 @@ class TermLimit:
     multiplications of machine words that it takes, a hundred million or so in a second.
     """
 
-    terms: int = 400_000
-    steps: int = 600_000_000
+    terms: int = 1_500_000
+    steps: int = 1_500_000_000
 
 
 @dataclass(slots=True)

@@ -8,9 +8,9 @@ independent over Q, so two elements are equal as functions exactly if their term
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from math import gcd, lcm
 from typing import Any
 
@@ -32,7 +32,7 @@ def to_fraction(value: Any) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _power_of_y(exponent: int) -> flint.fmpq_mpoly:
     return _CONTEXT.from_dict({(0, exponent): flint.fmpq(1)})
 
@@ -77,22 +77,22 @@ class ExpPoly:
     def from_terms(cls, terms: Iterable[tuple[int, Fraction | int, Fraction | int]]) -> ExpPoly:
         """Σ c·eps^k·e^{q·eps} over the triples (k, q, c); equal (k, q) are added up."""
         triples = list(terms)
-        unit = lcm(*(q.denominator for _, q, _ in triples)) if triples else 1
-        scaled = [(k, q.numerator * (unit // q.denominator), c) for k, q, c in triples]
-        low = min((j for _, j, _ in scaled), default=0)
+        unit = lcm(*(q.denominator for _, q, _ in triples))
         collected: dict[tuple[int, int], flint.fmpq] = {}
-        for k, j, c in scaled:
-            key = (k, j - low)
-            collected[key] = collected.get(key, flint.fmpq(0)) + to_fmpq(c)
-        return cls(_CONTEXT.from_dict(collected), low, unit)
+        for k, q, c in triples:
+            key = (k, q.numerator * (unit // q.denominator))
+            collected[key] = collected.get(key, 0) + to_fmpq(c)
+        return cls.from_integer_exponents(collected, unit)
 
     @classmethod
-    def from_integer_exponents(cls, collected: dict[tuple[int, int], flint.fmpq], unit: int = 1) -> ExpPoly:
+    def from_integer_exponents(cls, collected: Mapping[tuple[int, int], flint.fmpq], unit: int = 1) -> ExpPoly:
         """Σ c·eps^k·e^{(j/unit)·eps} for a map (k, j) -> c with integer j of any sign."""
-        if not collected:
-            return cls.zero()
-        low = min(j for _, j in collected)
-        return cls(_CONTEXT.from_dict({(k, j - low): c for (k, j), c in collected.items()}), low, unit)
+        terms = {exponents: c for exponents, c in collected.items() if c}
+        low = min((j for _, j in terms), default=0)
+        # Over a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
+        whole = lcm(*{int(c.q) for c in terms.values()})
+        poly = _CONTEXT.from_dict({(k, j - low): int(c.p) * (whole // int(c.q)) for (k, j), c in terms.items()})
+        return cls(poly if whole == 1 else poly * flint.fmpq(1, whole), low, unit)
 
     # --- looking ----------------------------------------------------------------------------------
 
@@ -114,6 +114,12 @@ class ExpPoly:
         """The number of terms."""
         return len(self._poly)
 
+    def coefficient_bits(self) -> int:
+        """A bound on the bits of the coefficients over their common denominator."""
+        coefficients = self._poly.coeffs()
+        whole = lcm(*{int(c.q) for c in coefficients})
+        return whole.bit_length() + max((int(c.p).bit_length() for c in coefficients), default=0)
+
     def __repr__(self) -> str:
         return f"ExpPoly({self})"
 
@@ -130,12 +136,12 @@ class ExpPoly:
         else:
             exponents = [int(j) for _, j in self._poly.monoms()]
             least = min(exponents)
-            if least:
-                self._poly = _CONTEXT.from_dict({(k, j - least): c for (k, j), c in self._poly.terms()})
-                self._low += least
+            self._low += least
             common = gcd(self._unit, self._low, *(j - least for j in exponents)) if self._unit > 1 else 1
-            if common > 1:
-                self._poly = _CONTEXT.from_dict({(k, j // common): c for (k, j), c in self._poly.terms()})
+            if least or common > 1:
+                self._poly = _CONTEXT.from_dict(
+                    {(k, (int(j) - least) // common): c for (k, j), c in self._poly.terms()}
+                )
                 self._low //= common
                 self._unit //= common
         self._canonical = True
@@ -154,8 +160,12 @@ class ExpPoly:
             self._reduce()
             monomials = tuple(self._poly.monoms())
             coefficients = self._poly.coeffs()
-            ends = tuple(coefficients[:1] + coefficients[-1:])
-            self._hash = hash((self._unit, self._low, monomials, ends))
+            if self._low == 0 and monomials in ((), ((0, 0),)):
+                # A constant is equal to a rational number, so it hashes like one.
+                self._hash = hash(to_fraction(coefficients[0]) if coefficients else 0)
+            else:
+                ends = tuple(coefficients[:1] + coefficients[-1:])
+                self._hash = hash((self._unit, self._low, monomials, ends))
         return self._hash
 
     # --- arithmetic -------------------------------------------------------------------------------
@@ -271,7 +281,7 @@ class ExpPoly:
         while True:
             with flint.ctx.workprec(precision):
                 ball = _ball_value(unit, terms, eps)
-                if ball.rel_accuracy_bits() > 3.33 * digits + 2:
+                if 3 * ball.rel_accuracy_bits() > 10 * digits + 6:
                     return _dyadic(ball.lower()), _dyadic(ball.upper())
             precision *= 2
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import z3
-
 from dipc.exact.limits import LimitReached
 
 
@@ -50,6 +48,9 @@ class Feasibility:
     """Decides strict linear systems; one solver, asked many times. `asked` counts the questions."""
 
     def __init__(self, max_questions: int) -> None:
+        import z3
+
+        self._z3 = z3
         self._solver = z3.SolverFor("QF_LRA")
         self._reals: dict[int, Any] = {}
         self._expressions: dict[Halfspace, Any] = {}
@@ -69,9 +70,9 @@ class Feasibility:
             answer = self._solver.check()
         finally:
             self._solver.pop()
-        if answer == z3.unknown:
+        if answer == self._z3.unknown:
             raise LimitReached("solver", "the linear arithmetic solver gave up")
-        return bool(answer == z3.sat)
+        return bool(answer == self._z3.sat)
 
     def facets(self, system: Sequence[Halfspace], variable: int) -> tuple[Halfspace, ...]:
         """A system with the same interior in which no inequality on `variable` is implied by the others."""
@@ -91,10 +92,10 @@ class Feasibility:
         return self._expressions[h]
 
     def _expression(self, h: Halfspace) -> Any:
-        terms = [self._real(v) * z3.Q(c.numerator, c.denominator) for v, c in h.coefficients]
-        return z3.Sum([*terms, z3.Q(h.constant.numerator, h.constant.denominator)])
+        terms = [self._real(v) * self._z3.Q(c.numerator, c.denominator) for v, c in h.coefficients]
+        return self._z3.Sum([*terms, self._z3.Q(h.constant.numerator, h.constant.denominator)])
 
     def _real(self, variable: int) -> Any:
         if variable not in self._reals:
-            self._reals[variable] = z3.Real(f"x{variable}")
+            self._reals[variable] = self._z3.Real(f"x{variable}")
         return self._reals[variable]

@@ -8,14 +8,17 @@ from fractions import Fraction
 from dipc.exact.canonical import CanonicalTree, TreeKey, TreeShape, tree_shape
 from dipc.exact.cycles import reduced, split
 from dipc.exact.difference import DifferenceSystem, EventShape, Inequalities, components, event_shape
-from dipc.exact.effort import TermLimit
-from dipc.exact.event import Constraint, Event, Family
+from dipc.exact.effort import Meter, TermLimit
+from dipc.exact.event import Event, Family
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.forest import tree_measure
-from dipc.exact.limits import LimitReached
+from dipc.exact.general import GeneralLimits, general_measure, independent_parts
+from dipc.exact.limits import LimitReached, OutsideFragment
+from dipc.exact.quotient import Closed, Quotient
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000
+_SMALL_PRODUCT = 1_000
 
 #: All of an event but its means and constants.
 _EventKey = tuple[tuple[Family, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
@@ -33,6 +36,7 @@ class MeasureLimits:
 
     terms: TermLimit = TermLimit()
     trees: int = 20_000
+    general: GeneralLimits = GeneralLimits()
     remembered: int = 2_000_000
 
 
@@ -72,14 +76,41 @@ class Measurer:
     _shapes: dict[_EventKey, EventShape] = field(default_factory=dict, repr=False)
     _parts: dict[_SystemKey, _Parts] = field(default_factory=dict, repr=False)
     _trees: dict[TreeKey, ExpPoly] = field(default_factory=dict, repr=False)
+    _refused: dict[TreeKey, tuple[str, str]] = field(default_factory=dict, repr=False)
     _products: dict[tuple[CanonicalTree, ...], ExpPoly] = field(default_factory=dict, repr=False)
+    _parts_measured: dict[Event, Closed] = field(default_factory=dict, repr=False)
     _remembered: int = 0
 
-    def measure(self, event: Event) -> ExpPoly:
-        """Pr[every constraint of the event holds] for every eps > 0, exactly.
+    def measure(self, event: Event) -> Closed:
+        """Pr[every constraint of the event holds] for every eps > 0, exactly; raises LimitReached past a limit.
 
-        Raises LimitReached past a limit and OutsideFragment for constraints that no engine here measures.
+        The result lies in the ring unless integer noises are among those that matter.
         """
+        if any(not c.coefficients and not _holds(c) for c in event.constraints):
+            return ExpPoly.zero()
+        try:
+            return self._differences(event)
+        except OutsideFragment:
+            return self._general(event)
+
+    def _general(self, event: Event) -> Closed:
+        """The measure of an event that is no difference system, part by part."""
+        parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
+        total: Closed = ExpPoly.one()
+        for part in parts:
+            known = self._parts_measured.get(part)
+            if known is None:
+                try:
+                    known = self._differences(part)
+                except OutsideFragment:
+                    known = general_measure(part, self.limits.terms, self.limits.general)
+                self._count(len(known.numerator) if isinstance(known, Quotient) else len(known))
+                self._parts_measured[part] = known
+            total = total * known
+        return total
+
+    def _differences(self, event: Event) -> ExpPoly:
+        """The measure of a difference system; raises OutsideFragment for other events."""
         noises = event.noises
         key = (
             tuple([n.family for n in noises]),
@@ -102,7 +133,7 @@ class Measurer:
         means, lower, unit = system.means, system.lower, system.unit
         total = self._product([shape.canonical(means, lower, unit) for shape in parts.trees])
         for members in parts.cyclic:
-            total = total * self._cyclic(_restricted(system, members), budget, depth)
+            total = self._times(total, self._cyclic(_restricted(system, members), budget, depth))
         return total
 
     def _cyclic(self, system: DifferenceSystem, budget: _Budget, depth: int) -> ExpPoly:
@@ -139,17 +170,33 @@ class Measurer:
         if known is None:
             known = ExpPoly.one()
             for tree in key:
-                known = known * self._tree(tree.nodes).scaled(tree.stretch)
+                known = self._times(known, self._tree(tree.nodes).scaled(tree.stretch))
             self._count(len(known))
             self._products[key] = known
         return known
+
+    def _times(self, left: ExpPoly, right: ExpPoly) -> ExpPoly:
+        """The product, unless it is too long to be expanded."""
+        most = len(left) * len(right)
+        if most > _SMALL_PRODUCT:
+            meter = Meter(self.limits.terms)
+            meter.product(len(left), len(right), left.coefficient_bits(), right.coefficient_bits())
+            meter.room(most)
+        return left * right
 
     def _tree(self, nodes: TreeKey) -> ExpPoly:
         """The measure of a canonical tree at its own eps."""
         known = self._trees.get(nodes)
         if known is None:
+            if nodes in self._refused:
+                raise LimitReached(*self._refused[nodes])
             self.integrals += 1
-            known = tree_measure(nodes, self.limits.terms)
+            try:
+                known = tree_measure(nodes, self.limits.terms)
+            except LimitReached as stopped:
+                self._count(1)
+                self._refused[nodes] = (stopped.limit, stopped.reason)
+                raise
             self._count(len(known))
             self._trees[nodes] = known
         return known
@@ -159,7 +206,9 @@ class Measurer:
         self._remembered += terms + 1
         if self._remembered > self.limits.remembered:
             self._trees.clear()
+            self._refused.clear()
             self._products.clear()
+            self._parts_measured.clear()
             self._remembered = terms + 1
 
 
@@ -172,6 +221,10 @@ def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> Differenc
     )
 
 
-def measure(event: Event, limits: MeasureLimits | None = None) -> ExpPoly:
+def _holds(c: Constraint) -> bool:
+    return c.constant > 0 or (c.constant == 0 and not c.strict)
+
+
+def measure(event: Event, limits: MeasureLimits | None = None) -> Closed:
     """The measure of one event, without a memory; see `Measurer.measure`."""
     return Measurer(limits or MeasureLimits()).measure(event)

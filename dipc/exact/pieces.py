@@ -159,7 +159,7 @@ class Piece:
         return found
 
 
-def _add_value(total: RingTerms, terms: Terms, point: int, sign: int) -> None:
+def add_value(total: RingTerms, terms: Terms, point: int, sign: int) -> None:
     """Add sign·f(eps·point) to the total."""
     for (k, q, n, l), c in terms.items():
         if n and not point:
@@ -168,7 +168,7 @@ def _add_value(total: RingTerms, terms: Terms, point: int, sign: int) -> None:
         total[key] = total.get(key, 0) + c * (sign * point**n)
 
 
-def _constant(value: RingTerms) -> Terms:
+def constant_terms(value: RingTerms) -> Terms:
     """The function constant in X."""
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
 
@@ -259,13 +259,13 @@ class Piecewise:
         for i, piece in enumerate(self.pieces):
             grown = piece.antiderivative(meter)
             if i > 0:
-                _add_value(constant, grown, self.breaks[i - 1], -1)
+                add_value(constant, grown, self.breaks[i - 1], -1)
             # An antiderivative has no constant of its own; this one makes the integral continuous.
-            found.append(Piece.of_terms(grown | _constant(constant)))
+            found.append(Piece.of_terms(grown | constant_terms(constant)))
             if i < len(self.breaks):
-                _add_value(constant, grown, self.breaks[i], 1)
+                add_value(constant, grown, self.breaks[i], 1)
         # The last piece decays, so at +∞ the constant alone is left.
-        return Piecewise(self.breaks, tuple(found)), Piece.of_terms(_constant(constant))
+        return Piecewise(self.breaks, tuple(found)), Piece.of_terms(constant_terms(constant))
 
     def shifted(self, offset: int) -> Piecewise:
         """X -> f(X + eps·offset)."""
@@ -286,7 +286,7 @@ class Piecewise:
                 continue
             grown = piece.antiderivative(meter)
             if i < len(self.breaks):
-                _add_value(total, grown, self.breaks[i], 1)
+                add_value(total, grown, self.breaks[i], 1)
             if i > 0:
-                _add_value(total, grown, self.breaks[i - 1], -1)
+                add_value(total, grown, self.breaks[i - 1], -1)
         return ExpPoly.from_integer_exponents(total)

@@ -10,8 +10,8 @@ from enum import IntEnum
 
 import flint
 
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.pieces import Piece, Piecewise
+from dipc.exact.effort import Meter
+from dipc.exact.pieces import Piece, Piecewise, RingTerms, add_value, constant_terms
 
 
 class Side(IntEnum):
@@ -30,51 +30,46 @@ def density(side: Side, rate: int, mean: int) -> Piecewise:
     """The density of X = eps·x: Laplace at `mean` for BOTH, exponential from `mean` on to the right or to the left."""
     if side is Side.BOTH:
         return Piecewise.laplace(rate, mean)
-    falling = Piece.term(flint.fmpq(rate), (0, side * rate * mean, 0, -side * rate))
-    pieces = (Piece.zero(), falling) if side is Side.RIGHT else (falling, Piece.zero())
-    return Piecewise((mean,), pieces)
+    falling = Piece.of_terms({(0, side * rate * mean, 0, -side * rate): flint.fmpq(rate)})
+    return Piecewise((mean,), (Piece.zero(), falling) if side is Side.RIGHT else (falling, Piece.zero()))
 
 
-def smoothed(function: Piecewise, side: Side, rate: int) -> Piecewise:
+def smoothed(function: Piecewise, side: Side, rate: int, meter: Meter) -> Piecewise:
     """X -> the integral of function(C)·density(X - C) over C, for the density at mean 0.
 
-    The function must be bounded. If it is the density of C, the result is the density of C + noise.
+    The function must be bounded. If it is the density of C, the result is the density of C + noise. Raises
+    LimitReached before a long computation.
     """
-    match side:
-        case Side.RIGHT:
-            return _tail(function, rate, from_left=True)
-        case Side.LEFT:
-            return _tail(function, rate, from_left=False)
-        case Side.BOTH:
-            both = _sum(_tail(function, rate, from_left=True), _tail(function, rate, from_left=False))
-            half = Piece.term(flint.fmpq(1, 2), (0, 0, 0, 0))
-            return both.mapped(lambda piece: piece * half)
+    sides = (Side.RIGHT, Side.LEFT) if side is Side.BOTH else (side,)
+    weight = flint.fmpq(rate, len(sides))
+    tails = [_tail(function, one, rate, meter) for one in sides]
+    pieces = []
+    for parts in zip(*tails, strict=True):
+        total = parts[0]
+        for part in parts[1:]:
+            for exponents, c in part.items():
+                total[exponents] = total.get(exponents, flint.fmpq(0)) + c
+        pieces.append(Piece.of_terms({exponents: c * weight for exponents, c in total.items()}))
+    return Piecewise(function.breaks, tuple(pieces))
 
 
-def _tail(function: Piecewise, rate: int, *, from_left: bool) -> Piecewise:
-    """rate·e^{∓rate·X} times the integral of function(C)·e^{±rate·C} from -∞ to X, or from X to +∞ with the lower signs."""
-    sign = 1 if from_left else -1
-    grow = Piece.term(flint.fmpq(1), (0, 0, 0, sign * rate))
-    shrink = Piece.term(flint.fmpq(rate), (0, 0, 0, -sign * rate))
-    tilted = function.mapped(lambda piece: piece * grow)
-    order = range(len(tilted.pieces)) if from_left else range(len(tilted.pieces) - 1, -1, -1)
-    pieces: dict[int, Piece] = {}
-    so_far = ExpPoly.zero()
-    for i in order:
-        grown = tilted.pieces[i].antiderivative()
-        if not from_left:
-            grown = -grown
-        near, far = (i - 1, i) if from_left else (i, i - 1)
-        if 0 <= near < len(tilted.breaks):
-            at = tilted.breaks[near]
-            grown = grown + Piece.of_ring(so_far - grown.at(at))
-        if 0 <= far < len(tilted.breaks):
-            so_far = grown.at(tilted.breaks[far])
-        pieces[i] = grown * shrink
-    return Piecewise(tilted.breaks, tuple(pieces[i] for i in range(len(pieces))))
-
-
-def _sum(left: Piecewise, right: Piecewise) -> Piecewise:
-    """The sum of two functions with the same breaks."""
-    assert left.breaks == right.breaks
-    return Piecewise(left.breaks, tuple(p + q for p, q in zip(left.pieces, right.pieces, strict=True)))
+def _tail(function: Piecewise, side: Side, rate: int, meter: Meter) -> list[dict[tuple[int, int, int, int], flint.fmpq]]:
+    """By pieces, e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X (RIGHT), or e^{rate·X} times that
+    of function(C)·e^{-rate·C} from X to +∞ (LEFT)."""
+    tilt = side * rate
+    last = len(function.breaks)
+    found = {}
+    constant: RingTerms = {}
+    for i in range(last + 1) if side is Side.RIGHT else range(last, -1, -1):
+        piece = function.pieces[i]
+        grown = Piece(piece.poly, piece.low_y, piece.low_X + tilt, piece.bits).antiderivative(meter)
+        if side is Side.LEFT:
+            grown = {exponents: -c for exponents, c in grown.items()}
+        near, far = (i - 1, i) if side is Side.RIGHT else (i, i - 1)
+        if 0 <= near < last:
+            add_value(constant, grown, function.breaks[near], -1)
+        # An antiderivative has no constant of its own; this one makes the integral continuous.
+        found[i] = {(k, q, n, l - tilt): c for (k, q, n, l), c in (grown | constant_terms(constant)).items()}
+        if 0 <= far < last:
+            add_value(constant, grown, function.breaks[far], 1)
+    return [found[i] for i in range(last + 1)]

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from dipc.accuracy.outcome import Effort, EndPoint, FailureInterval, Report, RowResult, Verdict
 from dipc.report.numbers import agreement, exact, rational, shown
-from dipc.report.page import Look, Page, Tone
+from dipc.report.page import GLUE, Look, Page, Tone
 from dipc.report.vectors import assignment_text
 
 #: How many counterexamples are shown in full; the others are named by their rows.
@@ -113,7 +113,7 @@ def render(
 
 
 def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
-    constants = ", ".join(f"{name} = {value}" for name, value in statement.constants)
+    constants = ", ".join(f"{name}{GLUE}={GLUE}{value}" for name, value in statement.constants)
     yield "program", statement.program + (f" with {constants}" if constants else "")
     yield "table", statement.table
     event = "real outputs within gamma of det(u), others equal" if statement.real_outputs else "output = det(u)"

