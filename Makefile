@@ -33,7 +33,7 @@ pytest: .venv/.dev  ## the tests and the doctests
 	@$(RUN) pytest -q -n $(JOBS)
 
 slow: .venv/.dev  ## the long tests that `make test` leaves out
-	@$(RUN) pytest -q -n $(JOBS) -m slow
+	@HYPOTHESIS_PROFILE=explore $(RUN) pytest -q -n $(JOBS) -m slow
 
 bench: .venv/.run  ## every row of the paper's Tables 2-4, against the published figures
 	@$(RUN) benchmarks

@@ -94,7 +94,10 @@ def targets(runs: int, as_json: bool) -> None:
     """Measure the speed and memory goals. The exit code is 1 where one is missed."""
     from benchmarks.targets import measure_all
 
-    goals = measure_all(runs)
+    try:
+        goals = measure_all(runs)
+    except RuntimeError as error:
+        raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps([{**dataclasses.asdict(goal), "met": goal.met} for goal in goals], indent=1))
     else:

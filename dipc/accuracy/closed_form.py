@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
 from dipc.accuracy.rationals import exact_rational
@@ -32,7 +33,8 @@ class ClosedForm:
             numerator, denominator = self.parts()
             self._text = format_terms(numerator.terms())
             if denominator is not None:
-                self._text = f"({self._text})/({format_terms(denominator.terms())})"
+                above = self._text if len(numerator) == 1 else f"({self._text})"
+                self._text = f"{above}/({format_terms(denominator.terms())})"
         return self._text
 
     def __repr__(self) -> str:
@@ -47,12 +49,24 @@ class ClosedForm:
         return hash(self.value)
 
     def parts(self) -> tuple[ExpPoly, ExpPoly | None]:
-        """Numerator and denominator, None where that is 1."""
+        """Numerator and denominator, None where that is 1.
+
+        The coefficients of a quotient are coprime integers, and both parts are of the order of a power of eps for large
+        eps: the greatest exponent of the denominator is 0.
+        """
+        from dipc.exact.exppoly import ExpPoly
         from dipc.exact.quotient import Quotient
 
         if not isinstance(self.value, Quotient):
             return self.value, None
-        return self.value.numerator, None if self.value.denominator == 1 else self.value.denominator
+        numerator, denominator = self.value.numerator, self.value.denominator
+        if denominator == 1:
+            return numerator, None
+        terms = [*numerator.terms(), *denominator.terms()]
+        below = lcm(*[c.denominator for _, _, c in terms])
+        above = gcd(*[c.numerator * (below // c.denominator) for _, _, c in terms])
+        unit = ExpPoly.term(Fraction(below, above), 0, -max(q for _, q, _ in denominator.terms()))
+        return numerator * unit, denominator * unit
 
     @property
     def exppoly(self) -> ExpPoly:

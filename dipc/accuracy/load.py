@@ -33,7 +33,10 @@ def load_source(source: Source, constants: Mapping[str, Fraction]) -> Program:
     """The program that `source` holds; see `load`."""
     core = lower(parse(source), source, constants)
     refuse_unsupported(core)
-    return Program(core)
+    program = Program(core)
+    # Weights that make no distribution are a mistake of the program, and are shown before anything else is done.
+    _ = program.choices
+    return program
 
 
 def _source(path_or_text: str | os.PathLike[str]) -> Source:

@@ -1,7 +1,7 @@
 """Exact output probabilities of one program, row after row.
 
 The program is executed symbolically once for each combination of finite inputs and wanted outputs; a row only
-substitutes its real inputs. Everything is remembered by the cells it depends on, and equal cells are identical
+substitutes its real and int inputs. Everything is remembered by the cells it depends on, and equal cells are identical
 objects, so that a row whose numbers were seen before costs a few dictionary look-ups.
 """
 
@@ -13,16 +13,20 @@ from fractions import Fraction
 from time import perf_counter
 
 from dipc.accuracy.cells import Cell
+from dipc.accuracy.choices import Choices
 from dipc.accuracy.closed_form import ClosedForm
+from dipc.accuracy.combine import product, total
+from dipc.accuracy.reaching import exit_weights
 from dipc.chain.component import Ball, Balls, ComponentTemplate
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import DEFAULT_LIMITS, ExploreLimits, explore
 from dipc.chain.flow import Flow
-from dipc.exact.exppoly import ExpPoly
+from dipc.chain.symbolic import is_symbolic
 from dipc.exact.limits import Undecided
 from dipc.exact.measure import MeasureLimits, Measurer
+from dipc.exact.quotient import Closed
 from dipc.exact.sign.limits import SignLimits
-from dipc.syntax.core import RealType, Value
+from dipc.syntax.core import Value
 
 Cells = Sequence[Cell | None]
 
@@ -53,7 +57,16 @@ class _Part:
     template: ComponentTemplate
     inputs: tuple[int, ...]
     balls: tuple[int, ...]
-    measures: dict[tuple[Cell | None, ...], ExpPoly | Undecided] = field(default_factory=dict)
+    measures: dict[tuple[Cell | None, ...], Closed | Undecided] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class _Exit:
+    """An exit with the weight of the choices that lead to it, None for 1."""
+
+    event: EventTemplate
+    parts: tuple[_Part, ...]
+    weight: Closed | None
 
 
 @dataclass(slots=True, eq=False)
@@ -63,7 +76,7 @@ class _Plan:
     `inputs` and `balls` are positions in a row's inputs and outputs: what the probability depends on besides gamma.
     """
 
-    exits: tuple[tuple[EventTemplate, tuple[_Part, ...]], ...]
+    exits: tuple[_Exit, ...]
     inputs: tuple[int, ...]
     balls: tuple[int, ...]
     results: dict[tuple[Cell | None, ...], ClosedForm | Undecided] = field(default_factory=dict)
@@ -75,29 +88,30 @@ class Probabilities:
     Cells are compared by identity: all of one table, or of one pool.
     """
 
-    def __init__(self, flow: Flow, limits: Limits, measurer: Measurer | None = None) -> None:
-        """A `measurer` may be shared by all that have the same limits."""
+    def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
+        """`choices` are those of the program; a `measurer` may be shared by all that have the same limits."""
         program = flow.program
         self.program = program
         self.flow = flow
         self.limits = limits
+        self.choices = choices
         self.work = Work()
         self._measurer = measurer or Measurer(limits.measure)
         slots = program.slots
-        self._real_inputs = [at for at, slot in enumerate(program.inputs) if isinstance(slots[slot].type, RealType)]
+        self._real_inputs = [at for at, slot in enumerate(program.inputs) if is_symbolic(slots[slot].type)]
         self._finite_inputs = [at for at in range(len(program.inputs)) if at not in set(self._real_inputs)]
-        self._real_outputs = [at for at, slot in enumerate(program.outputs) if isinstance(slots[slot].type, RealType)]
+        self._real_outputs = [at for at, slot in enumerate(program.outputs) if is_symbolic(slots[slot].type)]
         self._finite_outputs = [at for at in range(len(program.outputs)) if at not in set(self._real_outputs)]
         self._input_position = {slot: at for at, slot in enumerate(program.inputs)}
         self._output_position = {slot: at for at, slot in enumerate(program.outputs)}
         self._plans: dict[tuple[object, ...], _Plan | Undecided] = {}
-        self._interned: dict[ExpPoly, ClosedForm] = {}
-        self._products: dict[tuple[int, ...], ExpPoly] = {}
+        self._interned: dict[Closed, ClosedForm] = {}
+        self._products: dict[tuple[int, ...], Closed] = {}
 
     def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
-        """Pr[every given DOM output is equal, every given real output within gamma], for every eps > 0.
+        """Pr[every given finite output is equal, every other given output within gamma], for every eps > 0.
 
-        Raises Undecided past a limit and DiagnosticError for programs that go wrong or are not executed yet.
+        Raises Undecided past a limit and DiagnosticError for programs that go wrong.
         """
         plan = self._plan(inputs, outputs)
         key = (gamma, *[inputs[at] for at in plan.inputs], *[outputs[at] for at in plan.balls])
@@ -141,13 +155,18 @@ class Probabilities:
         }
         balls = [program.outputs[at] for at in self._real_outputs if outputs[at] is not None]
         self.work.explorations += 1
-        chain = explore(self.flow, finite, wanted, self.limits.explore, observed=[*wanted, *balls])
+        weights = self.choices.settled()
+        observed = [*wanted, *balls]
+        chain = explore(self.flow, finite, wanted, self.limits.explore, observed=observed, possible=weights.possible)
+        reached = exit_weights(chain, weights)
         exits = []
         for exit_state in chain.exits:
             event = template(program, exit_state, balls)
             if event.possible:
-                exits.append((event, tuple(self._part(part) for part in event.components)))
-        needed = sorted({self._input_position[slot] for event, _ in exits for slot in event.inputs})
+                parts = tuple(self._part(part) for part in event.components)
+                weight = reached.get(exit_state.node)
+                exits.append(_Exit(event, parts, None if weight is None else self._unique(weight)))
+        needed = sorted({self._input_position[slot] for found in exits for slot in found.event.inputs})
         return _Plan(tuple(exits), tuple(needed), tuple(self._output_position[slot] for slot in balls))
 
     def _part(self, part: ComponentTemplate) -> _Part:
@@ -159,28 +178,28 @@ class Probabilities:
 
     # --- rows --------------------------------------------------------------------------------------
 
-    def _total(self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ExpPoly:
+    def _total(self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Closed:
         program = self.program
         reals = {program.inputs[at]: _fraction(inputs[at]) for at in self._real_inputs}
         radius = _fraction(gamma)
         balls = {program.outputs[at]: Ball(_fraction(outputs[at]), radius) for at in plan.balls}
-        total = ExpPoly.zero()
-        for event, parts in plan.exits:
-            if event.guards_hold(reals, balls):
-                total = total + self._exit(parts, inputs, outputs, gamma, reals, balls)
-        return total
+        return total(
+            self._exit(found, inputs, outputs, gamma, reals, balls)
+            for found in plan.exits
+            if found.event.guards_hold(reals, balls)
+        )
 
     def _exit(
         self,
-        parts: tuple[_Part, ...],
+        found: _Exit,
         inputs: Sequence[Cell],
         outputs: Cells,
         gamma: Cell,
         reals: dict[int, Fraction],
         balls: Balls,
-    ) -> ExpPoly:
-        factors = []
-        for part in parts:
+    ) -> Closed:
+        factors = [] if found.weight is None else [found.weight]
+        for part in found.parts:
             key = (gamma, *[inputs[at] for at in part.inputs], *[outputs[at] for at in part.balls])
             measure = part.measures.get(key)
             if measure is None:
@@ -190,7 +209,7 @@ class Probabilities:
             factors.append(measure)
         return self._product(factors)
 
-    def _measure(self, part: ComponentTemplate, reals: dict[int, Fraction], balls: Balls) -> ExpPoly | Undecided:
+    def _measure(self, part: ComponentTemplate, reals: dict[int, Fraction], balls: Balls) -> Closed | Undecided:
         begun = perf_counter()
         self.work.measures += 1
         try:
@@ -200,23 +219,20 @@ class Probabilities:
         finally:
             self.work.measure_seconds += perf_counter() - begun
 
-    def _product(self, factors: list[ExpPoly]) -> ExpPoly:
+    def _product(self, factors: list[Closed]) -> Closed:
         if len(factors) == 1:
             return factors[0]
         key = tuple(sorted(map(id, factors)))
-        product = self._products.get(key)
-        if product is None:
-            product = ExpPoly.one()
-            for factor in factors:
-                product = product * factor
-            self._products[key] = product
-        return product
+        known = self._products.get(key)
+        if known is None:
+            known = self._products[key] = product(factors)
+        return known
 
-    def _unique(self, value: ExpPoly) -> ExpPoly:
+    def _unique(self, value: Closed) -> Closed:
         """The one object for this function: products are remembered by the identity of their factors."""
-        return self._intern(value).exppoly
+        return self._intern(value).value
 
-    def _intern(self, value: ExpPoly) -> ClosedForm:
+    def _intern(self, value: Closed) -> ClosedForm:
         form = self._interned.get(value)
         if form is None:
             form = self._interned[value] = ClosedForm(value)

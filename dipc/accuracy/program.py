@@ -9,21 +9,25 @@ from functools import cached_property
 
 from dipc.accuracy.assignment import input_cells, output_cells
 from dipc.accuracy.cells import CellPool, value_text
+from dipc.accuracy.choices import Choices, check_choices
 from dipc.accuracy.closed_form import ClosedForm
+from dipc.accuracy.combine import product, total
 from dipc.accuracy.probability import Limits, Probabilities
 from dipc.accuracy.rationals import exact_rational
+from dipc.accuracy.reaching import exit_weights
 from dipc.chain.event import template
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, analyze
-from dipc.exact.exppoly import ExpPoly
+from dipc.chain.symbolic import is_symbolic
 from dipc.exact.measure import Measurer
-from dipc.syntax.core import BoolType, CoreProgram, DomType, RealType, Slot, Value
+from dipc.exact.quotient import Closed
+from dipc.syntax.core import BoolType, CoreProgram, DomType, Slot, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One combination of values of the finite outputs, as texts by name (None: never assigned), with its probability.
-    Real outputs are left open: the probability is that of all their values together."""
+    Real and int outputs are left open: the probability is that of all their values together."""
 
     output: Mapping[str, str | None]
     probability: ClosedForm
@@ -71,13 +75,18 @@ class Program:
         return analyze(self.core)
 
     @cached_property
+    def choices(self) -> Choices:
+        """The weights of all choices, proved to be distributions; raises DiagnosticError for those that are none."""
+        return check_choices(self.core, self.limits.sign)
+
+    @cached_property
     def measurer(self) -> Measurer:
         """Measures events, and remembers the integrals it has done for this program."""
         return Measurer(self.limits.measure)
 
     def probabilities(self) -> Probabilities:
         """A fresh engine for the rows of one table."""
-        return Probabilities(self.flow, self.limits, self.measurer)
+        return Probabilities(self.flow, self.limits, self.choices, self.measurer)
 
     @cached_property
     def _engine(self) -> Probabilities:
@@ -89,7 +98,7 @@ class Program:
         output: Mapping[str, object],
         gamma: Fraction | int | str = 0,
     ) -> ClosedForm:
-        """Pr[output] for every eps > 0, exactly: finite outputs equal, real outputs within `gamma` of the given values.
+        """Pr[output] for every eps > 0, exactly: finite outputs equal, real and int ones within `gamma` of those given.
 
         Values are texts as in a table, ints, Fractions or bools; an array may be given as a sequence under its name.
         Outputs that are left out are unconstrained.
@@ -113,24 +122,27 @@ class Program:
         reals: dict[int, Fraction] = {}
         for slot, cell in zip(core.inputs, input_cells(core, input, self._pool), strict=True):
             assert cell.value is not None
-            if not isinstance(core.slots[slot].type, RealType):
+            if not is_symbolic(core.slots[slot].type):
                 finite[slot] = cell.value
             else:
                 assert isinstance(cell.value, Fraction)
                 reals[slot] = cell.value
-        observed = [slot for slot in core.outputs if not isinstance(core.slots[slot].type, RealType)]
-        chain = explore(self.flow, finite, None, self.limits.explore, observed=observed)
-        totals: dict[tuple[Value | None, ...], ExpPoly] = {}
+        observed = [slot for slot in core.outputs if not is_symbolic(core.slots[slot].type)]
+        weights = self.choices.settled()
+        chain = explore(self.flow, finite, None, self.limits.explore, observed=observed, possible=weights.possible)
+        reached = exit_weights(chain, weights)
+        shares: dict[tuple[Value | None, ...], list[Closed]] = {}
         for exit_state in chain.exits:
             event = template(core, exit_state)
             if not event.guards_hold(reals):
                 continue
-            measure = ExpPoly.one()
-            for part in event.components:
-                measure = measure * self.measurer.measure(part.event(reals, {}))
+            factors = [self.measurer.measure(part.event(reals, {})) for part in event.components]
+            if exit_state.node in reached:
+                factors.append(reached[exit_state.node])
             key = tuple(_finite(exit_state.outputs[slot]) for slot in observed)
-            totals[key] = totals.get(key, ExpPoly.zero()) + measure
-        whole = sum(totals.values(), ExpPoly.zero())
+            shares.setdefault(key, []).append(product(factors))
+        totals = {key: total(values) for key, values in shares.items()}
+        whole = total(totals.values())
         assert whole == 1, f"the probabilities of all outcomes sum to {whole}"
         slots = [core.slots[slot] for slot in observed]
         return tuple(

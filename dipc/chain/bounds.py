@@ -1,7 +1,8 @@
 """Difference constraints x - y >= w as a weighted graph; what they entail, by longest paths.
 
 A unary bound x >= w is a difference with the variable ORIGIN, which is 0. Weights are pairs (w, s): s counts strict
-steps, so that x - y >= w with s > 0 means x - y > w. A constraint on a noise counts as strict: almost surely it is.
+steps, so that x - y >= w with s > 0 means x - y > w. A constraint on a continuous noise counts as strict: almost surely
+it is. Constraints on integers are closed, with integer bounds, and what they entail is found as well.
 """
 
 from __future__ import annotations
@@ -29,8 +30,7 @@ def as_difference(known: Constraint) -> Difference | None:
     upper, lower = difference_ends(known.form)
     if upper is None or lower is None:
         return None
-    strict = 1 if known.strict or known.form.noises else 0
-    return upper, lower, (-known.form.constant, strict)
+    return upper, lower, (-known.form.constant, int(known.is_open))
 
 
 def difference_ends(form: Affine) -> tuple[int | None, int | None]:
@@ -93,7 +93,7 @@ def greatest_bounds(
 
 
 def is_contradictory(graph: Graph) -> bool:
-    """Whether no point satisfies all constraints (those on noises strictly)."""
+    """Whether no point satisfies all constraints (those on continuous noises strictly)."""
     # A source that reaches every variable with weight 0: a positive cycle is then noticed wherever it is.
     source = ORIGIN - 1
     widened = dict(graph)

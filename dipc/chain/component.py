@@ -46,7 +46,10 @@ class ComponentTemplate:
     bounds: tuple[_BoundTemplate, ...]
 
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
-        """The event at these inputs and balls; its noises and constraints are normalized as `Event` asks."""
+        """The event at these inputs and balls; its noises and constraints are normalized as `Event` asks.
+
+        No constraint is strict: those on integers are closed already, and to continuous noises it makes no difference.
+        """
         constraints: list[Constraint] = []
         for bound in self.bounds:
             fixed = bound.fixed
@@ -126,17 +129,18 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[Bound]) -> Compon
 
 
 def _noise(noise: NoiseVar) -> _NoiseTemplate:
-    family = _family(noise.family)
+    family = _FAMILIES[noise.family]
     mean = noise.mean
     assert not mean.noises
     fixed = None if mean.inputs else Noise(family, noise.rate, mean.constant)
     return _NoiseTemplate(family, noise.rate, mean.inputs, mean.constant, fixed)
 
 
-def _family(family: core.Family) -> Family:
-    if family is core.Family.LAPLACE:
-        return Family.LAPLACE
-    raise AssertionError(f"{family} is refused before the chain is built")
+_FAMILIES = {
+    core.Family.LAPLACE: Family.LAPLACE,
+    core.Family.ONE_SIDED: Family.ONE_SIDED,
+    core.Family.DISCRETE_LAPLACE: Family.DISCRETE_LAPLACE,
+}
 
 
 def _bound(bound: Bound, position: Mapping[int, int]) -> _BoundTemplate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import ceil, floor, gcd, lcm
 
 from dipc.chain.affine import Affine
 from dipc.syntax.ast import CompareOp
@@ -12,16 +13,24 @@ from dipc.syntax.ast import CompareOp
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """`form` >= 0, or > 0 when `strict`; `form` is normalized.
+    """`form` >= 0, or > 0 when `strict`; `form` is normalized: equal half-spaces are equal constraints.
 
-    With noises in it the open and the closed half-space have the same measure: `strict` is then False, so that the two
-    are equal. `difference` `op` 0 is the comparison as it was written (or its negation), for display.
+    A `whole` form is about integers, noises and inputs alike: its coefficients are coprime integers and its constant is
+    an integer, so that an open half-space is a closed one, one step further. With continuous noises in it the open and
+    the closed half-space have the same measure. So `strict` is False for all but comparisons of real inputs.
+    `difference` `op` 0 is the comparison as it was written (or its negation), for display.
     """
 
     form: Affine
     strict: bool
     difference: Affine = field(compare=False)
     op: CompareOp = field(compare=False)
+    whole: bool = field(default=False, compare=False)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the boundary may be left out: it is not in the half-space, or has measure zero."""
+        return self.strict or (not self.whole and bool(self.form.noises))
 
     def holds_at(self, inputs: Mapping[int, Fraction]) -> bool:
         """Whether a constraint on inputs alone holds."""
@@ -29,12 +38,16 @@ class Constraint:
         return value > 0 or (not value and not self.strict)
 
 
-def constraint(difference: Affine, op: CompareOp) -> Constraint:
-    """`difference` `op` 0 for an inequality `op`."""
+def constraint(difference: Affine, op: CompareOp, whole: bool = False) -> Constraint:
+    """`difference` `op` 0 for an inequality `op`; `whole` if all that `difference` depends on are integers."""
     assert op not in (CompareOp.EQ, CompareOp.NE)
     form = difference if op in (CompareOp.GE, CompareOp.GT) else -difference
-    strict = not form.noises and op in (CompareOp.GT, CompareOp.LT)
-    return Constraint(form.normalized(), strict, difference, op)
+    strict = op in (CompareOp.GT, CompareOp.LT)
+    if whole:
+        form = _coprime(form)
+        constant = ceil(form.constant) - 1 if strict else floor(form.constant)
+        return Constraint(Affine(form.noises, form.inputs, Fraction(constant)), False, difference, op, True)
+    return Constraint(form.normalized(), strict and not form.noises, difference, op)
 
 
 _NEGATED = {
@@ -47,18 +60,33 @@ _NEGATED = {
 }
 
 
-def equality(difference: Affine) -> tuple[Constraint, Constraint]:
-    """`difference` = 0 as two constraints, each shown as the equation."""
-    form = difference.normalized()
+def equality(difference: Affine, whole: bool = False) -> tuple[Constraint, Constraint] | None:
+    """`difference` = 0 as two constraints, each shown as the equation; None if no integers satisfy it."""
+    form = _coprime(difference) if whole else difference.normalized()
+    if whole and form.constant.denominator != 1:
+        return None
     return (
-        Constraint(form, False, difference, CompareOp.EQ),
-        Constraint(-form, False, difference, CompareOp.EQ),
+        Constraint(form, False, difference, CompareOp.EQ, whole),
+        Constraint(-form, False, difference, CompareOp.EQ, whole),
     )
 
 
 def negation(known: Constraint) -> Constraint:
     """The constraint that holds where `known` does not."""
-    return Constraint(-known.form, not known.form.noises and not known.strict, known.difference, _NEGATED[known.op])
+    opposite = -known.form
+    if known.whole:
+        return Constraint(opposite.shifted(Fraction(-1)), False, known.difference, _NEGATED[known.op], True)
+    return Constraint(opposite, not known.form.noises and not known.strict, known.difference, _NEGATED[known.op])
+
+
+def _coprime(form: Affine) -> Affine:
+    """The positive multiple whose coefficients are coprime integers; its constant may be any rational."""
+    coefficients = [coefficient for _, coefficient in (*form.noises, *form.inputs)]
+    if not coefficients or all(abs(coefficient) == 1 for coefficient in coefficients):
+        return form
+    below = lcm(*[coefficient.denominator for coefficient in coefficients])
+    above = gcd(*[int(coefficient * below) for coefficient in coefficients])
+    return form.scaled(Fraction(below, above))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,10 @@ from dipc.chain.elimination import is_feasible
 def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
     """Whether `question` is implied (True) or excluded (False) by `known`, None when neither is found.
 
-    For a constraint on noises both are meant almost surely; a guard is decided for every value of the inputs.
+    For a constraint on noises both are meant almost surely; a guard is decided for every value of the inputs. What
+    restricts a noise from the start (`nonnegative`) has to be among `known`.
     """
-    # Free on both sides, and the support of every noise is the whole line: this is the hot path.
+    # Free on both sides: this is the hot path.
     for variable in variables_of(question.form):
         if not any(variable in constraints.variables for constraints in known):
             return None
@@ -28,7 +29,7 @@ def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
             return True
         if opposite in constraints.keys:
             return False
-    facts = _connected(question, [item for constraints in known for item in constraints.items])
+    facts = connected(question, [item for constraints in known for item in constraints.items])
     if entails(facts, question):
         return True
     if entails(facts, opposite):
@@ -70,7 +71,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
     return None in differences and is_feasible(facts) is False
 
 
-def _connected(question: Constraint, facts: Iterable[Constraint]) -> list[Constraint]:
+def connected(question: Constraint, facts: Iterable[Constraint]) -> list[Constraint]:
     """The facts that share variables with the question, directly or through others."""
     rest = [(fact, frozenset(variables_of(fact.form))) for fact in facts]
     reached = {variable for variable, _ in terms_of(question.form)}

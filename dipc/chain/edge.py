@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint
-from dipc.syntax.ast import CompareOp
+from dipc.diagnostics.source import Span
+from dipc.syntax.ast import CompareOp, Expr
+from dipc.syntax.core import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,40 @@ class Comparison:
     at: int
 
 
-Edge = Deterministic | Comparison
+@dataclass(frozen=True, slots=True)
+class ExponentialWeight:
+    """exp(rate·eps·scores[index]) / Σ exp(rate·eps·score) over all `scores`."""
+
+    rate: Fraction
+    scores: tuple[Fraction, ...]
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionWeight:
+    """The value of an expression of numbers, `eps`, `exp(q*eps)` and + - * / ^, as it stands at `span`."""
+
+    expression: Expr
+    span: Span
+
+
+ChoiceWeight = ExponentialWeight | ExpressionWeight
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`slot` becomes `value` by a choice that is independent of all noises and of all other choices.
+
+    `weight` is the probability of the step: a description, which the chain does not compute. Where a choice lists a
+    value twice, two steps lead to the same state.
+    """
+
+    slot: int
+    value: Value
+    weight: ChoiceWeight
+    at: int
+
+
+Edge = Deterministic | Comparison | Choice
 
 DETERMINISTIC = Deterministic()

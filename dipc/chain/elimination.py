@@ -14,11 +14,13 @@ System = dict[Row, tuple[Fraction, bool]]
 
 
 def is_feasible(constraints: Iterable[Constraint], at_most: int = 400) -> bool | None:
-    """Whether some point satisfies all constraints, those on noises strictly; None past `at_most` rows."""
+    """Whether some rational point satisfies all constraints, those on continuous noises strictly.
+
+    None past `at_most` rows. Where it is True, integers may still satisfy them nowhere.
+    """
     system: System = {}
     for known in constraints:
-        closed = not known.strict and not known.form.noises
-        if not _put(system, dict(terms_of(known.form)), known.form.constant, closed):
+        if not _put(system, dict(terms_of(known.form)), known.form.constant, not known.is_open):
             return False
     while system:
         if len(system) > at_most:

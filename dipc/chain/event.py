@@ -15,19 +15,19 @@ from dipc.chain.chain import ExitState
 from dipc.chain.component import Balls, Bound, ComponentTemplate, components
 from dipc.chain.constraints import Constraint
 from dipc.chain.irredundant import irredundant
-from dipc.chain.step import MOST_NOISES
-from dipc.chain.support import too_many_noises_in_output
-from dipc.syntax.core import CoreProgram
+from dipc.chain.nonnegative import nonnegative
+from dipc.syntax.core import CoreProgram, RealType
 
 _NO_BALLS: Balls = {}
 
 
 @dataclass(frozen=True, slots=True)
 class EventTemplate:
-    """The event that an exit is reached and certain real outputs lie in their balls, for inputs yet to come.
+    """The event that an exit is reached and certain real and int outputs lie in their balls, for inputs yet to come.
 
-    Where `guards_hold`, its probability is the product of the measures of the components' events; elsewhere it is 0.
-    `inputs` are all the real inputs that matter.
+    Where `guards_hold`, its probability is the product of the measures of the components' events, times the weight of
+    the choices that lead to the exit (see `reach`); elsewhere it is 0. `inputs` are all the real and int inputs that
+    matter; `random_balls` the outputs that are continuous noise.
     """
 
     inputs: tuple[int, ...]
@@ -53,29 +53,28 @@ class EventTemplate:
 
 
 def template(program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = ()) -> EventTemplate:
-    """The template for an exit when the real outputs `balls` are to lie in balls.
+    """The template for an exit when the real and int outputs `balls` are to lie in balls.
 
-    An output that was never assigned lies in no ball. Raises DiagnosticError for an output of too many noises.
+    An output that was never assigned lies in no ball.
     """
     possible = True
     points: list[tuple[int, Affine]] = []
     random_balls: list[int] = []
     guards = irredundant(exit_state.guards.items)
-    constraints = irredundant(exit_state.constraints.items, exit_state.guards.items)
+    given = (*exit_state.guards.items, *nonnegative(exit_state.noises).items)
+    constraints = irredundant(exit_state.constraints.items, given)
     bounds = [Bound(item.form, None) for item in constraints]
     for slot in sorted(balls):
         value = exit_state.outputs[slot]
         if value is None:
             possible = False
             continue
-        assert isinstance(value, Affine), "only real outputs have balls"
+        assert isinstance(value, Affine), "only real and int outputs have balls"
         if not value.noises:
             points.append((slot, value))
             continue
-        if len(value.noises) > MOST_NOISES:
-            output = program.slots[slot]
-            raise too_many_noises_in_output(output.name, len(value.noises), output.span).diagnosed(program.source)
-        random_balls.append(slot)
+        if isinstance(program.slots[slot].type, RealType):
+            random_balls.append(slot)
         bounds.append(Bound(value, slot))
     parts = components(exit_state.noises, bounds)
     inputs = {slot for part in parts for slot in part.inputs}

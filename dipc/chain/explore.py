@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from dipc.chain.affine import Affine
 from dipc.chain.chain import Chain, ExitState
-from dipc.chain.edge import Edge
+from dipc.chain.edge import Choice, ChoiceWeight, Edge
 from dipc.chain.fault import Fault
 from dipc.chain.flow import Flow, analyze, slot_set, slots_in
 from dipc.chain.path import path_notes
 from dipc.chain.state import Mark, NoiseVar, SlotValue, State, initial_state
 from dipc.chain.step import step
+from dipc.chain.symbolic import is_symbolic
+from dipc.chain.trap import recurrent_comparison, trapped, trapped_fault
 from dipc.chain.unite import Dominators, united
 from dipc.exact.limits import LimitReached
 from dipc.syntax.ast import Role
-from dipc.syntax.core import CoreProgram, RealType, Slot, Value
+from dipc.syntax.core import CoreProgram, Slot, Value
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -43,29 +45,33 @@ def explore(
     *,
     observed: Iterable[int] | None = None,
     display: bool = False,
+    possible: Callable[[ChoiceWeight], bool] = lambda _: True,
 ) -> Chain:
     """The chain for `dom_inputs` (a value for every DOM and bool input).
 
     With `wanted`, values of DOM and bool outputs, the exits are just those that have these values: a state is cut as
     soon as an output that nothing can change any more differs. The exits give the `observed` outputs: all of them by
-    default, with `wanted` its own and the real ones. Paths that differ in nothing that matters later are united, unless
-    `display` asks for every state as the paper shows it. Give a Flow to analyze a program only once.
+    default, with `wanted` its own and the real and int ones. Paths that differ in nothing that matters later are
+    united, unless `display` asks for every state as the paper shows it, or the program makes choices: then paths have
+    weights (see `reach`). Choices whose weight is not `possible` are left out: such as one that is 0 for every eps.
+    Give a Flow to analyze a program only once.
 
-    Raises DiagnosticError with the path for what goes wrong in a step, LimitReached past `limits`.
+    Raises DiagnosticError with the path for what goes wrong in a step and for a loop that some run cannot leave,
+    LimitReached past `limits`.
     """
     flow = program if isinstance(program, Flow) else analyze(program)
     if observed is None:
         observed = [
             slot
             for slot in flow.program.outputs
-            if wanted is None or slot in wanted or isinstance(flow.program.slots[slot].type, RealType)
+            if wanted is None or slot in wanted or is_symbolic(flow.program.slots[slot].type)
         ]
-    explorer = _Explorer(flow, dict(dom_inputs), dict(wanted or {}), frozenset(observed), limits, display)
+    explorer = _Explorer(flow, dict(dom_inputs), dict(wanted or {}), frozenset(observed), limits, display, possible)
     return explorer.run()
 
 
 class _Explorer:
-    """One exploration: states are taken in label order, so that all states at a label are known when it is reached."""
+    """One exploration: states are taken in label order, so that without loops all at one label are known together."""
 
     def __init__(
         self,
@@ -75,6 +81,7 @@ class _Explorer:
         observed: frozenset[int],
         limits: ExploreLimits,
         display: bool,
+        possible: Callable[[ChoiceWeight], bool],
     ) -> None:
         import networkx as nx
 
@@ -84,11 +91,12 @@ class _Explorer:
         self.wanted_set = slot_set(wanted)
         self.observed = observed
         self.limits = limits
+        self.possible = possible
         everything = slot_set(range(len(flow.program.slots)))
         # Wanted outputs are compared when they become final: they must not be forgotten before.
         self.live = [everything] * (flow.exit_label + 1) if display else flow.live(observed | wanted.keys())
         self.everything = everything
-        self.unites = flow.forward and not display
+        self.unites = flow.forward and not flow.chooses and not display
         self.graph: nx.DiGraph[int] = nx.DiGraph()
         self.states: dict[int, State] = {}
         self.ids: dict[State, int] = {}
@@ -97,12 +105,13 @@ class _Explorer:
         self.exited: list[int] = []
         self.dominators = Dominators()
         self.created = 0
+        self.initial = 0
 
     def run(self) -> Chain:
         flow = self.flow
         start = initial_state(flow.entry, tuple(self._initial_value(slot) for slot in flow.program.slots))
         start = self._forgotten(start, self.everything & ~self.live[flow.entry])
-        initial = self._add(start)
+        self.initial = initial = self._add(start)
         if self._differs(start, self.wanted_set & ~flow.may_assign[flow.entry]):
             self.cut.add(initial)
         else:
@@ -119,17 +128,27 @@ class _Explorer:
             else:
                 for node in batch:
                     self._expand(node)
+        if not flow.forward:
+            trap = trapped(self.graph, frozenset(self.exited) | self.cut)
+            if trap:
+                notes = path_notes(flow.program, self.graph, self.states, initial, min(trap), self.dom_inputs)
+                raise trapped_fault(flow, self.states, trap).diagnosed(flow.program.source, *notes)
+            if recurrent_comparison(self.graph):
+                raise LimitReached(
+                    "inequalities",
+                    "what is known in a `while` is too much to tell how one of its comparisons turns out",
+                )
         exits = tuple(self._exit_state(node) for node in self.exited)
         return Chain(flow, self.graph, self.states, initial, exits, frozenset(self.cut))
 
     def _initial_value(self, slot: Slot) -> SlotValue:
         if slot.role is Role.INPUT:
-            if isinstance(slot.type, RealType):
+            if is_symbolic(slot.type):
                 return Affine.input(slot.index)
             return self.dom_inputs[slot.index]
         if slot.initial is None:
             return Mark.UNASSIGNED
-        if isinstance(slot.type, RealType):
+        if is_symbolic(slot.type):
             assert not isinstance(slot.initial, str | bool)
             return Affine.number(slot.initial)
         return slot.initial
@@ -152,11 +171,13 @@ class _Explorer:
         try:
             successors = step(self.flow, state)
         except Fault as fault:
-            notes = path_notes(self.flow.program, self.graph, self.states, node, self.dom_inputs)
+            notes = path_notes(self.flow.program, self.graph, self.states, self.initial, node, self.dom_inputs)
             raise fault.diagnosed(self.flow.program.source, *notes) from None
         held = self.live[label] | self.flow.writes[label]
         changeable = self.flow.may_assign[label]
         for after, edge in successors:
+            if isinstance(edge, Choice) and not self.possible(edge.weight):
+                continue
             goal = after.label
             dying = held & ~self.live[goal]
             after = self._forgotten(after, dying) if dying else after

@@ -18,6 +18,10 @@ class Fault(Exception):
         self.label = label
         self.notes = notes
 
+    def noting(self, *more: str) -> Fault:
+        """The same with more notes."""
+        return Fault(self.code, self.message, self.span, self.label, *self.notes, *more)
+
     def diagnosed(self, source: Source, *more: str) -> DiagnosticError:
         return DiagnosticError(
             Diagnostic(self.code, self.message, source.excerpt(self.span), self.label, (*self.notes, *more))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
+from dipc.chain.affine import Affine
 from dipc.syntax.core import (
     AffineExpr,
     Apply,
@@ -23,7 +24,9 @@ from dipc.syntax.core import (
     DomExpr,
     DomType,
     Exit,
+    Family,
     Instruction,
+    IntType,
     Jump,
     Read,
     ReadElement,
@@ -41,7 +44,8 @@ class Flow:
 
     `landing[l]` is where control that goes to label l stays: jumps are followed, and every exit is the one label
     `exit_label` = len(instructions). `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's
-    included; `forward` says that every step leads to a greater label, so that states can be taken in label order.
+    included; `forward` says that every step leads to a greater label, so that states can be taken in label order;
+    `chooses` that some instruction makes a finite random choice.
     """
 
     program: CoreProgram
@@ -55,8 +59,16 @@ class Flow:
     may_assign: tuple[int, ...]
     joins: frozenset[int]
     forward: bool
+    chooses: bool
     domains: dict[int, dict[Value, Value]]
     versions: dict[int, dict[int, int]]
+
+    def is_whole(self, form: Affine) -> bool:
+        """Whether what a form depends on are integers: ints and reals never meet in one."""
+        if form.noises:
+            draw = self.program.instructions[form.noises[0][0]]
+            return isinstance(draw, SampleNoise) and draw.family is Family.DISCRETE_LAPLACE
+        return bool(form.inputs) and isinstance(self.program.slots[form.inputs[0][0]].type, IntType)
 
     def live(self, observed: Iterable[int]) -> tuple[int, ...]:
         """By label, the slots that a later instruction may read, or that are `observed` at the exit."""
@@ -95,6 +107,7 @@ def analyze(program: CoreProgram) -> Flow:
         may_assign=_backwards(successors, 0, lambda label, after: writes[label] | after),
         joins=frozenset(label for label, count in arrivals.items() if count > 1),
         forward=all(goal > label for label in range(exit_label) for goal in successors[label]),
+        chooses=has_choices(program),
         domains={
             slot.index: {value: value for value in slot.type.values}
             for slot in program.slots
@@ -102,6 +115,11 @@ def analyze(program: CoreProgram) -> Flow:
         },
         versions=_versions(instructions),
     )
+
+
+def has_choices(program: CoreProgram) -> bool:
+    """Whether the program makes finite random choices: without them every exit has weight 1."""
+    return any(isinstance(instruction, SampleExponential | SampleChoice) for instruction in program.instructions)
 
 
 def slot_set(slots: Iterable[int]) -> int:

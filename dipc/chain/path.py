@@ -1,11 +1,12 @@
-"""The path that leads to a state, told by the comparisons taken."""
+"""The path that leads to a state, told by the comparisons and the choices taken."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from dipc.chain.edge import Comparison, Edge
+from dipc.chain.edge import Choice, Comparison, Deterministic, Edge
 from dipc.chain.state import State
 from dipc.chain.text import comparison_text, value_text
 from dipc.syntax.core import CoreProgram, Value
@@ -20,24 +21,22 @@ def path_notes(
     program: CoreProgram,
     graph: nx.DiGraph[int],
     states: Mapping[int, State],
+    start: int,
     node: int,
     dom_inputs: Mapping[int, Value],
 ) -> tuple[str, ...]:
-    """Sentences that say how `node` is reached: the finite-domain inputs, then the comparisons on one path."""
+    """Sentences that say how `node` is reached from `start`: the finite-domain inputs, then the events on one path."""
+    import networkx as nx
+
     notes: list[str] = []
     if dom_inputs:
         named = [f"{program.slots[slot].name} = {value_text(value)}" for slot, value in dom_inputs.items()]
         notes.append("the inputs are " + ", ".join(named[:_MOST_SHOWN]) + (", ..." if len(named) > _MOST_SHOWN else ""))
     taken: list[str] = []
-    while True:
-        before = next(iter(graph.predecessors(node)), None)
-        if before is None:
-            break
-        edges: tuple[Edge, ...] = graph.edges[before, node]["edges"]
-        if isinstance(edges[0], Comparison):
+    for before, after in pairwise(nx.shortest_path(graph, start, node)):
+        edges: tuple[Edge, ...] = graph.edges[before, after]["edges"]
+        if not isinstance(edges[0], Deterministic):
             taken.append(_decision(program, states[before], edges[0]))
-        node = before
-    taken.reverse()
     if taken:
         earlier = len(taken) - _MOST_SHOWN
         shown = taken[max(0, earlier) :]
@@ -46,7 +45,10 @@ def path_notes(
     return tuple(notes)
 
 
-def _decision(program: CoreProgram, state: State, edge: Comparison) -> str:
+def _decision(program: CoreProgram, state: State, edge: Comparison | Choice) -> str:
+    line = program.source.excerpt(program.instructions[edge.at].span).line
+    if isinstance(edge, Choice):
+        return f"`{program.slots[edge.slot].name}` becomes {value_text(edge.value)} (line {line})"
     names = {noise.id: noise.shown for noise in state.noises}
     text = comparison_text(
         edge.difference,
@@ -54,5 +56,4 @@ def _decision(program: CoreProgram, state: State, edge: Comparison) -> str:
         names.__getitem__,
         lambda slot: program.slots[slot].name,
     )
-    line = program.source.excerpt(program.instructions[edge.at].span).line
     return f"`{text}` is {'true' if edge.holds else 'false'} (line {line})"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 from dipc.chain.affine import Affine
-from dipc.chain.constraints import NOTHING_KNOWN, Constraint, ConstraintSet
+from dipc.chain.constraints import NOTHING_KNOWN, Constraint, ConstraintSet, constraint_set
 from dipc.syntax.core import Family, Value
 
 
@@ -28,8 +28,10 @@ class NoiseVar:
     """One noise drawn on the way: an independent random variable X[id].
 
     `id` is the label of the instruction that drew it: no path draws twice at one label (reals and ints are not
-    assigned in loops), so a noise has the same id on every path. X[id] denotes the value, mean included.
-    `version` counts the draws of that variable in the text, None where there is only one.
+    assigned in loops), so a noise has the same id on every path. X[id] includes the `mean`, which depends on inputs
+    alone; when the mean that was asked for is random, X[id] is `around` it: its random part is not in X[id], and the
+    variable drawn is the sum of both. One-sided noise has the mean 0. `version` counts the draws of that variable in
+    the text, None where there is only one.
     """
 
     id: int
@@ -39,10 +41,12 @@ class NoiseVar:
     family: Family
     rate: Fraction
     mean: Affine
+    around: bool = False
 
     @property
     def shown(self) -> str:
-        return self.name if self.version is None else f"{self.name}#{self.version}"
+        name = self.name if self.version is None else f"{self.name}#{self.version}"
+        return f"noise({name})" if self.around else name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,9 +91,9 @@ class State:
         fingerprint = self.fingerprint ^ _slot_hash(slot, old) ^ _slot_hash(slot, value)
         return State(label, values, self.noises, self.constraints, self.guards, fingerprint)
 
-    def draw(self, noise: NoiseVar, label: int) -> State:
-        """The noise is drawn into its slot."""
-        drawn = self.assign(noise.slot, Affine.noise(noise.id), label)
+    def draw(self, noise: NoiseVar, value: Affine, label: int) -> State:
+        """The noise is drawn, and its slot becomes `value`."""
+        drawn = self.assign(noise.slot, value, label)
         noises = (*self.noises, noise)
         return State(label, drawn.values, noises, self.constraints, self.guards, drawn.fingerprint)
 
@@ -100,6 +104,14 @@ class State:
         guards = self.guards.add(known)
         fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
         return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
+
+    def without(self, dropped: Sequence[Constraint]) -> State:
+        """The state without constraints that follow from the others."""
+        constraints = constraint_set(item for item in self.constraints.items if item not in dropped)
+        guards = constraint_set(item for item in self.guards.items if item not in dropped)
+        fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
+        state = State(self.label, self.values, self.noises, constraints, guards, fingerprint)
+        return state._without({noise for item in dropped for noise, _ in item.form.noises})
 
     def constrained_by(self, constraints: ConstraintSet, noises: Iterable[NoiseVar]) -> State:
         """The state with other constraints and noises; noises that nothing mentions are integrated out."""
@@ -124,15 +136,13 @@ class State:
         return state._without(loose)
 
     def _without(self, loose: set[int]) -> State:
-        """The state without those of the noises `loose` that no constraint, value or mean mentions."""
+        """The state without those of the noises `loose` that no constraint or value mentions."""
         loose = {noise for noise in loose if 2 * noise not in self.constraints.variables}
         if not loose:
             return self
         for value in self.values:
             if isinstance(value, Affine):
                 loose.difference_update([noise for noise, _ in value.noises])
-        for noise in self.noises:
-            loose.difference_update([used for used, _ in noise.mean.noises])
         noises = tuple([noise for noise in self.noises if noise.id not in loose])
         return State(self.label, self.values, noises, self.constraints, self.guards, self.fingerprint)
 

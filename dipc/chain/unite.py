@@ -5,8 +5,10 @@ by every one of them, so that U lies in E. Let A be a state through which every 
 the region of A. The leaves of the chain below A partition the region of A (up to measure zero). So if E contradicts
 every leaf that is not in the group, E is U: nothing is approximated, and if the test fails the paths stay apart.
 
-All regions are sets of values of the noises, by their ids. That a leaf may have drawn a noise with another mean is no
-matter: how the values are distributed has no part in the argument, only that the members of one group agree on it.
+All regions are sets of values of the noises, by their ids, where one-sided noises are not negative. That a leaf may
+have drawn a noise with another mean is no matter: how the values are distributed has no part in the argument, only that
+the members of one group agree on it. Paths differ by comparisons only: where a choice was made on the way, they would
+have weights, which have to agree as well (see `reach`).
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dipc.chain.bounds import ORIGIN, as_difference, graph_of, greatest_bounds
-from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, form_of
+from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, form_of, variables_of
 from dipc.chain.decided import contradict, entails
 from dipc.chain.irredundant import irredundant
+from dipc.chain.nonnegative import nonnegative
 from dipc.chain.state import State
 from dipc.syntax.ast import CompareOp
 
@@ -66,12 +69,14 @@ def united(
     leaves = [leaf for leaf in _leaves(graph, above) if leaf not in own]
     if len(leaves) > _MOST_LEAVES:
         return None
-    facts = [*hull, *members[0].guards.items]
+    signs = nonnegative(noise for member in members for noise in member.noises)
+    facts = [*hull, *members[0].guards.items, *signs.items]
     if not all(entails(facts, item) for item in states[above].constraints.items):
         return None
     for leaf in leaves:
         other = states[leaf]
-        if not contradict([*facts, *other.constraints.items, *other.guards.items]):
+        facts_there = [*other.constraints.items, *other.guards.items, *nonnegative(other.noises).items]
+        if not contradict([*facts, *facts_there]):
             return None
     return constraint_set(hull)
 
@@ -94,15 +99,25 @@ def _hull(members: Sequence[State]) -> list[Constraint] | None:
     if shared is None or len(shared) > _MOST_BOUNDS:
         return None
     written: dict[Constraint, Constraint] = {}
+    whole: set[int] = set()
     for member in members:
+        for item in (*member.constraints.items, *member.guards.items):
+            if item.whole:
+                whole.update(variables_of(item.form))
         for item in member.constraints.items:
             written.setdefault(item, item)
-    bounds_as_constraints = [_constraint(upper, lower, bound) for (upper, lower), bound in shared.items()]
+    bounds_as_constraints = [
+        _constraint(upper, lower, bound, upper in whole or lower in whole)
+        for (upper, lower), bound in shared.items()
+        # Integers and reals never meet but in the origin.
+        if ORIGIN in (upper, lower) or (upper in whole) is (lower in whole)
+    ]
     # What the members say themselves goes first, in their order: `irredundant` drops from the end.
     order = {item: position for position, item in enumerate(written)}
     found = [written.get(item, item) for item in bounds_as_constraints]
     found.sort(key=lambda item: order.get(item, len(order)))
-    kept = [*irredundant(found, members[0].guards.items)]
+    signs = nonnegative(noise for member in members for noise in member.noises)
+    kept = [*irredundant(found, [*members[0].guards.items, *signs.items])]
     everywhere = frozenset.intersection(*(member.constraints.keys for member in members))
     kept += [item for item in members[0].constraints.items if item in everywhere and as_difference(item) is None]
     return kept
@@ -110,7 +125,7 @@ def _hull(members: Sequence[State]) -> list[Constraint] | None:
 
 def _entailed(member: State) -> dict[tuple[int, int], Fraction] | None:
     """The greatest bound on upper - lower for every pair with a noise, None when the member's region is empty."""
-    items = (*member.constraints.items, *member.guards.items)
+    items = (*member.constraints.items, *member.guards.items, *nonnegative(member.noises).items)
     graph = graph_of(difference for item in items if (difference := as_difference(item)) is not None)
     bounds: dict[tuple[int, int], Fraction] = {}
     for lower in graph:
@@ -123,10 +138,10 @@ def _entailed(member: State) -> dict[tuple[int, int], Fraction] | None:
     return bounds
 
 
-def _constraint(upper: int, lower: int, bound: Fraction) -> Constraint:
+def _constraint(upper: int, lower: int, bound: Fraction, whole: bool) -> Constraint:
     terms = [(variable, Fraction(sign)) for variable, sign in ((upper, 1), (lower, -1)) if variable != ORIGIN]
     form = form_of(terms, -bound)
-    return Constraint(form, False, form, CompareOp.GE)
+    return Constraint(form, False, form, CompareOp.GE, whole)
 
 
 def _is_noise(variable: int) -> bool:

@@ -9,9 +9,9 @@ from fractions import Fraction
 from dipc.chain.affine import Affine
 from dipc.chain.chain import Chain
 from dipc.chain.component import Bound, components
-from dipc.chain.edge import Comparison
+from dipc.chain.edge import Choice, ChoiceWeight, Comparison
 from dipc.chain.state import Mark, State
-from dipc.chain.text import affine_text, comparison_text, value_text
+from dipc.chain.text import affine_text, comparison_text, value_text, weight_text
 from dipc.exact.event import Event
 from dipc.syntax.core import Branch, BranchComparison, CoreProgram
 
@@ -46,8 +46,8 @@ class StateView:
 class EdgeView:
     """A step: its probability is the product of the measures of `joint` over the product of those of `given`.
 
-    Both are empty for a step that is `certain`, and where the inputs are left open. `outcome` says what was found,
-    empty where nothing was compared.
+    Both are empty for a step that is `certain`, and where the inputs are left open. `outcome` says what was found, or
+    what was chosen and with which weight; it is empty where neither was done. A choice has a `weight`: its probability.
     """
 
     source: int
@@ -56,6 +56,7 @@ class EdgeView:
     outcome: str
     joint: tuple[Event, ...] = ()
     given: tuple[Event, ...] = ()
+    weight: ChoiceWeight | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +69,43 @@ class ChainView:
 
 
 def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainView:
-    """The chain at `inputs`, a value for every real input: comparisons of inputs are decided, the other branch is gone.
+    """The chain at `inputs`, a value for every real and int input: comparisons of inputs are decided.
 
     Without `inputs` they are shown by name, and nothing is measured. A step that is impossible for another reason than
     a comparison of inputs alone stays, with an event of measure zero.
     """
     program = chain.flow.program
-    edges: list[EdgeView] = []
-    reached = {chain.initial}
-    for source in sorted(chain.states, key=lambda node: (chain.states[node].label, node)):
-        if source not in reached:
-            continue
-        for goal in sorted(chain.graph.successors(source)):
-            for edge in chain.graph.edges[source, goal]["edges"]:
-                step: EdgeView | None = EdgeView(source, goal, True, "")
-                if isinstance(edge, Comparison):
-                    step = _comparison(program, chain.states[source], source, goal, edge, inputs)
-                if step is not None:
-                    edges.append(step)
-                    reached.add(goal)
-    states = sorted(reached, key=lambda node: (chain.states[node].label, node))
+    leaving: dict[int, list[EdgeView]] = {}
+    pending = [chain.initial]
+    while pending:
+        source = pending.pop()
+        if source not in leaving:
+            leaving[source] = _leaving(chain, source, inputs)
+            pending.extend(edge.goal for edge in leaving[source])
+    states = sorted(leaving, key=lambda node: (chain.states[node].label, node))
     return ChainView(
-        tuple([_state(program, node, chain.states[node], inputs or {}) for node in states]), tuple(edges), chain.initial
+        tuple([_state(program, node, chain.states[node], inputs or {}) for node in states]),
+        tuple([edge for source in states for edge in leaving[source]]),
+        chain.initial,
     )
+
+
+def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -> list[EdgeView]:
+    """The steps from a state, but for those that the inputs exclude."""
+    program = chain.flow.program
+    found: list[EdgeView] = []
+    for goal in sorted(chain.graph.successors(source)):
+        for edge in chain.graph.edges[source, goal]["edges"]:
+            match edge:
+                case Comparison():
+                    step = _comparison(program, chain.states[source], source, goal, edge, inputs)
+                    if step is not None:
+                        found.append(step)
+                case Choice():
+                    found.append(_choice(program, source, goal, edge))
+                case _:
+                    found.append(EdgeView(source, goal, True, ""))
+    return found
 
 
 def _comparison(
@@ -118,6 +133,12 @@ def _comparison(
         tuple([part.event(inputs, {}) for part in joint]),
         tuple([part.event(inputs, {}) for part in given]),
     )
+
+
+def _choice(program: CoreProgram, source: int, goal: int, edge: Choice) -> EdgeView:
+    chosen = f"{program.slots[edge.slot].name} = {value_text(edge.value)}"
+    outcome = f"{chosen} (weight {weight_text(edge.weight, program.source)})"
+    return EdgeView(source, goal, False, outcome, weight=edge.weight)
 
 
 def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, Fraction]) -> StateView:

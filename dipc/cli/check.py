@@ -156,9 +156,10 @@ def _statement(
 ) -> Statement:
     """What is checked, in the words of the command line, the table and the program's claim block."""
     from dipc.report.text import Statement
-    from dipc.syntax.core import RealType
+    from dipc.syntax.core import IntType, RealType
 
     core = program.core
+    types = [core.slots[slot].type for slot in core.outputs]
     return Statement(
         program=f"{core.name} ({program_path})",
         table=table.name,
@@ -166,7 +167,9 @@ def _statement(
         alpha=_said("alpha", alpha, program, table),
         beta=_said("beta", beta, program, table),
         gamma=_said("gamma", gamma, program, table),
-        real_outputs=any(isinstance(core.slots[slot].type, RealType) for slot in core.outputs),
+        near=" and ".join(
+            word for word, kind in (("real", RealType), ("int", IntType)) if any(isinstance(t, kind) for t in types)
+        ),
     )
 
 

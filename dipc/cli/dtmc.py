@@ -51,13 +51,14 @@ def dtmc(
 
     from dipc.accuracy.load import load_source
     from dipc.chain.explore import explore
+    from dipc.chain.symbolic import is_symbolic
     from dipc.chain.view import view
     from dipc.cli.inputs import parse_input, parse_output
     from dipc.report import dtmc_dot, dtmc_text
     from dipc.report.dtmc import build
-    from dipc.syntax.core import RealType
 
-    core = load_source(read_source(program_path), constants).core
+    program = load_source(read_source(program_path), constants)
+    core, weights = program.core, program.choices.weights
     slots = {core.slots[index].name: core.slots[index] for index in core.inputs}
     open_inputs = not inputs
     if open_inputs and eps is not None:
@@ -65,15 +66,21 @@ def dtmc(
         raise DiagnosticError(Diagnostic("E0801", "`--eps` without `--input`", notes=(note,)))
     values = parse_input(inputs, core, reals=not open_inputs)
     wanted = parse_output(outputs, core)
-    finite = {slots[name].index: value for name, value in values.items() if not isinstance(slots[name].type, RealType)}
+    finite = {slots[name].index: value for name, value in values.items() if not is_symbolic(slots[name].type)}
     real = {
         slots[name].index: value
         for name, value in values.items()
         if slots[name].index not in finite and isinstance(value, Fraction)
     }
     wanted_slots = {core.slots[index].name: index for index in core.outputs}
-    chain = explore(core, finite, {wanted_slots[name]: value for name, value in wanted.items()} or None, display=True)
-    shown = build(view(chain, None if open_inputs else real))
+    chain = explore(
+        program.flow,
+        finite,
+        {wanted_slots[name]: value for name, value in wanted.items()} or None,
+        display=True,
+        possible=weights.possible,
+    )
+    shown = build(view(chain, None if open_inputs else real), weights, program.measurer)
     constants_text = ", ".join(f"{name} = {value}" for name, value in core.constants.items())
     title = core.name + (f" with {constants_text}" if constants_text else "")
     if form == "dot":

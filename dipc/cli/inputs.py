@@ -9,6 +9,7 @@ from typing import assert_never
 
 from dipc.accuracy.cells import BadCell, Cell, CellPool, slot_reader, value_text
 from dipc.accuracy.names import listing, nearest
+from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
 from dipc.syntax.core import BoolType, CoreProgram, DomType, IntType, RealType, Slot, Value
@@ -28,13 +29,13 @@ class _Item:
 
 
 def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = True) -> dict[str, Value]:
-    """The value of every input of `program`, by name, in declaration order; without `reals` the real ones are not asked
-    for.
+    """The value of every input of `program`, by name, in declaration order; without `reals` the real and int ones are
+    not asked for.
 
     Raises DiagnosticError with all mistakes: unknown, missing and repeated inputs, values outside their domain.
     """
     slots = [program.slots[index] for index in program.inputs]
-    asked = [slot for slot in slots if reals or not isinstance(slot.type, RealType)]
+    asked = [slot for slot in slots if reals or not is_symbolic(slot.type)]
     return _assignments("--input", texts, slots, f"input of {program.name}", asked)
 
 

@@ -14,6 +14,7 @@ from dipc.accuracy.rationals import NotExact, parse_rational
 from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
 from dipc.cli.exits import ExitCode
 from dipc.cli.inputs import parse_input, parse_output
+from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_target, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of, write, write_diagnostics
@@ -24,6 +25,7 @@ from dipc.report.page import Look
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dipc.accuracy.probability import Limits
     from dipc.accuracy.program import Program
     from dipc.simulation.compare import Comparison
     from dipc.simulation.run import Tally
@@ -45,9 +47,16 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
 @program_argument
 @click.option("--input", "inputs", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
 @click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps to run it at.")
-@click.option("-n", "--runs", type=click.IntRange(min=1), default=100_000, show_default=True, help="How many runs.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Equal seeds give equal random numbers."
+    "-n",
+    "--runs",
+    metavar="RUNS",
+    type=click.IntRange(min=1),
+    default=100_000,
+    help="How many runs; 100000 by default.",
+)
+@click.option(
+    "--seed", metavar="S", type=click.IntRange(min=0), default=0, help="Equal seeds give equal counts; 0 by default."
 )
 @define_option
 @click.option(
@@ -70,6 +79,13 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
     metavar="ROUNDS",
     help="Give up when a run goes through a `while` more often; 100000 by default.",
 )
+@click.option(
+    "--limit",
+    "limits",
+    metavar="NAME=N",
+    multiple=True,
+    help="How far the exact engine goes, as for `dipc check`; may be repeated.",
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
 def simulate(
@@ -83,6 +99,7 @@ def simulate(
     gamma_text: str | None,
     confidence_text: str | None,
     loop_limit: int | None,
+    limits: tuple[str, ...],
     form: str,
     target: Path | None,
 ) -> ExitCode:
@@ -109,7 +126,7 @@ def simulate(
     core = lower(parse(source), source, constants)
     values = parse_input(inputs, core)
     events = [parse_output([text], core) for text in outputs]
-    exact, reason = _exact(source, constants)
+    exact, reason = _exact(source, constants, parse_limits(limits))
     try:
         with ProgressBar(f"running {core.name}") as progress:
             tally = run(
@@ -136,13 +153,13 @@ def simulate(
     return _exit_code(found)
 
 
-def _exact(source: Source, constants: Mapping[str, Fraction]) -> tuple[Program | None, str]:
+def _exact(source: Source, constants: Mapping[str, Fraction], limits: Limits) -> tuple[Program | None, str]:
     """The program for the exact engine; None, and why, where that does not execute it."""
     from dipc.accuracy.load import load_source
     from dipc.simulation.compare import why_unknown
 
     try:
-        return load_source(source, constants), ""
+        return load_source(source, constants).with_limits(limits), ""
     except DiagnosticError as error:
         return None, why_unknown(error)
 

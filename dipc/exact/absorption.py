@@ -1,8 +1,8 @@
 """Where a finite chain ends: exact weights of reaching its exits, strongly connected component by component.
 
-A component is removed state by state: a path through state s with self-loop weight w may go round any number of times, so
-it carries the factor 1/(1 - w). Inside a component all weights are probabilities, so 1 - w stays positive for every
-eps > 0 as long as s can be left, which is checked.
+A component is removed state by state: a path through state s with self-loop weight w may go round any number of
+times, so it carries the factor 1/(1 - w). Inside a component all weights are probabilities, so 1 - w stays positive
+for every eps > 0 as long as s can be left, which is checked.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Trapped(Exception):
 def absorption_weights(edges: Mapping[S, Iterable[tuple[S, Closed]]], start: S, exits: frozenset[S]) -> dict[S, Closed]:
     """For each exit, the total weight of all paths from `start` to it, exactly.
 
-    `edges[s]` lists successors with weights that are positive for every eps > 0; several edges to one state add up. Within each
-    strongly connected component the weights leaving a state inside it must sum to at most 1. Raises Trapped if a
-    component without an exit can be reached.
+    `edges[s]` lists successors with weights that are positive for every eps > 0; several edges to one state add up.
+    Within each strongly connected component the weights leaving a state inside it must sum to at most 1. Raises
+    Trapped if a component without an exit can be reached.
     """
     graph: nx.DiGraph[S] = nx.DiGraph()
     graph.add_node(start)

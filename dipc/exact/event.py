@@ -12,6 +12,8 @@ from fractions import Fraction
 
 
 class Family(Enum):
+    """The laws of noise, defined at `Noise`."""
+
     LAPLACE = "Laplace"
     ONE_SIDED = "one-sided exponential"
     DISCRETE_LAPLACE = "discrete Laplace"

@@ -15,6 +15,7 @@ from math import gcd, lcm
 from typing import Any
 
 import flint
+from flint.utils.flint_exceptions import DomainError
 
 _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y"), flint.Ordering.lex)
 
@@ -233,7 +234,7 @@ class ExpPoly:
             right, right_low = right / _power_of_y(least), right_low + least
         try:
             return ExpPoly(left / right, low - right_low, unit)
-        except (flint.DomainError, ZeroDivisionError) as error:
+        except (DomainError, ZeroDivisionError) as error:
             raise ArithmeticError("the divisor does not divide") from error
 
     def scaled(self, factor: Fraction) -> ExpPoly:

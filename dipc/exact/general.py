@@ -1,12 +1,13 @@
 """The measure of any linear event: which engine for which part.
 
-Parts that share no constraint are independent. A part over integers is summed; a part over reals is measured by messages
-where it reduces to a forest of values, by elimination otherwise. The elimination engines are complete, up to their limits.
+Parts that share no constraint are independent. A part over integers is summed; a part over reals is measured by
+messages where it reduces to a forest of values, by elimination otherwise. The elimination engines are complete, up to
+their limits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import networkx as nx
 
@@ -23,8 +24,8 @@ from dipc.exact.value_tree import value_tree_measure
 class GeneralLimits:
     """The limits of the two elimination engines."""
 
-    polyhedral: PolyhedralLimits = PolyhedralLimits()
-    lattice: LatticeLimits = LatticeLimits()
+    polyhedral: PolyhedralLimits = field(default_factory=PolyhedralLimits)
+    lattice: LatticeLimits = field(default_factory=LatticeLimits)
 
 
 def independent_parts(event: Event) -> list[Event]:

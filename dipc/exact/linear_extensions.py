@@ -2,8 +2,8 @@
 
 This is how the paper's tool integrates. A noise's density and bounds change at finitely many points; in each total order of noises and
 points (a linear extension of what the constraints say) the measure is one iterated integral of exponentials.
-There are up to (n + p)!/p! orders of n noises and p points, and an integral for every beginning of one: four or
-five noises take seconds, seven take hours.
+There are up to (n + p)!/p! orders of n noises and p points, and an integral for every beginning of one: five noises
+take seconds, six a minute, seven hours.
 
 Nothing is shared with the fast engines but the events that come in and the ring that the result is given in: no polynomial
 library, no caching, no canonical form, exact `Fraction`s in dictionaries. So an agreement means something.

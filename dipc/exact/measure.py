@@ -9,7 +9,7 @@ from dipc.exact.canonical import CanonicalTree, TreeKey, TreeShape, tree_shape
 from dipc.exact.cycles import reduced, split
 from dipc.exact.difference import DifferenceSystem, EventShape, Inequalities, components, event_shape
 from dipc.exact.effort import Meter, TermLimit
-from dipc.exact.event import Event, Family
+from dipc.exact.event import Constraint, Event, Family
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.forest import tree_measure
 from dipc.exact.general import GeneralLimits, general_measure, independent_parts
@@ -34,9 +34,9 @@ class MeasureLimits:
     `remembered` gives up nothing: it is the number of terms past which a `Measurer` forgets what it knows.
     """
 
-    terms: TermLimit = TermLimit()
-    trees: int = 20_000
-    general: GeneralLimits = GeneralLimits()
+    terms: TermLimit = field(default_factory=TermLimit)
+    trees: int = 5_000
+    general: GeneralLimits = field(default_factory=GeneralLimits)
     remembered: int = 2_000_000
 
 

@@ -6,8 +6,9 @@ sum over the facets that bound X_v of ±F at the facet, on the facet's shadow: t
 the facet's bound. Implied inequalities are removed first, exactly, so every facet's shadow has interior and none is
 counted twice. The two halves of a Laplace density are separate polyhedra.
 
-On each such shadow the integrand is at most a product of the densities still to come, so every integral
-converges. The cost grows with the number of flags of faces: this is the engine for what the fast paths leave over, and their oracle.
+On each such shadow the integrand is at most a product of the densities still to come, so every integral converges.
+The cost grows with the number of flags of faces: this is the engine for what the fast paths leave over, and their
+oracle.
 """
 
 from __future__ import annotations
@@ -98,6 +99,8 @@ class _Elimination:
                 ]
             case Family.ONE_SIDED:
                 return [(_times(integrand, v, noise.rate, -noise.rate, noise.rate * noise.mean), right)]
+            case Family.DISCRETE_LAPLACE:
+                raise ValueError("integer noises are summed, not integrated")
 
     def _eliminated(
         self, v: int, integrand: Integrand, facets: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]

@@ -1,7 +1,7 @@
 """Quotients of exponential polynomials with positive denominators.
 
-Discrete noise, the exponential mechanism, `choose` and loops lead out of the ring, into its field of fractions, but only
-over denominators that are positive for every eps > 0. So the sign of a quotient is that of its numerator.
+Discrete noise, the exponential mechanism, `choose` and loops lead out of the ring, into its field of fractions, but
+only over denominators that are positive for every eps > 0. So the sign of a quotient is that of its numerator.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Adding independent noise to a variable: convolution of a piecewise function with a Laplace or one-sided density.
 
-On the scale X = eps·x the density of one-sided noise of rate a is a·e^{-aX} on X >= 0, and a Laplace density is the mean of
-the right- and the left-sided ones, so smoothing needs one tail integral for each side and stays in the class of pieces.
+On the scale X = eps·x the density of one-sided noise of rate a is a·e^{-aX} on X >= 0, and a Laplace density is the
+mean of the right- and the left-sided ones, so smoothing needs one tail integral for each side and stays in the class
+of pieces.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from enum import IntEnum
 import flint
 
 from dipc.exact.effort import Meter
-from dipc.exact.pieces import Piece, Piecewise, RingTerms, add_value, constant_terms
+from dipc.exact.pieces import Piece, Piecewise, RingTerms, Terms, add_value, constant_terms
 
 
 class Side(IntEnum):
@@ -53,9 +54,9 @@ def smoothed(function: Piecewise, side: Side, rate: int, meter: Meter) -> Piecew
     return Piecewise(function.breaks, tuple(pieces))
 
 
-def _tail(function: Piecewise, side: Side, rate: int, meter: Meter) -> list[dict[tuple[int, int, int, int], flint.fmpq]]:
-    """By pieces, e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X (RIGHT), or e^{rate·X} times that
-    of function(C)·e^{-rate·C} from X to +∞ (LEFT)."""
+def _tail(function: Piecewise, side: Side, rate: int, meter: Meter) -> list[Terms]:
+    """By pieces, e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X for RIGHT; for LEFT,
+    e^{rate·X} times that of function(C)·e^{-rate·C} from X to +∞."""
     tilt = side * rate
     last = len(function.breaks)
     found = {}

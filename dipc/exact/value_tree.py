@@ -1,7 +1,7 @@
 """The measure of a forest of values tied by ranges of differences and by kernels, by message passing.
 
-The general form of `forest`: densities may be convolutions, sides may differ, and an edge may be the law of an added noise
-(smoothing) instead of a range (a difference of two shifted integrals).
+The general form of `forest`: densities may be convolutions, sides may differ, and an edge may be the law of an added
+noise (smoothing) instead of a range (a difference of two shifted integrals).
 """
 
 from __future__ import annotations
@@ -91,9 +91,10 @@ class _Forest:
         rates = [rate / abs(s) for v, s in zip(system.values, self._scales, strict=True) for _, rate in v.law]
         self._rate_unit = Fraction(1, lcm(*(r.denominator for r in rates)))
         lengths = [v.mean * s for v, s in zip(system.values, self._scales, strict=True)]
-        lengths += [x for span in (*self._bounds, *self._edges.values()) for x in (span.low, span.high) if x is not None]
+        spans = (*self._bounds, *self._edges.values())
+        lengths += [x for span in spans for x in (span.low, span.high) if x is not None]
         self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
-        #: Rates and lengths are counted in units, so the measure in those is the true one at eps/(unit·unit).
+        #: Rates and lengths are counted in units: the measure in those, at stretch·eps, is the true one at eps.
         self.stretch = self._rate_unit * self._length_unit
 
     def _find_scales(self, edges: int) -> list[Fraction]:

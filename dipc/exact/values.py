@@ -1,8 +1,9 @@
 """Rewriting an event over noises as one over values, so that every constraint relates at most two of them.
 
-Noises that matter only through one linear combination become one value, whose law is a convolution. A noise n that occurs only
-together with t·r, as in r' <- Lap(a, r), becomes the value r' = n + t·r, tied to r by the law of n: a kernel. What is left is a graph
-whose edges are ranges of differences and kernels; where it is a forest, messages measure it (`value_tree`).
+Noises that matter only through one linear combination become one value, whose law is a convolution. A noise n that
+occurs only together with t·r, as in r' <- Lap(a, r), becomes the value r' = n + t·r, tied to r by the law of n: a
+kernel. What is left is a graph whose edges are ranges of differences and kernels; where it is a forest, messages
+measure it (`value_tree`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Value:
 
 @dataclass(slots=True)
 class ValueSystem:
-    """`rows[n]` = (coefficients, constant) stands for Σ coefficient·X + constant >= 0; at most two coefficients each."""
+    """`rows[n]` = (coefficients, constant) stands for Σ coefficient·X + constant >= 0; at most two coefficients
+    each."""
 
     values: list[Value] = field(default_factory=list)
     rows: list[tuple[dict[int, Fraction], Fraction]] = field(default_factory=list)

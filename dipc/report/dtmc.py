@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dipc.accuracy.closed_form import ClosedForm, format_terms, ordered_terms
+from dipc.accuracy.closed_form import ClosedForm
+from dipc.accuracy.combine import product, simplest
+from dipc.accuracy.weights import Weights
 from dipc.chain.view import ChainView, EdgeView, NoiseView, StateView
 from dipc.exact.event import Event
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.limits import Undecided
 from dipc.exact.measure import Measurer
-from dipc.exact.quotient import Quotient
+from dipc.exact.quotient import Closed, Quotient
 from dipc.report.vectors import assignment_text
 from dipc.syntax.core import Family
 
@@ -41,14 +43,16 @@ class Dtmc:
         return sum(len(steps) for steps in self.steps)
 
 
-def build(view: ChainView, measurer: Measurer | None = None) -> Dtmc:
-    """The chain with exact probabilities. Steps of probability 0, and states that only they reach, are left out; from
-    every state whose probabilities were all reached they sum to exactly 1."""
+def build(view: ChainView, weights: Weights, measurer: Measurer | None = None) -> Dtmc:
+    """The chain with exact probabilities; `weights` are those of the program's choices.
+
+    Steps of probability 0, and states that only they reach, are left out; from every state whose probabilities were all
+    reached they sum to exactly 1."""
     measurer = measurer or Measurer()
-    known: dict[Event, ExpPoly] = {}
+    known: dict[Event, Closed] = {}
     leaving: dict[int, list[Transition]] = {state.node: [] for state in view.states}
     for edge in view.edges:
-        step = _transition(edge, measurer, known)
+        step = _transition(edge, weights, measurer, known)
         if step.probability is None or not step.probability.value.is_zero():
             leaving[edge.source].append(step)
     reached = _reachable(view.initial, leaving)
@@ -67,30 +71,32 @@ def build(view: ChainView, measurer: Measurer | None = None) -> Dtmc:
     return Dtmc(tuple(states), steps)
 
 
-def _transition(edge: EdgeView, measurer: Measurer, known: dict[Event, ExpPoly]) -> Transition:
+def _transition(edge: EdgeView, weights: Weights, measurer: Measurer, known: dict[Event, Closed]) -> Transition:
     if edge.certain:
         one = ClosedForm(ExpPoly.one())
         return Transition(edge.source, edge.goal, edge.outcome, True, one)
-    if not edge.joint:
+    if not edge.joint and edge.weight is None:
         return Transition(edge.source, edge.goal, edge.outcome, False)
     try:
-        joint = _product(edge.joint, measurer, known)
-        given = _product(edge.given, measurer, known)
+        probability = weights.closed(edge.weight) if edge.weight is not None else _conditional(edge, measurer, known)
     except Undecided as undecided:
         return Transition(edge.source, edge.goal, edge.outcome, False, None, undecided.reason)
+    return Transition(edge.source, edge.goal, edge.outcome, False, ClosedForm(probability))
+
+
+def _conditional(edge: EdgeView, measurer: Measurer, known: dict[Event, Closed]) -> Closed:
+    """The probability of what a comparison finds, given what is known before."""
+    joint = _product(edge.joint, measurer, known)
+    given = _product(edge.given, measurer, known)
     # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
-    quotient = Quotient(joint, given) if not given.is_zero() else Quotient.of(0)
-    ring = quotient.in_ring()
-    return Transition(edge.source, edge.goal, edge.outcome, False, ClosedForm(quotient if ring is None else ring))
+    return ExpPoly.zero() if given.is_zero() else simplest(Quotient.of(joint).over_positive(Quotient.of(given)))
 
 
-def _product(events: Sequence[Event], measurer: Measurer, known: dict[Event, ExpPoly]) -> ExpPoly:
-    total = ExpPoly.one()
+def _product(events: Sequence[Event], measurer: Measurer, known: dict[Event, Closed]) -> Closed:
     for event in events:
         if event not in known:
             known[event] = measurer.measure(event)
-        total = total * known[event]
-    return total
+    return product(known[event] for event in events)
 
 
 def _reachable(initial: int, leaving: dict[int, list[Transition]]) -> set[int]:
@@ -110,16 +116,6 @@ def noise_text(noise: NoiseView) -> str:
     over = "" if noise.rate.denominator == 1 else f"/{noise.rate.denominator}"
     mean = "" if noise.family == Family.ONE_SIDED.value else f", {noise.mean}"
     return f"{noise.name} ~ {noise.family}({times}eps{over}{mean})"
-
-
-def closed_text(form: ClosedForm) -> str:
-    """The closed form as text; a quotient so that both parts are at most of the order of 1 for large eps."""
-    numerator, denominator = form.parts()
-    if denominator is None:
-        return str(form)
-    _, exponent, coefficient = ordered_terms(denominator.terms())[0]
-    unit = ExpPoly.term(1 / coefficient, 0, -exponent)
-    return f"({format_terms((numerator * unit).terms())})/({format_terms((denominator * unit).terms())})"
 
 
 def lines_of(state: StateView) -> list[list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from dipc.report.dtmc import Dtmc, Transition, closed_text, lines_of, place_text
+from dipc.report.dtmc import Dtmc, Transition, lines_of, place_text
 from dipc.report.numbers import shown
 
 
@@ -42,7 +42,7 @@ def _label(step: Transition, eps: Fraction | None) -> str:
     if step.reason is not None:
         rows.append("probability not reached")
     elif step.probability is not None and not step.certain:
-        rows.append(closed_text(step.probability))
+        rows.append(str(step.probability))
         if eps is not None:
             rows.append(f"= {shown(*step.probability.at(eps))}")
     return f" [label={quoted(rows)}]" if rows else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dipc.report.dtmc import Dtmc, Transition, closed_text, lines_of, place_text
+from dipc.report.dtmc import Dtmc, Transition, lines_of, place_text
 from dipc.report.numbers import shown
 from dipc.report.page import GLUE, Look, Page, Tone
 
@@ -35,7 +35,7 @@ def _step(page: Page, step: Transition, eps: Fraction | None) -> None:
     if step.reason is not None:
         text += f", with a probability that was not reached: {step.reason}"
     elif step.probability is not None and not step.certain:
-        text += f", with probability {closed_text(step.probability)}"
+        text += f", with probability {step.probability}"
         if eps is not None:
             text += f" ={GLUE}{shown(*step.probability.at(eps))}"
     page.line(text, indent=4)

@@ -9,15 +9,15 @@ from fractions import Fraction
 
 from dipc.accuracy.cells import value_text
 from dipc.accuracy.closed_form import ClosedForm
+from dipc.accuracy.combine import total
 from dipc.accuracy.decimals import exact_text, outward
 from dipc.accuracy.program import Outcome, Program
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.quotient import Quotient
+from dipc.chain.symbolic import is_symbolic
 from dipc.report.latex import aligned, latex_assignment
 from dipc.report.numbers import rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.syntax.core import RealType, Value
+from dipc.syntax.core import Value
 
 SCHEMA = "dipc.prob/1"
 
@@ -34,7 +34,7 @@ class Outcomes:
     input: Mapping[str, str]
     outcomes: tuple[Outcome, ...]
     total: ClosedForm
-    real_outputs: tuple[str, ...]
+    open_outputs: tuple[str, ...]
     eps: Fraction | None = None
 
 
@@ -44,16 +44,13 @@ def outcomes_at(program: Program, values: Mapping[str, Value], eps: Fraction | N
     Raises Undecided past a limit."""
     core = program.core
     found = program.outcomes(values)
-    total: ExpPoly | Quotient = ExpPoly.zero()
-    for outcome in found:
-        total = total + outcome.probability.value
     return Outcomes(
         core.name,
         tuple((name, str(value)) for name, value in core.constants.items()),
         {name: value_text(value) for name, value in values.items()},
         found,
-        ClosedForm(total),
-        tuple(core.slots[slot].name for slot in core.outputs if isinstance(core.slots[slot].type, RealType)),
+        ClosedForm(total(outcome.probability.value for outcome in found)),
+        tuple(core.slots[slot].name for slot in core.outputs if is_symbolic(core.slots[slot].type)),
         eps,
     )
 
@@ -66,8 +63,8 @@ def render_text(found: Outcomes, look: Look) -> str:
     page.blank()
     pairs = [("constants", assignment_text(dict(found.constants)))] if found.constants else []
     pairs.append(("input", assignment_text(found.input)))
-    if found.real_outputs:
-        pairs.append(("any value of", ", ".join(found.real_outputs)))
+    if found.open_outputs:
+        pairs.append(("any value of", ", ".join(found.open_outputs)))
     if found.eps is not None:
         pairs.append(("numbers at", f"eps = {rational(found.eps)}"))
     page.fields(pairs)

@@ -29,7 +29,8 @@ _TONES = {Verdict.ACCURATE: Tone.GOOD, Verdict.INACCURATE: Tone.BAD, Verdict.UND
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What was checked, in the user's own words: `program` and `table` as they were named, the constants, and the
-    parts of the claim with where each was said."""
+    parts of the claim with where each was said. `near` names the types of the outputs compared within gamma: "real and
+    int", empty where there are none."""
 
     program: str
     table: str
@@ -37,7 +38,7 @@ class Statement:
     alpha: str
     beta: str
     gamma: str
-    real_outputs: bool
+    near: str
 
 
 def verdict_line(report: Report) -> str:
@@ -116,7 +117,7 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     constants = ", ".join(f"{name}{GLUE}={GLUE}{value}" for name, value in statement.constants)
     yield "program", statement.program + (f" with {constants}" if constants else "")
     yield "table", statement.table
-    event = "real outputs within gamma of det(u), others equal" if statement.real_outputs else "output = det(u)"
+    event = f"{statement.near} outputs within gamma of det(u), others equal" if statement.near else "output = det(u)"
     yield "claim", f"Pr[{event}] ≥ 1 - beta, for every input u of the table"
     yield "alpha", statement.alpha
     yield "beta", statement.beta

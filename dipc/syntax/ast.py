@@ -14,7 +14,7 @@ from dipc.diagnostics.source import Span
 
 
 def _span() -> Span:
-    return field(compare=False, repr=False, default=Span(0, 0))  # type: ignore[no-any-return]
+    return field(compare=False, repr=False, default=Span(0, 0))
 
 
 # --- expressions -----------------------------------------------------------------------------------

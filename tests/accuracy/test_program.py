@@ -88,10 +88,6 @@ def test_texts_that_are_no_programs(text: str) -> None:
     assert refused(text).code.startswith("E01")
 
 
-def test_what_is_not_executed_yet_is_refused() -> None:
-    assert refused("program p; output z : int; z <- DLap(eps, 0)").code.startswith("E04")
-
-
 # --- probabilities ---------------------------------------------------------------------------------
 
 

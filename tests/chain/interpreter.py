@@ -1,4 +1,4 @@
-"""A deliberately plain interpreter of core programs on concrete noises: it shares no code with the chain."""
+"""A deliberately plain interpreter of core programs on concrete noises and choices, without the chain's code."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ ARITHMETIC = {
 }
 
 
-def run(program, inputs, noises):
-    """The final values by slot, when the draw at label l has the value noises[l]."""
+def run(program, inputs, noises, choose=None):
+    """The final values by slot, when the draw at label l is noises[l] off its mean, and a choice between n options
+    takes the option number choose(n, weights), where `weights` are the weights written or, for Exp, the scores."""
     values = {}
     for slot in program.slots:
         if slot.role is Role.INPUT:
@@ -72,7 +73,12 @@ def run(program, inputs, noises):
             case core.AssignAffine(target=target, value=form):
                 write(target, Fraction(real(form)))
             case core.SampleNoise(target=target):
-                write(target, noises[at])
+                write(target, Fraction(real(instruction.mean)) + noises[at])
+            case core.SampleExponential(target=target, values=options, scores=scores):
+                write(target, options[choose(len(options), [concrete(score) for score in scores])])
+            case core.SampleChoice(target=target, arms=arms):
+                arms = [arm for arm in arms if getattr(arm[1], "value", None) != 0]
+                write(target, concrete(arms[choose(len(arms), [weight for _, weight in arms])][0]))
             case core.AssignComparison(target=target, difference=form, op=op):
                 write(target, COMPARE[op.value](real(form), 0))
             case core.BranchComparison(difference=form, op=op, then=then, otherwise=otherwise):

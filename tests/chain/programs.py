@@ -1,8 +1,11 @@
 """Programs for the tests, written as nested tuples and flattened to instructions as the syntax room does.
 
-Statements: ("lap", slot, rate, affine), ("set", slot, expr), ("let", slot, affine), ("compare", slot, affine, op),
-("if", expr, then, otherwise), ("ifcompare", affine, op, then, otherwise), ("exit",). An affine is (terms, constant),
-terms being a dict from slot to number or expr. Every instruction has its own line of the source: line = label + 1.
+Statements: ("lap", slot, rate, affine), ("dlap", slot, rate, affine), ("expo", slot, rate), ("set", slot, expr),
+("let", slot, affine), ("compare", slot, affine, op), ("exp", slot, rate, {value: score expr}),
+("choose", slot, [(expr, weight)]), ("if", expr, then, otherwise), ("ifcompare", affine, op, then, otherwise),
+("while", expr, body), ("whilecompare", affine, op, body), ("exit",). An affine is (terms, constant), terms being a
+dict from slot to number or expr; a weight is a natural number or an ast.Expr. Every instruction has its own line of the
+source: line = label + 1.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.diagnostics.source import Source, Span
-from dipc.syntax.ast import CompareOp, Role
+from dipc.syntax.ast import CompareOp, Number, Role
 from dipc.syntax.core import (
     AffineExpr,
     Apply,
@@ -27,9 +30,12 @@ from dipc.syntax.core import (
     DomType,
     Exit,
     Family,
+    IntType,
     Jump,
     Read,
     RealType,
+    SampleChoice,
+    SampleExponential,
     SampleNoise,
     Slot,
     Target,
@@ -38,6 +44,7 @@ from dipc.syntax.core import (
 HERE = Span(0, 0)
 BOOL = BoolType()
 REAL = RealType()
+INT = IntType()
 
 
 def integers(low, high):
@@ -60,6 +67,10 @@ def op(name, *arguments):
     return Apply(DomOp(name), tuple(arguments), HERE)
 
 
+def number(weight):
+    return Number(Fraction(weight), str(weight), HERE) if isinstance(weight, int | Fraction) else weight
+
+
 class Writer:
     def __init__(self, *slots):
         """`slots` are (name, type, role, initial)."""
@@ -68,6 +79,7 @@ class Writer:
         ]
         self.code = []
         self.lines = []
+        self.loops = {}
 
     def slot(self, name):
         return next(slot.index for slot in self.slots if slot.name == name)
@@ -103,6 +115,31 @@ class Writer:
                     SampleNoise(self.target(slot), Family.LAPLACE, Fraction(rate), self.affine(mean), HERE),
                     f"{self.target(slot).name} <- Lap({rate}*eps, .)",
                 )
+            case ("dlap", slot, rate, mean):
+                self.emit(
+                    SampleNoise(self.target(slot), Family.DISCRETE_LAPLACE, Fraction(rate), self.affine(mean), HERE),
+                    f"{self.target(slot).name} <- DLap({rate}*eps, .)",
+                )
+            case ("expo", slot, rate):
+                self.emit(
+                    SampleNoise(self.target(slot), Family.ONE_SIDED, Fraction(rate), self.affine(({}, 0)), HERE),
+                    f"{self.target(slot).name} <- Expo({rate}*eps)",
+                )
+            case ("exp", slot, rate, scores):
+                values = tuple(const(value).value for value in scores)
+                exprs = tuple(self.dom(score) for score in scores.values())
+                self.emit(
+                    SampleExponential(self.target(slot), Fraction(rate), values, exprs, HERE),
+                    f"{self.target(slot).name} <- Exp({rate}*eps, .)",
+                )
+            case ("choose", slot, arms):
+                pairs = tuple((self.dom(value), number(weight)) for value, weight in arms)
+                self.emit(SampleChoice(self.target(slot), pairs, HERE), f"{self.target(slot).name} <- choose .")
+            case ("while", condition, body):
+                self.loop(Branch(self.dom(condition), 0, 0, HERE), "while .", body)
+            case ("whilecompare", form, how, body):
+                head = BranchComparison(self.affine(form), CompareOp(how), 0, 0, "", HERE)
+                self.loop(head, f"while . {how} .", body)
             case ("set", slot, value):
                 self.emit(AssignDom(self.target(slot), self.dom(value), HERE), f"{self.target(slot).name} <- .")
             case ("let", slot, form):
@@ -131,6 +168,13 @@ class Writer:
         if jump is not None:
             self.code[jump] = replace(self.code[jump], target=len(self.code))
 
+    def loop(self, head, text, body):
+        at = self.emit(head, text)
+        self.loops[at] = self.code[at].span
+        self.block(body)
+        self.emit(Jump(at, HERE), "jump")
+        self.code[at] = replace(self.code[at], then=at + 1, otherwise=len(self.code))
+
     def program(self, statements):
         self.block(statements)
         return CoreProgram(
@@ -141,7 +185,7 @@ class Writer:
             inputs=tuple(slot.index for slot in self.slots if slot.role is Role.INPUT),
             outputs=tuple(slot.index for slot in self.slots if slot.role is Role.OUTPUT),
             instructions=tuple(self.code),
-            loops={},
+            loops=dict(self.loops),
             claim=None,
             ideal=None,
         )
@@ -177,18 +221,23 @@ def sparse(m, c):
     return writer.program(statements)
 
 
-def running_maximum(m, output_value=False):
-    """Noisy maximum as a running maximum: 2^(m-1) paths."""
-    slots = [(f"q[{i}]", REAL, Role.INPUT, None) for i in range(1, m + 1)]
-    slots += [(f"r[{i}]", REAL, Role.VAR, None) for i in range(1, m + 1)]
-    slots += [("best", REAL, Role.OUTPUT if output_value else Role.VAR, None)]
+def running_maximum(m, output_value=False, draw="lap"):
+    """Noisy maximum as a running maximum: 2^(m-1) paths. The noise drawn may also be discrete, or one-sided."""
+    kind = INT if draw == "dlap" else REAL
+    slots = [(f"q[{i}]", kind, Role.INPUT, None) for i in range(1, m + 1)]
+    slots += [(f"r[{i}]", kind, Role.VAR, None) for i in range(1, m + 1)]
+    slots += [("best", kind, Role.OUTPUT if output_value else Role.VAR, None)]
     slots += [("arg", integers(1, m), Role.OUTPUT, None), ("b", BOOL, Role.VAR, None)]
     writer = Writer(*slots)
     best, arg, b = (writer.slot(name) for name in ("best", "arg", "b"))
     statements = []
     for i in range(1, m + 1):
         r = writer.slot(f"r[{i}]")
-        statements.append(("lap", r, Fraction(1, 2), ({writer.slot(f"q[{i}]"): 1}, 0)))
+        q = writer.slot(f"q[{i}]")
+        if draw == "expo":
+            statements += [("expo", r, Fraction(1, 2)), ("let", r, ({r: 1, q: 1}, 0))]
+        else:
+            statements.append((draw, r, Fraction(1, 2), ({q: 1}, 0)))
         take = [("let", best, ({r: 1}, 0)), ("set", arg, i)]
         if i == 1:
             statements += take

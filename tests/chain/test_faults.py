@@ -12,17 +12,8 @@ from dipc.chain.support import refuse_unsupported
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Span
 from dipc.syntax.ast import Role
-from dipc.syntax.core import (
-    Family,
-    IntType,
-    Read,
-    ReadElement,
-    SampleChoice,
-    SampleExponential,
-    SampleNoise,
-    Target,
-)
-from tests.chain.programs import BOOL, HERE, REAL, Writer, const, integers, op, read, sparse
+from dipc.syntax.core import DomType, Read, ReadElement, Target
+from tests.chain.programs import BOOL, HERE, INT, REAL, Writer, const, integers, op, read, sparse
 
 F = Fraction
 
@@ -141,77 +132,51 @@ def test_a_guarded_fault_does_not_happen():
     assert explore(program, {0: F(1)}).exits[0].outputs == {1: True}
 
 
-def test_a_random_mean_is_refused():
-    writer = Writer(("r", REAL, Role.VAR, None), ("s", REAL, Role.OUTPUT, None))
-    program = writer.program([("lap", 0, 1, ({}, 0)), ("lap", 1, 1, ({0: 1}, 0))])
-    refuse_unsupported(program)
-    diagnostic = fault(program)
-    assert diagnostic.code == "E0407"
-    assert diagnostic.label == "the mean depends on noise"
+def test_an_int_that_would_be_no_integer():
+    writer = Writer(("z", INT, Role.VAR, None), ("half", DomType((F(0), F(1, 2))), Role.INPUT, None))
+    out = ("out", BOOL, Role.OUTPUT, False)
+    for statement in (("let", 0, ({}, read(1))), ("dlap", 0, 1, ({}, read(1))), ("let", 0, ({0: read(1)}, 0))):
+        writer = Writer(*[(slot.name, slot.type, slot.role, slot.initial) for slot in writer.slots[:2]], out)
+        program = writer.program([("dlap", 0, 1, ({}, 0)), statement] if statement[0] == "let" else [statement])
+        diagnostic = fault(program, {1: F(1, 2)})
+        assert (diagnostic.code, diagnostic.message) == ("E0705", "the int `z` would not be an integer")
+        assert diagnostic.label == "1/2 stands in this sum on this path"
+        assert len(explore(program, {1: F(0)}).exits) == 1
 
 
-def test_a_mean_that_lost_its_noise_is_not_random():
-    writer = Writer(
-        ("r", REAL, Role.VAR, None), ("s", REAL, Role.OUTPUT, None), ("d", integers(0, 1), Role.INPUT, None)
+def test_an_undefined_score_names_the_value():
+    writer = Writer(("d", integers(0, 2), Role.INPUT, None), ("out", integers(0, 2), Role.OUTPUT, None))
+    scores = {value: op("/", const(1), op("-", read(0), const(value))) for value in range(3)}
+    diagnostic = fault(writer.program([("exp", 1, 1, scores)]), {0: F(1)})
+    assert (diagnostic.code, diagnostic.message) == ("E0702", "division by zero")
+    assert diagnostic.notes == (
+        "guard the division with `if`",
+        "this happens in the score of 1",
+        "the inputs are d = 1",
     )
-    program = writer.program([("lap", 0, 1, ({}, 0)), ("lap", 1, 1, ({0: read(2)}, 0))])
-    assert len(explore(program, {2: F(0)}).exits) == 1
-    assert fault(program, {2: F(1)}).code == "E0407"
 
 
-def test_a_comparison_of_three_noises_is_refused():
-    writer = Writer(*[(f"r{i}", REAL, Role.VAR, None) for i in range(3)], ("b", BOOL, Role.OUTPUT, None))
-    draws = [("lap", i, 1, ({}, 0)) for i in range(3)]
-    diagnostic = fault(writer.program([*draws, ("compare", 3, ({0: 1, 1: 1, 2: -1}, 0), ">")]))
-    assert diagnostic.code == "E0408"
-    assert diagnostic.message == "a comparison of 3 noises is not executed yet"
+def test_a_chosen_value_outside_the_domain_names_the_path():
+    writer = Writer(("b", BOOL, Role.VAR, None), ("x", integers(0, 2), Role.OUTPUT, F(2)))
+    program = writer.program(
+        [
+            ("choose", 0, [(const(True), 1), (const(False), 1)]),
+            ("if", read(0), [("set", 1, 1)], []),
+            ("choose", 1, [(read(1), 1), (op("+", read(1), const(1)), 1)]),
+        ]
+    )
+    diagnostic = fault(program)
+    assert diagnostic.code == "E0704"
+    assert diagnostic.message == "`x` would become 3, which is outside its domain"
+    assert diagnostic.notes[-1] == "on the path where `b` becomes false (line 1)"
     assert diagnostic.excerpt.line == 4
 
 
-def placed(program, kind, at):
-    """The program with its instruction at `at` made one of another kind."""
-    code = list(program.instructions)
-    code[at] = kind
-    return replace(program, instructions=tuple(code))
+def test_a_value_of_weight_zero_is_not_looked_at():
+    writer = Writer(("x", integers(0, 2), Role.OUTPUT, F(2)))
+    program = writer.program([("choose", 0, [(const(7), 0), (const(1), 1)])])
+    assert [exit_state.outputs for exit_state in explore(program, {}).exits] == [{0: F(1)}]
 
 
-@pytest.mark.parametrize(
-    ("code", "make"),
-    [
-        ("E0402", lambda draw: replace(draw, family=Family.DISCRETE_LAPLACE)),
-        ("E0403", lambda draw: replace(draw, family=Family.ONE_SIDED)),
-        ("E0404", lambda draw: SampleExponential(draw.target, F(1), (F(0),), (const(0),), draw.span)),
-        ("E0405", lambda draw: SampleChoice(draw.target, (), draw.span)),
-    ],
-)
-def test_what_is_not_executed_yet_is_refused_at_its_place(code, make):
-    program = sparse(3, 1)
-    at = next(label for label, found in enumerate(program.instructions) if isinstance(found, SampleNoise) and label)
-    changed = placed(program, make(program.instructions[at]), at)
-    with pytest.raises(DiagnosticError) as caught:
-        refuse_unsupported(changed)
-    (diagnostic,) = caught.value.diagnostics
-    assert diagnostic.code == code
-    assert diagnostic.excerpt.line == at + 1
-    assert any(note.startswith("executed today: ") for note in diagnostic.notes)
-    assert fault(changed).code == code
-
-
-def test_all_refusals_come_at_once_and_unrolled_copies_only_once():
-    program = sparse(3, 1)
-    draws = [label for label, found in enumerate(program.instructions) if isinstance(found, SampleNoise)]
-    copies = program
-    for label in draws:
-        same_place = replace(
-            program.instructions[label], family=Family.ONE_SIDED, span=program.instructions[draws[0]].span
-        )
-        copies = placed(copies, same_place, label)
-    int_slot = replace(program.slots[0], type=IntType(), span=Span(5, 6))
-    copies = replace(copies, slots=(int_slot, *program.slots[1:]), loops={0: Span(2, 4)})
-    with pytest.raises(DiagnosticError) as caught:
-        refuse_unsupported(copies)
-    assert sorted(diagnostic.code for diagnostic in caught.value.diagnostics) == ["E0401", "E0403", "E0406"]
-
-
-def test_supported_programs_pass():
+def test_nothing_of_the_language_is_refused():
     refuse_unsupported(sparse(3, 2))

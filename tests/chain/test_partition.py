@@ -1,8 +1,7 @@
-"""The exits partition the noises, and each tells the truth about the outputs: against a plain interpreter."""
+"""The exits partition the noises and the choices, and each tells the truth: against a plain interpreter."""
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 
 from hypothesis import given
@@ -10,80 +9,62 @@ from hypothesis import strategies as st
 
 from dipc.chain.affine import Affine
 from dipc.chain.explore import explore
+from dipc.chain.symbolic import is_symbolic
 from dipc.syntax.ast import Role
-from dipc.syntax.core import RealType, SampleNoise
 from tests.chain.interpreter import run
 from tests.chain.programs import running_maximum, sparse
+from tests.chain.samples import all_hold, dom_input, located, matching, samples, tape, value_at, walk
 from tests.chain.strategies import programs
 
-SAMPLES = 12
+#: Programs without choices have exits that exclude each other; with choices, the walk decides.
+CERTAIN = programs(choices=False)
 
 
-def value_at(form, noises, inputs):
-    return (
-        sum((factor * noises[noise] for noise, factor in form.noises), form.constant)
-        + sum(factor * inputs[slot] for slot, factor in form.inputs)
-    )  # fmt: skip
-
-
-def holds(item, noises, inputs):
-    value = value_at(item.form, noises, inputs)
-    assert value or not item.form.noises, "the samples are generic: no noise ties"
-    return value > 0 or (value == 0 and not item.strict)
-
-
-def matching(chain, noises, inputs):
-    return [
-        exit_state
-        for exit_state in chain.exits
-        if all(holds(item, noises, inputs) for item in (*exit_state.constraints.items, *exit_state.guards.items))
-    ]
-
-
-def samples(program, seed, dom_inputs, count=SAMPLES):
-    """Noises by label, all different and near small multiples of 1/2, so that every order comes up; and inputs."""
-    generator = random.Random(seed)
-    draws = [label for label, instruction in enumerate(program.instructions) if isinstance(instruction, SampleNoise)]
-    for _ in range(count):
-        inputs = dict(dom_inputs)
-        for slot in program.inputs:
-            if isinstance(program.slots[slot].type, RealType):
-                inputs[slot] = Fraction(generator.randint(-3, 3), 2)
-        noises = {
-            label: Fraction(generator.randint(-6, 6), 2) + Fraction(generator.randint(-999, 999), 100_003)
-            for label in draws
-        }
-        yield noises, inputs
+def check_outputs(program, exit_state, noises, inputs, expected):
+    for slot in program.outputs:
+        value = exit_state.outputs[slot]
+        if isinstance(value, Affine):
+            value = value_at(value, located(exit_state, noises, inputs), inputs)
+        assert value == expected.get(slot), program.slots[slot].name
 
 
 def check_partition(program, dom_inputs, seed, **options):
     chain = explore(program, dom_inputs, **options)
     for noises, inputs in samples(program, seed, dom_inputs):
         (found,) = matching(chain, noises, inputs)
-        expected = run(program, inputs, noises)
-        for slot in program.outputs:
-            value = found.outputs[slot]
-            if isinstance(value, Affine):
-                value = value_at(value, noises, inputs)
-            assert value == expected.get(slot), program.slots[slot].name
+        check_outputs(program, found, noises, inputs, run(program, inputs, noises))
 
 
-@given(programs(), st.integers(0, 2), st.integers())
+@given(CERTAIN, st.integers(0, 2), st.integers())
 def test_exactly_one_exit_holds_and_has_the_right_outputs(program, d, seed):
-    check_partition(program, {program.inputs[2]: Fraction(d)}, seed)
+    check_partition(program, {dom_input(program): Fraction(d)}, seed)
 
 
-@given(programs(), st.integers(0, 2), st.integers())
+@given(CERTAIN, st.integers(0, 2), st.integers())
 def test_the_same_without_uniting_and_forgetting(program, d, seed):
-    check_partition(program, {program.inputs[2]: Fraction(d)}, seed, display=True)
+    check_partition(program, {dom_input(program): Fraction(d)}, seed, display=True)
 
 
-@given(programs(), st.integers(0, 2), st.integers(), st.data())
+@given(programs(), st.integers(0, 2), st.integers(), st.booleans())
+def test_a_walk_ends_in_an_exit_that_holds_and_has_the_right_outputs(program, d, seed, display):
+    chain = explore(program, {dom_input(program): Fraction(d)}, display=display)
+    exits = {exit_state.node: exit_state for exit_state in chain.exits}
+    for noises, inputs in samples(program, seed, {dom_input(program): Fraction(d)}, 6):
+        found = exits[walk(chain, noises, inputs, tape(seed))]
+        assert all_hold(found, noises, inputs)
+        check_outputs(program, found, noises, inputs, run(program, inputs, noises, tape(seed)))
+
+
+def finite(program, exit_state):
+    return {slot: value for slot, value in exit_state.outputs.items() if not is_symbolic(program.slots[slot].type)}
+
+
+@given(CERTAIN, st.integers(0, 2), st.integers(), st.data())
 def test_wanted_exits_are_the_matching_ones_of_the_full_chain(program, d, seed, data):
-    dom_inputs = {program.inputs[2]: Fraction(d)}
+    dom_inputs = {dom_input(program): Fraction(d)}
     full = explore(program, dom_inputs, display=True)
     model = data.draw(st.sampled_from(full.exits))
-    dom_outputs = [slot for slot in program.outputs if not isinstance(program.slots[slot].type, RealType)]
+    dom_outputs = sorted(finite(program, model))
     wanted = {slot: model.outputs[slot] for slot in data.draw(st.sets(st.sampled_from(dom_outputs)))}
 
     def summary(exits):
@@ -109,9 +90,23 @@ def test_wanted_exits_are_the_matching_ones_of_the_full_chain(program, d, seed, 
         assert len(matching(united, noises, inputs)) == hit
 
 
-@given(programs(), st.integers(0, 2))
+@given(programs(), st.integers(0, 2), st.integers(), st.data())
+def test_a_walk_towards_wanted_outputs_ends_in_an_exit_just_when_they_come_out(program, d, seed, data):
+    dom_inputs = {dom_input(program): Fraction(d)}
+    model = data.draw(st.sampled_from(explore(program, dom_inputs).exits))
+    wanted = finite(program, model)
+    chain = explore(program, dom_inputs, wanted)
+    exits = {exit_state.node for exit_state in chain.exits}
+    for noises, inputs in samples(program, seed, dom_inputs, 6):
+        result = run(program, inputs, noises, tape(seed))
+        end = walk(chain, noises, inputs, tape(seed))
+        assert (end in exits) == all(result.get(slot) == value for slot, value in wanted.items())
+        assert (end in exits) != (end in chain.cut)
+
+
+@given(CERTAIN, st.integers(0, 2))
 def test_uniting_never_leaves_more_exits(program, d):
-    dom_inputs = {program.inputs[2]: Fraction(d)}
+    dom_inputs = {dom_input(program): Fraction(d)}
     assert len(explore(program, dom_inputs).exits) <= len(explore(program, dom_inputs, display=True).exits)
 
 
@@ -122,8 +117,9 @@ def test_sparse_partitions():
 
 def test_running_maximum_partitions():
     for m in (2, 3, 5):
-        check_partition(running_maximum(m), {}, m)
-        check_partition(running_maximum(m, output_value=True), {}, m)
+        for draw in ("lap", "dlap", "expo"):
+            check_partition(running_maximum(m, draw=draw), {}, m)
+            check_partition(running_maximum(m, output_value=True, draw=draw), {}, m)
 
 
 def test_the_interpreter_tells_apart():

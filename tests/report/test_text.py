@@ -12,7 +12,7 @@ from dipc.report.page import Look
 from dipc.report.text import Statement, failing_text, interrupted_text, render, verdict_line
 
 HALF = Fraction(1, 2)
-STATEMENT = Statement("p (p.dip)", "t.csv", (("m", "3"),), "1", "exp(-eps)", "0", real_outputs=False)
+STATEMENT = Statement("p (p.dip)", "t.csv", (("m", "3"),), "1", "exp(-eps)", "0", near="")
 
 
 def point(low: str, high: str | None = None, included: bool = False) -> EndPoint:

@@ -23,7 +23,6 @@ output who : name;
 output flag : bool = false;
 output val : real;
 var r[1..3] : real = 0;
-var z[1..2] : int = 1;
 var b[1..2] : bool = false;
 var x : {0..k} = 1;
 var f : level = h;
@@ -49,13 +48,19 @@ WEIGHTS = [
     ("1 - exp(-eps)", "exp(-eps)"),
     ("h", "1 - h"),
 ]
+NOISES = ["r[1]", "r[2]", "r[3]"]
 COMPARISONS = st.sampled_from(["<", "<=", "=", "!=", ">=", ">"])
 
 
 @st.composite
 def programs(draw, features=ALL, size=8):
     """The text of a program; without some of `features` if they are left out."""
-    pick = lambda *items: draw(st.sampled_from(items))  # noqa: E731
+
+    def pick(*items):
+        """One of the items; a function among them is called, so that only what is used is drawn."""
+        item = items[draw(st.integers(0, len(items) - 1))]
+        return item() if callable(item) else item
+
     has = features.__contains__
 
     def index(loops):
@@ -67,30 +72,27 @@ def programs(draw, features=ALL, size=8):
             left, right = whole(depth - 1, loops), whole(depth - 1, loops)
             shape = pick("({} + {})", "({} - {})", "({} * {})", "min({}, {})", "max({}, {}, 1)", "abs({} - {})", "-{}")
             return shape.format(left, right)
-        return pick("0", "1", "2", "k", "x", "d", "out[1]", f"a[{index(loops)}]", *loops)
+        return pick("0", "1", "2", "k", "x", "d", "out[1]", lambda: f"a[{index(loops)}]", *loops)
 
     def number(depth, loops):
         """A DOM expression."""
         if depth and draw(st.booleans()):
             left, right = number(depth - 1, loops), number(depth - 1, loops)
             return pick("({} + {})", "({} * {})", "{} / 3", "({} - f)", "{} / (1 + abs(x))").format(left, right)
-        return pick("f", "h", "1/3", whole(1, loops))
+        return pick("f", "h", "1/3", lambda: whole(1, loops))
 
     def real(depth, loops):
         if depth and draw(st.booleans()):
             factor = pick("2", "-1/3", "h", "x", "f", "(d - 1)")
             left, right = real(depth - 1, loops), real(depth - 1, loops)
             return pick("({} + {})", "({} - {})", "{f}*{}", "{} / 3", "-{}").format(left, right, f=factor)
-        return pick(*noises(), "q[1]", "q[2]", number(0, loops))
-
-    def noises():
-        return ["r[1]", "r[2]", "r[3]"]
+        return pick(*NOISES, "q[1]", "q[2]", lambda: number(0, loops))
 
     def integer(depth, loops):
         if depth and draw(st.booleans()):
             left, right = integer(depth - 1, loops), integer(depth - 1, loops)
             return pick("({} + {})", "({} - {})", "2*{}", "x*{}", "-{}").format(left, right)
-        return pick("z[1]", "z[2]", whole(0, loops))
+        return pick("z[1]", "z[2]", lambda: whole(0, loops))
 
     def comparison(loops):
         op = draw(COMPARISONS)
@@ -99,7 +101,7 @@ def programs(draw, features=ALL, size=8):
             return f"{integer(1, loops)} {op} {integer(1, loops)}"
         if has("combinations"):
             return f"{real(1, loops)} {op} {real(1, loops)}"
-        return f"{pick(*noises())} {op} {pick(*noises(), 'q[1]', number(0, loops))}"
+        return f"{pick(*NOISES)} {op} {pick(*NOISES, 'q[1]', lambda: number(0, loops))}"
 
     def truth(depth, loops):
         if depth and draw(st.booleans()):
@@ -111,23 +113,23 @@ def programs(draw, features=ALL, size=8):
             "t",
             "flag",
             "true",
-            f"{pick('n', 'e')} {pick('=', '!=')} {pick('mid', 'e')}",
-            f"b[1] {pick('=', '!=')} t",
-            f"{number(1, loops)} {draw(COMPARISONS)} {number(1, loops)}",
+            lambda: f"{pick('n', 'e')} {pick('=', '!=')} {pick('mid', 'e')}",
+            lambda: f"b[1] {pick('=', '!=')} t",
+            lambda: f"{number(1, loops)} {draw(COMPARISONS)} {number(1, loops)}",
         )
 
     def condition(loops):
-        """Comparisons of noises only where they stand alone, or with the whole language."""
-        first = pick(truth(2, loops), comparison(loops))
-        if draw(st.integers(0, 2)) == 0:
-            return f"({first}) {pick('and', 'or')} {pick(truth(1, loops), 'not (' + comparison(loops) + ')')}"
+        first = pick(lambda: truth(2, loops), lambda: comparison(loops))
+        if pick(True, False, False):
+            second = pick(lambda: truth(1, loops), lambda: f"not ({comparison(loops)})")
+            return f"({first}) {pick('and', 'or')} {second}"
         return first
 
     def assign(loops):
         kinds = ["bool", "dom", "array", "output", "level", "name"]
         match pick(*kinds):
             case "bool":
-                return f"{pick('b[1]', 'b[2]', 'flag')} <- {pick(truth(2, loops), condition(loops))}"
+                return f"{pick('b[1]', 'b[2]', 'flag')} <- {condition(loops)}"
             case "dom":
                 return f"x <- min(2, max(0, {whole(2, loops)}))"
             case "array":
@@ -151,15 +153,15 @@ def programs(draw, features=ALL, size=8):
         return f"{target} <- choose {{ {values[0]} : {one}, {values[1]} : {other} }}"
 
     def noise(loops):
-        target = pick(*noises(), "val", *(["z[1]", "z[2]"] if has("int") else []))
+        target = pick(*NOISES, "val", *(["z[1]", "z[2]"] if has("int") else []))
         if target.startswith("z"):
             mean = integer(1, loops) if has("random mean") else whole(1, loops)
-            return f"{target} <- {pick(f'DLap({rate()}, {mean})', integer(1, loops))}"
-        if has("Expo") and draw(st.integers(0, 3)) == 0:
+            return f"{target} <- {pick(f'DLap({rate()}, {mean})', lambda: integer(1, loops))}"
+        if has("Expo") and pick(True, False, False, False):
             return f"{target} <- Expo({rate()})"
-        if has("combinations") and draw(st.integers(0, 3)) == 0:
+        if has("combinations") and pick(True, False, False, False):
             return f"{target} <- {real(2, loops)}"
-        mean = real(1, loops) if has("random mean") else pick("q[1]", "q[2]", "0", f"q[1] + {number(0, loops)}")
+        mean = real(1, loops) if has("random mean") else pick("q[1]", "q[2]", "0", lambda: f"q[1] + {number(0, loops)}")
         return f"{target} <- Lap({rate()}, {mean})"
 
     def rate():
@@ -201,6 +203,7 @@ def programs(draw, features=ALL, size=8):
         count = draw(st.integers(1, 3))
         return ";\n".join(statement(depth, loops, in_while) for _ in range(count))
 
+    integers = "var z[1..2] : int = 1;\n" if has("int") else ""
     start = "r[1] <- Lap(eps, q[1]);\nr[2] <- Lap(eps/2, q[2]);\n"
     count = draw(st.integers(1, size))
-    return HEADER + start + ";\n".join(statement(2, (), False) for _ in range(count)) + "\n"
+    return HEADER + integers + start + ";\n".join(statement(2, (), False) for _ in range(count)) + "\n"

@@ -21,7 +21,7 @@ from dipc.syntax.parser import parse
 from tests.simulation.programs import INPUTS, programs
 from tests.simulation.scalar import run
 
-RUNS = 40
+RUNS = 16
 
 KINDS = {"Lap(", "DLap(", "Expo(", "Exp(", "choose", "while", "for ", "exit", "else", "not (", "a[a[", "abs(", "true"}
 
@@ -108,7 +108,7 @@ def test_every_run_ends_in_the_same_values(text, inputs, eps, seed):
 def test_the_strategy_uses_every_kind_of_statement_and_expression():
     seen = set()
 
-    @settings(max_examples=100, phases=[Phase.generate], database=None)
+    @settings(max_examples=40, phases=[Phase.generate], database=None)
     @given(programs())
     def collect(text):
         seen.update(word for word in KINDS if word in text.split("r[2] <-", 1)[1])

@@ -82,8 +82,28 @@ def from_roots(roots: list[Fraction], scale: int) -> list[int]:
 )
 def test_parts_are_right_for_every_function_near_the_model(roots: list[Fraction], error: int, signs: list[int]) -> None:
     """F = p + a disturbance whose value and slope are within the errors stated."""
-    coefficients = from_roots(roots, 2**40)
-    disturbance = [s * error // 8 for s in signs]
+    check_parts(from_roots(roots, 2**40), error, signs)
+
+
+@given(
+    st.lists(st.integers(-4000, 4000), min_size=1, max_size=6),
+    st.integers(0, 2000),
+    st.lists(st.sampled_from([-1, 1]), min_size=8, max_size=8),
+)
+def test_parts_are_right_where_the_disturbance_is_as_large_as_the_model(
+    coefficients: list[int], error: int, signs: list[int]
+) -> None:
+    check_parts(coefficients, error, signs)
+
+
+def test_a_slope_below_its_error_is_not_called_monotone() -> None:
+    """p = 100·u rises, p - 90·u^3 does not everywhere."""
+    check_parts([0, 100], 90, [0, 0, 0, -8])
+    check_parts([3, 50], 50, [0, 0, 0, 0, 0, 0, 8, 0])
+
+
+def check_parts(coefficients: list[int], error: int, signs: list[int]) -> None:
+    disturbance = [s * (error // 8) for s in signs]
     disturbed = [
         (coefficients[n] if n < len(coefficients) else 0) + (disturbance[n] if n < len(disturbance) else 0)
         for n in range(max(len(coefficients), len(disturbance)))

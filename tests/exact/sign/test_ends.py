@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.limits import LimitReached
+from dipc.exact.sign import Interval, sign_chart
 from dipc.exact.sign.at_infinity import at_infinity
 from dipc.exact.sign.limits import Budget, SignLimits
-from dipc.exact.sign.near_zero import near_zero
+from dipc.exact.sign.near_zero import _prove, _tail, near_zero
 from dipc.exact.sign.normal_form import normal_form
 from dipc.exact.sign.polynomial import Layout, Polynomial
 from tests.exact.sign.oracle import polynomial_terms, terms_value
@@ -40,6 +41,45 @@ def test_near_zero(polynomial: Polynomial, part: int) -> None:
         for t in (found.radius, found.radius * Fraction(part, 64), found.radius / 10**9):
             assert exact(polynomial, t) * found.sign > 0
         assert abs(exact(polynomial, found.radius)) >= mpmath.power(2, found.magnitude)
+
+
+@given(polynomials(most_power=4, most_exponent=12), st.integers(-6, 12), st.integers(0, 6), st.integers(0, 60))
+def test_the_tail_of_the_taylor_series_is_bounded(polynomial: Polynomial, shift: int, extra: int, bits: int) -> None:
+    layout = Layout(polynomial)
+    order = near_zero(layout, budget()).order
+    last = max(order, layout.degree) + extra
+    bound = _tail(layout, order, last, shift, bits)
+    radius = Fraction(2) ** -shift
+    if bound is None:
+        assert layout.exponents[-1] * radius > (last + 2 - layout.degree) / Fraction(2) - 1
+        return
+    some = sum(abs(taylor_coefficient(polynomial, n)) * radius ** (n - order) for n in range(last + 1, last + 40))
+    # What is left out of the sum is positive, but so is what the bound has in reserve.
+    assert bound >= some * 2**bits
+
+
+@given(polynomials(most_power=4, most_exponent=12), st.integers(-6, 12), st.integers(0, 3), st.integers(1, 64))
+def test_a_radius_is_proved_only_where_the_sign_holds(
+    polynomial: Polynomial, shift: int, extra: int, part: int
+) -> None:
+    """With so few Taylor coefficients that the tail and the roundings matter."""
+    layout = Layout(polynomial)
+    order = near_zero(layout, budget()).order
+    last = max(order, layout.degree) + extra
+    numbers = [int(taylor_coefficient(polynomial, n) * factorial(n)) for n in range(order, last + 1)]
+    found = _prove(layout, numbers, order, last, shift)
+    if found is not None:
+        for t in (found.radius, found.radius * Fraction(part, 64), found.radius * Fraction(1, 10**9)):
+            assert exact(polynomial, t) * found.sign > 0
+
+
+def test_a_tail_that_decides() -> None:
+    """1 - t·e^{-t}·e (scaled to integers) and the like: the first Taylor coefficients alone say too much."""
+    polynomial = Polynomial.of([(0, 0, 1), (7, 0, -1), (8, 0, 1)])
+    layout = Layout(polynomial)
+    # F = 1 + t + ..., and with one coefficient only everything depends on the tail.
+    for shift in range(-4, 3):
+        assert _prove(layout, [1], 0, 0, shift) is None
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 5, 10, 20, 30])
@@ -100,6 +140,15 @@ def test_sign_at_infinity(f: ExpPoly, sign: int) -> None:
     assert found.sign == sign
     with mpmath.workprec(6000):
         assert exact(form.polynomial, found.bound) * sign > 0
+
+
+@pytest.mark.parametrize(("power", "size"), [(50, 40), (20, 14), (9, 4)])
+def test_a_term_that_still_grows_is_not_dominated(power: int, size: int) -> None:
+    """10^-size·t^power·e^{-t} is small at t = 4 and has its maximum, far above 1, at t = power."""
+    f = 1 - EPS**power * e(-1) * Fraction(1, 10**size)
+    form = normal_form(f)
+    assert at_infinity(Layout(form.polynomial), budget()).bound > power
+    assert sign_chart(f, Interval.positive()).signs == (1, -1, 1)
 
 
 def test_the_bound_is_not_far_too_large() -> None:

@@ -4,6 +4,7 @@ from fractions import Fraction
 from math import factorial
 
 import mpmath
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,6 +88,26 @@ def test_the_order_makes_the_remainder_small(
     by_ratio = (radius / lower) ** order <= small
     by_factorial = (layout.exponents[-1] * radius) ** order / factorial(order) <= small
     assert by_ratio or by_factorial
+
+
+@pytest.mark.parametrize("guess", [1, 2, 7, 50])
+def test_a_wrong_guess_of_the_order_does_no_harm(guess: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dipc.exact.sign.taylor._guess_order", lambda *_: guess)
+    layout = Layout(Polynomial.of([(0, 0, 1), (3, 0, -2)]))
+    lower, upper, need = Fraction(1), Fraction(3, 2), 60
+    order = least_order(layout, lower, upper, need, 100)
+    assert order is not None
+    small = Fraction(1, 1 << need)
+    by_ratio = Fraction(1, 4) ** order <= small
+    assert by_ratio or Fraction(3, 4) ** order / factorial(order) <= small
+    assert least_order(layout, lower, upper, need, 10) is None
+
+
+@given(polynomials(most_power=12), lowers, st.integers(-60, 300))
+def test_the_needed_bits_leave_a_remainder_below_a_unit(polynomial: Polynomial, upper: Fraction, bits: int) -> None:
+    need = needed_bits(Layout(polynomial), upper, bits)
+    size = sum(abs(c) * upper**k for _, k, c in polynomial.terms)
+    assert size * Fraction(2) ** -need <= Fraction(2) ** -bits / 4
 
 
 def test_an_error_that_is_not_trivial() -> None:

@@ -1,0 +1,109 @@
+"""Random noises, inputs and choices for a program, and the walk through a chain that they make."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+from dipc.chain.edge import Choice, Comparison, ExponentialWeight
+from dipc.syntax.ast import Role
+from dipc.syntax.core import Family, IntType, RealType, SampleNoise
+
+SAMPLES = 12
+
+
+def value_at(form, noises, inputs):
+    return (
+        sum((factor * noises[noise] for noise, factor in form.noises), form.constant)
+        + sum(factor * inputs[slot] for slot, factor in form.inputs)
+    )  # fmt: skip
+
+
+def located(state, noises, inputs):
+    """The values of a state's (or an exit's) noises, by id, when they are `noises` off their means."""
+    return {noise.id: value_at(noise.mean, {}, inputs) + noises[noise.id] for noise in state.noises}
+
+
+def holds(item, noises, inputs):
+    value = value_at(item.form, noises, inputs)
+    assert value or item.whole or not item.form.noises, "the samples are generic: no continuous noise ties"
+    return value > 0 or (value == 0 and not item.strict)
+
+
+def all_hold(state, noises, inputs):
+    """Whether constraints and guards of a state (or an exit) hold."""
+    there = located(state, noises, inputs)
+    return all(holds(item, there, inputs) for item in (*state.constraints.items, *state.guards.items))
+
+
+def matching(chain, noises, inputs):
+    return [exit_state for exit_state in chain.exits if all_hold(exit_state, noises, inputs)]
+
+
+def walk(chain, noises, inputs, choose):
+    """The node where the chain ends: at each comparison exactly one outcome must hold."""
+    node = chain.initial
+    while chain.graph.out_degree(node):
+        state = chain.states[node]
+        steps = [(goal, edge) for goal in chain.graph[node] for edge in chain.graph.edges[node, goal]["edges"]]
+        if isinstance(steps[0][1], Choice):
+            # In the order of the options: equal values share one successor.
+            options = {option(chain.flow.program, edge): goal for goal, edge in steps}
+            node = options[choose(len(options), None)]
+        elif isinstance(steps[0][1], Comparison):
+            there = located(state, noises, inputs)
+            (node,) = [goal for goal, edge in steps if all(holds(item, there, inputs) for item in edge.known)]
+        else:
+            ((node, _),) = steps
+    return node
+
+
+def option(program, edge):
+    """Which of the options with a positive weight a choice took."""
+    if isinstance(edge.weight, ExponentialWeight):
+        return edge.weight.index
+    weights = [weight for _, weight in program.instructions[edge.at].arms if weight.value]
+    return next(index for index, weight in enumerate(weights) if weight is edge.weight.expression)
+
+
+def tape(seed):
+    """Choices, the same for the same seed."""
+    generator = random.Random(seed)
+    return lambda count, weights: generator.randrange(count)
+
+
+def samples(program, seed, dom_inputs, count=SAMPLES):
+    """How far noises are off their means, by label, all different and near small multiples of 1/2 (so that every order
+    comes up), with inputs."""
+    generator = random.Random(seed)
+    draws = {
+        label: instruction.family
+        for label, instruction in enumerate(program.instructions)
+        if isinstance(instruction, SampleNoise)
+    }
+    for _ in range(count):
+        inputs = dict(dom_inputs)
+        for slot in program.inputs:
+            if isinstance(program.slots[slot].type, RealType):
+                inputs[slot] = Fraction(generator.randint(-3, 3), 2)
+            elif isinstance(program.slots[slot].type, IntType):
+                inputs[slot] = Fraction(generator.randint(-2, 2))
+        noises = {}
+        for label, family in draws.items():
+            noise = Fraction(generator.randint(-6, 6), 2) + Fraction(generator.randint(-999, 999), 100_003)
+            if family is Family.ONE_SIDED:
+                noise = abs(noise)
+            elif family is Family.DISCRETE_LAPLACE:
+                noise = Fraction(generator.randint(-3, 3))
+            noises[label] = noise
+        yield noises, inputs
+
+
+def dom_input(program):
+    """The slot of the one input of a finite type."""
+    (slot,) = [
+        slot.index
+        for slot in program.slots
+        if slot.role is Role.INPUT and not isinstance(slot.type, RealType | IntType)
+    ]
+    return slot

@@ -1,0 +1,40 @@
+"""The simulation is a second opinion only as long as it knows nothing of the first."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOM = Path(__file__).resolve().parent.parent.parent / "dipc" / "simulation"
+
+#: The text, its tree, and the names of types; not what is made of them.
+KNOWN = ("dipc.diagnostics", "dipc.syntax.ast", "dipc.syntax.core", "dipc.syntax.parser", "dipc.simulation")
+
+#: What may look at exact probabilities; nothing that runs programs may import it.
+COMPARING = ("compare", "simulate")
+
+
+@pytest.mark.parametrize("path", sorted(ROOM.glob("*.py")), ids=lambda path: path.stem)
+def test_what_runs_programs_knows_only_their_trees(path):
+    if path.stem in COMPARING:
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.startswith("dipc"):
+                assert name.startswith(KNOWN), f"{path.name}:{node.lineno} imports {name}"
+                assert not name.startswith(tuple(f"dipc.simulation.{module}." for module in COMPARING))
+
+
+def test_of_the_lowered_program_only_its_size_is_used():
+    """`core` is imported for the type of values, and where programs come in."""
+    users = [path.stem for path in ROOM.glob("*.py") if ".instructions" in path.read_text(encoding="utf-8")]
+    assert users == ["run"]
+    assert (ROOM / "run.py").read_text(encoding="utf-8").count(".instructions") == 1
