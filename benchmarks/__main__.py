@@ -15,7 +15,15 @@ from benchmarks import tables
 from benchmarks.mechanisms import MECHANISMS
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from benchmarks.runner import Trial
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,10 +54,7 @@ def main(context: click.Context, wanted: tuple[str, ...], as_json: bool) -> None
     if as_json:
         click.echo(show.as_json(trials))
     else:
-        from rich.console import Console
-
-        console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
-        show.show(trials, console)
+        show.show(trials, _console())
     if any(trial.agreement == "DIFFERS" for trial in trials):
         raise SystemExit(1)
 
@@ -85,6 +90,41 @@ def table(mechanism: str, given: dict[str, Fraction], interval: str, output: Pat
         if output is None:
             raise
         raise click.UsageError(f"cannot write {output}: {error.strerror}") from error
+
+
+@main.command()
+@click.option("--only", "wanted", multiple=True, metavar="PROGRAM", help="Only this program; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option(
+    "--tables", "directory", type=click.Path(file_okay=False, path_type=Path), help="Write the tables as CSV instead."
+)
+def literature(wanted: tuple[str, ...], as_json: bool, directory: Path | None) -> None:
+    """Check the claims of the literature about other mechanisms.
+
+    The exit code is 1 where a verdict is not the one that was found without dipc.
+    """
+    from benchmarks.literature import entries, run, show
+
+    names = [entry.name for entry in entries.ENTRIES]
+    for name in wanted:
+        if name not in names:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(names)}", param_hint="--only")
+    chosen = [entry for entry in entries.ENTRIES if not wanted or entry.name in wanted]
+    if directory is not None:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            for entry in chosen:
+                (directory / f"{entry.name}.csv").write_text(entry.csv(), encoding="utf-8")
+        except OSError as error:
+            raise click.UsageError(f"cannot write to {directory}: {error.strerror}") from error
+        return
+    outcomes = list(run.run(chosen))
+    if as_json:
+        click.echo(show.as_json(outcomes))
+    else:
+        show.show(outcomes, _console())
+    if any(outcome.differences for outcome in outcomes):
+        raise SystemExit(1)
 
 
 @main.command()

@@ -39,8 +39,10 @@ def whole_maximum() -> Iterator[Row]:
         yield {**named("q", q), "out": str(best + 1), "dd": str(min(-(-gap // 2) for gap in gaps))}
 
 
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
 #: The records of the universe, as the values of three queries on them.
-UNIVERSE = ((Fraction(1), Fraction(1), Fraction(0)), (Fraction(0), Fraction(1), Fraction(1, 2)), (0, 0, Fraction(1)))
+UNIVERSE = ((_ONE, _ONE, _ZERO), (_ZERO, _ONE, _ONE / 2), (_ZERO, _ZERO, _ONE))
 
 SMALL_DATABASES = tuple(itertools.combinations_with_replacement(range(3), 2))
 
@@ -55,8 +57,8 @@ def worst_errors(histogram: Sequence[int]) -> list[Fraction]:
     return errors
 
 
-def _mean(records: Sequence[Sequence[Fraction | int]], query: int) -> Fraction:
-    return Fraction(sum(record[query] for record in records), len(records))
+def _mean(records: Sequence[Sequence[Fraction]], query: int) -> Fraction:
+    return sum((record[query] for record in records), _ZERO) / len(records)
 
 
 def histograms() -> Iterator[Row]:

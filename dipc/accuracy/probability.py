@@ -158,7 +158,7 @@ class Probabilities:
         weights = self.choices.settled()
         observed = [*wanted, *balls]
         chain = explore(self.flow, finite, wanted, self.limits.explore, observed=observed, possible=weights.possible)
-        reached = exit_weights(chain, weights)
+        reached = exit_weights(chain, weights, self.limits.measure.terms)
         exits = []
         for exit_state in chain.exits:
             event = template(program, exit_state, balls)

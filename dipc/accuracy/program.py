@@ -130,7 +130,7 @@ class Program:
         observed = [slot for slot in core.outputs if not is_symbolic(core.slots[slot].type)]
         weights = self.choices.settled()
         chain = explore(self.flow, finite, None, self.limits.explore, observed=observed, possible=weights.possible)
-        reached = exit_weights(chain, weights)
+        reached = exit_weights(chain, weights, self.limits.measure.terms)
         shares: dict[tuple[Value | None, ...], list[Closed]] = {}
         for exit_state in chain.exits:
             event = template(core, exit_state)

@@ -13,6 +13,7 @@ from dipc.chain.edge import ChoiceWeight, ExpressionWeight
 from dipc.chain.reach import Reach, Step, reach
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label
 from dipc.exact.absorption import absorption_weights
+from dipc.exact.effort import TermLimit
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.quotient import Closed
 from dipc.exact.sign import Interval, Root, isolate_roots
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 
 
-def exit_weights(chain: Chain, weights: Weights) -> dict[int, Closed]:
+def exit_weights(chain: Chain, weights: Weights, limit: TermLimit) -> dict[int, Closed]:
     """By the node of an exit, the total weight of the paths to it; 1 for those left out.
 
     Raises DiagnosticError for a loop that may go on forever at some eps, Undecided past a limit.
@@ -35,7 +36,7 @@ def exit_weights(chain: Chain, weights: Weights) -> dict[int, Closed]:
     if not chain.flow.forward:
         _require_ends(chain, found, weights)
     edges = {node: [(goal, _weight(chosen, weights)) for goal, chosen in steps] for node, steps in found.edges.items()}
-    reached = absorption_weights(edges, found.start, found.ends)
+    reached = absorption_weights(edges, found.start, found.ends, limit)
     return {node: simplest(weight) for node, weight in reached.items()}
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dipc.chain.bounds import Graph, as_difference, graph_of, greatest_bounds, is_contradictory
 from dipc.chain.constraints import Constraint, ConstraintSet, negation, terms_of, variables_of
 from dipc.chain.elimination import is_feasible
+from dipc.chain.offsets import moved, offsets
 
 
 def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
@@ -41,6 +42,11 @@ def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
     """True only if every point that satisfies `facts` satisfies `question` (almost every, if noises are concerned)."""
     differences = [as_difference(fact) for fact in facts]
     asked = as_difference(question)
+    if asked is None or None in differences:
+        by = offsets([*facts, question])
+        if by:
+            facts, (question,) = moved(facts, by), moved([question], by)
+            differences, asked = [as_difference(fact) for fact in facts], as_difference(question)
     graph = graph_of(difference for difference in differences if difference is not None)
     if asked is not None and graph_entails(graph, question):
         return True
@@ -66,6 +72,9 @@ def contradict(facts: Sequence[Constraint]) -> bool:
     if any(negation(fact) in keys for fact in facts):
         return True
     differences = [as_difference(fact) for fact in facts]
+    if None in differences:
+        facts = moved(facts, offsets(facts))
+        differences = [as_difference(fact) for fact in facts]
     if is_contradictory(graph_of(difference for difference in differences if difference is not None)):
         return True
     return None in differences and is_feasible(facts) is False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dipc.chain.bounds import ORIGIN
 from dipc.chain.constraints import Constraint, variables_of
 from dipc.chain.decided import entails
 
@@ -16,33 +15,36 @@ def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -
 
     Nothing more can be dropped, unless there are too many to try.
     """
-    if len(items) > _MOST or not _has_cycle([*given, *items]):
+    if len(items) > _MOST:
         return tuple(items)
-    kept = list(items)
-    for item in reversed(items):
+    core = _entangled([*given, *items])
+    own = {id(item) for item in items}
+    kept = [item for item in core if id(item) in own]
+    outside = [item for item in core if id(item) not in own]
+    dropped: set[int] = set()
+    for item in reversed(kept.copy()):
         rest = [other for other in kept if other is not item]
-        if entails([*given, *rest], item):
+        if entails([*outside, *rest], item):
             kept = rest
-    return tuple(kept)
+            dropped.add(id(item))
+    return tuple([item for item in items if id(item) not in dropped])
 
 
-def _has_cycle(items: Sequence[Constraint]) -> bool:
-    """Whether the graph of variables that share a constraint has a cycle: without one nothing follows from the rest."""
-    root: dict[int, int] = {}
+def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
+    """The constraints without those that have a variable to themselves, again and again.
 
-    def find(variable: int) -> int:
-        while (above := root.get(variable, variable)) != variable:
-            root[variable] = root.get(above, above)
-            variable = above
-        return variable
-
-    for item in items:
-        variables = variables_of(item.form)
-        if len(variables) == 1:
-            variables.append(ORIGIN)
-        first, *others = [find(variable) for variable in variables]
-        for other in others:
-            if first == find(other):
-                return True
-            root[find(other)] = find(first)
-    return False
+    Whatever the other variables are, such a constraint can be met: it neither follows from the rest nor adds to it.
+    """
+    inside = {at: variables_of(item.form) for at, item in enumerate(items)}
+    users: dict[int, set[int]] = {}
+    for at, variables in inside.items():
+        for variable in variables:
+            users.setdefault(variable, set()).add(at)
+    pending = [variable for variable, at in users.items() if len(at) == 1]
+    while pending:
+        (at,) = users[pending.pop()] or {-1}
+        for variable in inside.pop(at, ()):
+            users[variable].discard(at)
+            if len(users[variable]) == 1:
+                pending.append(variable)
+    return [items[at] for at in sorted(inside)]

@@ -14,6 +14,7 @@ have weights, which have to agree as well (see `reach`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, fo
 from dipc.chain.decided import contradict, entails
 from dipc.chain.irredundant import irredundant
 from dipc.chain.nonnegative import nonnegative
+from dipc.chain.offsets import Offsets, moved, offsets
 from dipc.chain.state import State
 from dipc.syntax.ast import CompareOp
 
@@ -59,9 +61,11 @@ def united(
 ) -> ConstraintSet | None:
     """The one conjunction that is, up to measure zero, the union of the group's regions; None if none was found."""
     members = [states[node] for node in group]
-    hull = _hull(members)
+    by = offsets(item for member in members for item in member.constraints.items)
+    hull = _hull([_Region.of(member, by) for member in members])
     if hull is None:
         return None
+    hull = moved(hull, by, -1)
     above = group[0]
     for node in group[1:]:
         above = dominators.common(above, node)
@@ -81,7 +85,21 @@ def united(
     return constraint_set(hull)
 
 
-def _hull(members: Sequence[State]) -> list[Constraint] | None:
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """What a state knows in some coordinates; `given` is about inputs, or true of the noises from the start."""
+
+    constraints: list[Constraint]
+    given: list[Constraint]
+
+    @staticmethod
+    def of(state: State, by: Offsets) -> _Region:
+        signs = moved(nonnegative(state.noises).items, by)
+        differences = [item for item in signs if as_difference(item) is not None]
+        return _Region(moved(state.constraints.items, by), [*state.guards.items, *differences])
+
+
+def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
     """A conjunction that every member implies: all common bounds on differences, and what they have word for word.
 
     It implies whatever constraints all members have in common, without naming what follows from the rest. None when
@@ -101,10 +119,10 @@ def _hull(members: Sequence[State]) -> list[Constraint] | None:
     written: dict[Constraint, Constraint] = {}
     whole: set[int] = set()
     for member in members:
-        for item in (*member.constraints.items, *member.guards.items):
+        for item in (*member.constraints, *member.given):
             if item.whole:
                 whole.update(variables_of(item.form))
-        for item in member.constraints.items:
+        for item in member.constraints:
             written.setdefault(item, item)
     bounds_as_constraints = [
         _constraint(upper, lower, bound, upper in whole or lower in whole)
@@ -116,16 +134,16 @@ def _hull(members: Sequence[State]) -> list[Constraint] | None:
     order = {item: position for position, item in enumerate(written)}
     found = [written.get(item, item) for item in bounds_as_constraints]
     found.sort(key=lambda item: order.get(item, len(order)))
-    signs = nonnegative(noise for member in members for noise in member.noises)
-    kept = [*irredundant(found, [*members[0].guards.items, *signs.items])]
-    everywhere = frozenset.intersection(*(member.constraints.keys for member in members))
-    kept += [item for item in members[0].constraints.items if item in everywhere and as_difference(item) is None]
+    given = dict.fromkeys(item for member in members for item in member.given)
+    kept = [*irredundant(found, list(given))]
+    everywhere = set(members[0].constraints).intersection(*(member.constraints for member in members[1:]))
+    kept += [item for item in members[0].constraints if item in everywhere and as_difference(item) is None]
     return kept
 
 
-def _entailed(member: State) -> dict[tuple[int, int], Fraction] | None:
+def _entailed(member: _Region) -> dict[tuple[int, int], Fraction] | None:
     """The greatest bound on upper - lower for every pair with a noise, None when the member's region is empty."""
-    items = (*member.constraints.items, *member.guards.items, *nonnegative(member.noises).items)
+    items = (*member.constraints, *member.given)
     graph = graph_of(difference for item in items if (difference := as_difference(item)) is not None)
     bounds: dict[tuple[int, int], Fraction] = {}
     for lower in graph:

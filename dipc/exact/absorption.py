@@ -8,14 +8,19 @@ for every eps > 0 as long as s can be left, which is checked.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 import networkx as nx
 
-from dipc.exact.exppoly import ExpPoly
+from dipc.exact.effort import Meter, TermLimit
+from dipc.exact.exppoly import ExpPoly, bulk
 from dipc.exact.quotient import Closed, Quotient
 
 S = TypeVar("S", bound=Hashable)
+
+#: Steps of a `Meter` for each unit of `bulk`: both are about a hundred million in a second.
+_STEPS = 100
 
 
 class Trapped(Exception):
@@ -26,13 +31,43 @@ class Trapped(Exception):
         self.states = states
 
 
-def absorption_weights(edges: Mapping[S, Iterable[tuple[S, Closed]]], start: S, exits: frozenset[S]) -> dict[S, Closed]:
+@dataclass(slots=True)
+class _Arithmetic:
+    """Sums, products and quotients whose work is counted before it is done."""
+
+    meter: Meter
+
+    def plus(self, left: Closed, right: Closed) -> Closed:
+        self._count(left, right)
+        return left + right
+
+    def times(self, left: Closed, right: Closed) -> Closed:
+        self._count(left, right)
+        return left * right
+
+    def over(self, left: Closed, right: Quotient) -> Quotient:
+        """left/right, for a positive `right`."""
+        self._count(left, right)
+        return Quotient.of(left).over_positive(right)
+
+    def _count(self, left: Closed, right: Closed) -> None:
+        if isinstance(left, Quotient) or isinstance(right, Quotient):
+            a, b = Quotient.of(left), Quotient.of(right)
+            self.meter.spend(_STEPS * bulk(a.numerator, a.denominator, b.numerator, b.denominator))
+        else:
+            self.meter.spend(_STEPS + 4 * len(left) * len(right))
+
+
+def absorption_weights(
+    edges: Mapping[S, Iterable[tuple[S, Closed]]], start: S, exits: frozenset[S], limit: TermLimit | None = None
+) -> dict[S, Closed]:
     """For each exit, the total weight of all paths from `start` to it, exactly.
 
     `edges[s]` lists successors with weights that are positive for every eps > 0; several edges to one state add up.
     Within each strongly connected component the weights leaving a state inside it must sum to at most 1. Raises
-    Trapped if a component without an exit can be reached.
+    Trapped if a component without an exit can be reached, LimitReached if that takes more work than the limit allows.
     """
+    arithmetic = _Arithmetic(Meter(limit or TermLimit()))
     graph: nx.DiGraph[S] = nx.DiGraph()
     graph.add_node(start)
     stack, seen = [start], {start}
@@ -40,7 +75,7 @@ def absorption_weights(edges: Mapping[S, Iterable[tuple[S, Closed]]], start: S, 
         s = stack.pop()
         for t, weight in edges.get(s, ()) if s not in exits else ():
             known = graph.edges[s, t]["weight"] if graph.has_edge(s, t) else None
-            graph.add_edge(s, t, weight=weight if known is None else known + weight)
+            graph.add_edge(s, t, weight=weight if known is None else arithmetic.plus(known, weight))
             if t not in seen:
                 seen.add(t)
                 stack.append(t)
@@ -56,15 +91,17 @@ def absorption_weights(edges: Mapping[S, Iterable[tuple[S, Closed]]], start: S, 
             flow = {s: reached.pop(s)}
         else:
             flow = {s: reached.pop(s) for s in component if s in reached}
-            weights = _through(graph, frozenset(component), frozenset(flow))
+            weights = _through(graph, frozenset(component), frozenset(flow), arithmetic)
         for (s, t), weight in weights.items():
             if s in flow:
-                part = flow[s] * weight
-                reached[t] = reached[t] + part if t in reached else part
+                part = arithmetic.times(flow[s], weight)
+                reached[t] = arithmetic.plus(reached[t], part) if t in reached else part
     return reached
 
 
-def _through(graph: nx.DiGraph[S], component: frozenset[S], entries: frozenset[S]) -> dict[tuple[S, S], Closed]:
+def _through(
+    graph: nx.DiGraph[S], component: frozenset[S], entries: frozenset[S], arithmetic: _Arithmetic
+) -> dict[tuple[S, S], Closed]:
     """For each entry of a component and each state just outside it, the weight of all paths from one to the other."""
     out: dict[S, dict[S, Closed]] = {s: {} for s in component}
     into: dict[S, set[S]] = {s: set() for s in component}
@@ -87,7 +124,7 @@ def _through(graph: nx.DiGraph[S], component: frozenset[S], entries: frozenset[S
         into[s].discard(s)
         if loop is not None:
             stay = Quotient.of(1 - loop)
-            row = {t: Quotient.of(weight).over_positive(stay) for t, weight in row.items()}
+            row = {t: arithmetic.over(weight, stay) for t, weight in row.items()}
         for t in row:
             if t in component:
                 into[t].discard(s)
@@ -95,8 +132,8 @@ def _through(graph: nx.DiGraph[S], component: frozenset[S], entries: frozenset[S
             for p in keys:
                 onward = holder[p].pop(s)
                 for t, weight in row.items():
-                    part = onward * weight
-                    holder[p][t] = holder[p][t] + part if t in holder[p] else part
+                    part = arithmetic.times(onward, weight)
+                    holder[p][t] = arithmetic.plus(holder[p][t], part) if t in holder[p] else part
                     if t in component:
                         (into if holder is out else fed)[t].add(p)
     return {(s, t): weight for s, targets in sources.items() for t, weight in targets.items()}

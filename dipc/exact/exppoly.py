@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from typing import Any
 
 import flint
@@ -169,6 +169,11 @@ class ExpPoly:
                 self._hash = hash((self._unit, self._low, monomials, ends))
         return self._hash
 
+    def product_box(self, other: ExpPoly) -> int:
+        """A bound on the terms of the product by the range of its exponents."""
+        (left, _), (right, _), _ = self._aligned(other)
+        return prod(int(m) + int(n) + 1 for m, n in zip(left.degrees(), right.degrees(), strict=True))
+
     # --- arithmetic -------------------------------------------------------------------------------
 
     def _aligned(self, other: ExpPoly) -> tuple[Any, Any, int]:
@@ -225,6 +230,19 @@ class ExpPoly:
         (left, _), (right, _), unit = self._aligned(other)
         return ExpPoly(left.gcd(right), 0, unit)
 
+    def is_unit(self) -> bool:
+        """Whether this is c·e^{q·eps} with c != 0, so that its inverse is in the ring as well."""
+        return len(self._poly) == 1 and int(self._poly.monoms()[0][0]) == 0
+
+    def lowest(self) -> tuple[Fraction, Fraction]:
+        """Exponent q and coefficient c of the term that comes first by (q, k); this must not be zero."""
+        last = len(self._poly) - 1
+        if self._poly.degrees()[0] == 0:  # the order is lexicographic, so the last term has the least power of y
+            at, j = last, self._poly.monomial(last)[1]
+        else:
+            (j, _), at = min(((j, k), at) for at, (k, j) in enumerate(self._poly.monoms()))
+        return Fraction(int(j) + self._low, self._unit), to_fraction(self._poly.coefficient(at))
+
     def exact_quotient(self, divisor: ExpPoly) -> ExpPoly:
         """The g with self = g·divisor; raises ArithmeticError where there is none in the ring."""
         (left, low), (right, right_low), unit = self._aligned(divisor)
@@ -269,6 +287,23 @@ class ExpPoly:
             by_exponent[int(j)] = by_exponent.get(int(j), Fraction(0)) + to_fraction(c) * eps ** int(k)
         return not any(by_exponent.values())
 
+    def sign_at_one(self) -> int:
+        """The sign at eps = 1, which must not be a zero."""
+        coefficients = self._poly.coeffs()
+        first = coefficients[0] > 0
+        if all((c > 0) == first for c in coefficients):
+            return 1 if first else -1
+        unit, terms = self.integer_terms()
+        precision = 64
+        while True:
+            with flint.ctx.workprec(precision):
+                ball = _ball_value(unit, terms, Fraction(1))
+                if ball > 0:
+                    return 1
+                if ball < 0:
+                    return -1
+            precision *= 2
+
     def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|); lo = hi for a polynomial in eps
         and where f(eps) = 0 exactly."""
@@ -285,6 +320,23 @@ class ExpPoly:
                 if 3 * ball.rel_accuracy_bits() > 10 * digits + 6:
                     return _dyadic(ball.lower()), _dyadic(ball.upper())
             precision *= 2
+
+
+def bulk(*values: ExpPoly) -> int:
+    """How large these are together when brought over one unit: their degrees, times the words of a coefficient.
+
+    The work of reducing a quotient grows about in proportion to it.
+    """
+    unit = lcm(*[value._unit for value in values])
+    total = 0
+    for value in values:
+        if value._poly.is_zero():
+            continue
+        k, j = value._poly.degrees()
+        first = value._poly.coefficient(0)
+        words = 1 + (int(first.p).bit_length() + int(first.q).bit_length()) // 64
+        total += (1 + int(k)) * (1 + int(j) * (unit // value._unit)) * words
+    return total
 
 
 def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> flint.arb:

@@ -181,7 +181,8 @@ class Measurer:
         if most > _SMALL_PRODUCT:
             meter = Meter(self.limits.terms)
             meter.product(len(left), len(right), left.coefficient_bits(), right.coefficient_bits())
-            meter.room(most)
+            # What is made of it later costs several times as much.
+            meter.size(4 * min(most, left.product_box(right)))
         return left * right
 
     def _tree(self, nodes: TreeKey) -> ExpPoly:

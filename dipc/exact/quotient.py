@@ -21,23 +21,34 @@ class Quotient:
 
     def __init__(self, numerator: ExpPoly, denominator: ExpPoly) -> None:
         """The caller guarantees denominator(eps) > 0 for every eps > 0."""
-        divisor = numerator.common_divisor(denominator)
-        numerator, denominator = numerator.exact_quotient(divisor), denominator.exact_quotient(divisor)
-        # A divisor of a function without positive zeros has none either: its sign at 1 is its sign everywhere.
-        # The unit c·e^{q·eps} is then chosen to make the form unique: the denominator ends in 1·e^0.
-        _, exponent, coefficient = min(denominator.terms(), key=lambda term: (term[1], term[0]))
-        unit = ExpPoly.term(1 / abs(coefficient), 0, -exponent)
-        if denominator.enclosure(Fraction(1), 1)[1] < 0:
-            unit = -unit
-        self.numerator = numerator * unit
-        self.denominator = denominator * unit
+        numerator, denominator = _reduced(numerator, denominator)
+        self._normalize(numerator, denominator)
+
+    def _normalize(self, numerator: ExpPoly, denominator: ExpPoly) -> None:
+        """Both without a common divisor: only the unit c·e^{q·eps} is left to be chosen, so that the form is unique.
+
+        The denominator ends in 1·e^0, up to the sign that makes it positive.
+        """
+        exponent, coefficient = denominator.lowest()
+        if exponent or abs(coefficient) != 1:
+            unit = ExpPoly.term(1 / abs(coefficient), 0, -exponent)
+            numerator, denominator = numerator * unit, denominator * unit
+        self.numerator = numerator
+        self.denominator = denominator
+
+    @classmethod
+    def _coprime(cls, numerator: ExpPoly, denominator: ExpPoly) -> Quotient:
+        """As `Quotient`, for parts that are known to have no common divisor."""
+        result = cls.__new__(cls)
+        result._normalize(numerator, denominator)
+        return result
 
     @classmethod
     def of(cls, value: ExpPoly | Fraction | int | Quotient) -> Quotient:
         """The value as a quotient."""
         if isinstance(value, Quotient):
             return value
-        return cls(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.one())
+        return cls._coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.one())
 
     def is_zero(self) -> bool:
         """Whether this is the zero function."""
@@ -63,15 +74,19 @@ class Quotient:
         other = Quotient.of(other)
         if self.denominator == other.denominator:
             return Quotient(self.numerator + other.numerator, self.denominator)
-        return Quotient(
-            self.numerator * other.denominator + other.numerator * self.denominator,
-            self.denominator * other.denominator,
-        )
+        # Of the sum's parts only what the denominators share can have a common divisor (Henrici 1956).
+        shared = _positive_divisor(self.denominator, other.denominator)
+        if shared is None:
+            above = self.numerator * other.denominator + other.numerator * self.denominator
+            return Quotient._coprime(above, self.denominator * other.denominator)
+        left, right = self.denominator.exact_quotient(shared), other.denominator.exact_quotient(shared)
+        above, shared = _reduced(self.numerator * right + other.numerator * left, shared)
+        return Quotient._coprime(above, left * right * shared)
 
     __radd__ = __add__
 
     def __neg__(self) -> Quotient:
-        return self * -1
+        return Quotient._coprime(-self.numerator, self.denominator)
 
     def __sub__(self, other: Quotient | ExpPoly | Fraction | int) -> Quotient:
         return self + (-other)
@@ -81,13 +96,17 @@ class Quotient:
 
     def __mul__(self, other: Quotient | ExpPoly | Fraction | int) -> Quotient:
         other = Quotient.of(other)
-        return Quotient(self.numerator * other.numerator, self.denominator * other.denominator)
+        above, below = _reduced(self.numerator, other.denominator)
+        more, under = _reduced(other.numerator, self.denominator)
+        return Quotient._coprime(above * more, below * under)
 
     __rmul__ = __mul__
 
     def over_positive(self, divisor: Quotient) -> Quotient:
         """self/divisor; the caller guarantees divisor(eps) > 0 for every eps > 0."""
-        return Quotient(self.numerator * divisor.denominator, self.denominator * divisor.numerator)
+        above, below = _reduced(self.numerator, divisor.numerator)
+        more, under = _reduced(divisor.denominator, self.denominator)
+        return Quotient._coprime(above * more, below * under)
 
     def scaled(self, factor: Fraction) -> Quotient:
         """f(factor·eps), for factor > 0."""
@@ -99,6 +118,25 @@ class Quotient:
         under, over = self.denominator.enclosure(eps, digits + 1)
         corners = [low / under, low / over, high / under, high / over]
         return min(corners), max(corners)
+
+
+def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
+    """Both without their common divisor; `denominator` is positive for every eps > 0, and stays so."""
+    if numerator.is_zero():
+        return numerator, ExpPoly.one()
+    divisor = _positive_divisor(numerator, denominator)
+    if divisor is None:
+        return numerator, denominator
+    return numerator.exact_quotient(divisor), denominator.exact_quotient(divisor)
+
+
+def _positive_divisor(value: ExpPoly, positive: ExpPoly) -> ExpPoly | None:
+    """A greatest common divisor that is positive where `positive` is, everywhere; None if it is a unit."""
+    divisor = value.common_divisor(positive)
+    if divisor.is_unit():
+        return None
+    # What divides a function without positive zeros has none either: its sign at 1 is its sign everywhere.
+    return divisor if divisor.sign_at_one() > 0 else -divisor
 
 
 #: A probability in closed form.

@@ -20,6 +20,9 @@ R = TypeVar("R", bound=Hashable)
 Positions = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
+#: So many values are looked for one by one faster than all together.
+_FEW = 8
+
 _ZERO = np.zeros((), dtype=np.intp)
 
 
@@ -123,7 +126,13 @@ def split(column: Column[T]) -> Iterator[tuple[T, Positions]]:
     if len(present) == 1:
         yield column.values[int(present[0])], np.arange(len(column))
         return
-    order = np.argsort(places, kind="stable")
+    if len(present) <= _FEW:
+        for number, code in enumerate(present.tolist()):
+            yield column.values[code], np.flatnonzero(places == number)
+        return
+    # NumPy sorts short integers without comparing them.
+    keys = places.astype(np.uint16) if len(present) <= 1 << 16 else places
+    order = np.argsort(keys, kind="stable")
     ends = np.cumsum(np.bincount(places, minlength=len(present)))
     for code, positions in zip(present.tolist(), np.split(order, ends[:-1]), strict=True):
         yield column.values[code], positions

@@ -189,7 +189,10 @@ def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
     """For each uniform number the place of the weight it falls on; never one of weight 0."""
     heavy = [place for place, share in enumerate(weights) if share > 0]
     ends = np.cumsum([weights[place] for place in heavy]) / fsum(weights)
-    found = np.searchsorted(ends[:-1], uniform, side="right")
+    if len(heavy) == 2:
+        found = (uniform >= ends[0]).astype(np.intp)
+    else:
+        found = np.searchsorted(ends[:-1], uniform, side="right")
     return np.array(heavy, dtype=np.intp)[found]
 
 

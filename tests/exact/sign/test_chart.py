@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.limits import LimitReached
-from dipc.exact.sign import Interval, SignChart, SignLimits, isolate_roots, sign_chart
+from dipc.exact.sign import Interval, SignChart, SignLimits, isolate_roots, refine, sign_chart
 from dipc.exact.sign.normal_form import normal_form
 from tests.exact.sign.oracle import count_roots_of_z, sign
 from tests.exact.sign.strategies import EPS, Planted, e, exp_polys, planted, small_rationals
@@ -113,6 +113,14 @@ def test_squares_have_even_roots(f: ExpPoly, g: ExpPoly) -> None:
     odd = [root for root in chart.roots if root.multiplicity % 2]
     of_g = [root for root in sign_chart(g, Interval.positive()).roots if root.multiplicity % 2]
     assert len(odd) == len(of_g)
+
+
+def test_a_root_between_the_radius_at_zero_and_a_small_lower_end() -> None:
+    f = (e(1) - Fraction(201, 200)) * (e(1) - 3)
+    (root, _) = sign_chart(f, Interval.positive()).roots
+    assert refine(root, Fraction(1, 1000)).upper < Fraction(1, 100)
+    chart = sign_chart(f, Interval.open(Fraction(1, 100), 1))
+    assert (chart.roots, chart.signs) == ((), (-1,))
 
 
 def test_a_point() -> None:

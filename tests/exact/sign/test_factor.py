@@ -87,6 +87,14 @@ def test_square_free(f: ExpPoly, square_free: bool) -> None:
     assert all(part.multiplicity == 1 for part in parts) is square_free
 
 
+def test_a_leading_coefficient_that_vanishes_where_it_is_tried() -> None:
+    vanishing = (EPS - 3) * (EPS - 5) * (EPS - 8)
+    square = of((vanishing * e(-1) - 1) ** 2)
+    assert not is_surely_square_free(square)
+    # F(t0, z) has a lower degree at those t0, and nothing can be said of F from them.
+    assert not is_surely_square_free(of(vanishing * e(-1) - 1))
+
+
 def test_parts_of_a_mixed_product() -> None:
     mixed, other = EPS * e(1) - 2, e(1) - 3
     sign, parts = square_free_parts(of(-(mixed**3) * other**2), budget())

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given
@@ -29,6 +30,14 @@ def test_least_denominator_then_least_numerator(a: Fraction, b: Fraction, left: 
         left = right = True
     found = simplest_between(lower, upper, lower_closed=left, upper_closed=right)
     assert found == by_search(lower, upper, left, right)
+
+
+def test_all_small_intervals() -> None:
+    points = sorted({Fraction(n, d) for d in range(1, 7) for n in range(2 * d + 1)})
+    for lower, upper in combinations(points, 2):
+        for left, right in product([False, True], repeat=2):
+            found = simplest_between(lower, upper, lower_closed=left, upper_closed=right)
+            assert found == by_search(lower, upper, left, right)
 
 
 @given(ends, st.booleans())
