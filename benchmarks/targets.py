@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -58,16 +59,18 @@ def measure_all(runs: int = 3) -> list[Goal]:
         _help(2 * runs + 1),
         *_long_table(),
         _many_answers(),
+        *_tasks(),
     ]
 
 
 # --- inside the child ------------------------------------------------------------------------------
 
 
-def measure(kind: str, arguments: Sequence[str]) -> float:
-    """CPU seconds of one task, start-up apart: the libraries are loaded by a trivial check first."""
+def measure(kind: str, arguments: Sequence[str]) -> dict[str, float]:
+    """CPU seconds of one task and the peak memory of the process in megabytes. Start-up takes no part in the time: the
+    libraries are loaded by a trivial check first."""
     import dipc
-    from benchmarks import runner
+    from benchmarks import runner, tasks
 
     runner.warm_up()
     start = time.process_time()
@@ -84,20 +87,28 @@ def measure(kind: str, arguments: Sequence[str]) -> float:
         report = dipc.check(dipc.load(mechanism.path, **given), rows)
         if report.verdict is not dipc.Verdict.ACCURATE:
             raise RuntimeError(f"Sparse m = {m}, c = {c}, {shape}: {report.verdict}, {report.rows[0].reason}")
+    elif kind == "task":
+        tasks.TASKS[arguments[0]]()
     else:
         raise ValueError(kind)
-    return time.process_time() - start
+    seconds = time.process_time() - start
+    return {"cpu": seconds, "megabytes": _megabytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)}
 
 
 # --- in the parent ---------------------------------------------------------------------------------
 
 
 def _child(kind: str, *arguments: str) -> float:
+    return _measured(kind, *arguments)["cpu"]
+
+
+def _measured(kind: str, *arguments: str) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks", "measure", kind, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command[2:])} failed:\n{done.stderr}")
-    return float(json.loads(done.stdout))
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
 
 
 def spawn(command: Sequence[str], stdout: Path | None = None) -> tuple[int, Usage]:
@@ -109,8 +120,11 @@ def spawn(command: Sequence[str], stdout: Path | None = None) -> tuple[int, Usag
         wall = time.perf_counter() - start
         # The child is reaped above; without this Popen would warn that it is still running.
         process.returncode = os.waitstatus_to_exitcode(status)
-    kilobytes = usage.ru_maxrss if sys.platform != "darwin" else usage.ru_maxrss / 1024
-    return process.returncode, Usage(usage.ru_utime + usage.ru_stime, wall, kilobytes / 1024)
+    return process.returncode, Usage(usage.ru_utime + usage.ru_stime, wall, _megabytes(usage.ru_maxrss))
+
+
+def _megabytes(ru_maxrss: int) -> float:
+    return (ru_maxrss if sys.platform != "darwin" else ru_maxrss / 1024) / 1024
 
 
 def dipc_command() -> list[str]:
@@ -164,6 +178,55 @@ def _long_table() -> list[Goal]:
 def _many_answers() -> Goal:
     slowest = max(_child("sparse", "60", "60", shape) for shape in SHAPES)
     return Goal("Sparse, c = m = 60, one row", 5, slowest, "s CPU", f"the slowest of: {'; '.join(SHAPES)}")
+
+
+#: Goals of one process each: the name, the tasks of benchmarks/tasks.py (the slowest counts), and seconds of CPU.
+_TASKS = (
+    ("Smart sum, T = 4, one row", ("smart_sum",), 5.0),
+    ("Three noises below each of three others", ("order",), 2.0),
+    ("A sum of six noises within γ", ("total",), 2.0),
+    ("`while`, 2000 states", ("fair_walk", "biased_walk", "lazy_walk", "stopping_walk"), 10.0),
+)
+
+
+def _tasks() -> list[Goal]:
+    goals = []
+    found: dict[str, dict[str, float]] = {}
+    for name, tasks, limit in _TASKS:
+        failed = []
+        for task in tasks:
+            try:
+                found[task] = _measured("task", task)
+            except RuntimeError as error:
+                failed.append(f"{task}: {str(error).strip().splitlines()[-1]}")
+        seconds = max((found[task]["cpu"] for task in tasks if task in found), default=0.0)
+        remark = ", ".join(f"{task} {found[task]['cpu']:.2f} s" for task in tasks if task in found)
+        goals.append(
+            Goal(
+                name,
+                limit,
+                math.inf if failed else seconds,
+                "s CPU",
+                "; ".join([remark, *failed] if remark else failed),
+            )
+        )
+    running, direct = _measured("task", "running_maximum"), _measured("task", "direct_maximum")
+    found |= {"running": running, "direct": direct}
+    # Loading the program and checking the answer are in both; below the floor there is nothing to compare.
+    remark = f"{running['cpu']:.3f} s, and {direct['cpu']:.3f} s as one event"
+    floor = max(direct["cpu"], _FLOOR)
+    goals.append(
+        Goal("NoisyMax, m = 16, as a running maximum", 3, running["cpu"] / floor, "times the direct form", remark)
+    )
+    largest = max(found, key=lambda task: found[task]["megabytes"])
+    goals.append(
+        Goal("The memory of each of these", 1024, found[largest]["megabytes"], "MB", f"the largest is {largest}")
+    )
+    return goals
+
+
+#: Seconds of CPU below which a time is taken for this long, when two are compared.
+_FLOOR = 0.05
 
 
 def _checked(command: Sequence[str]) -> tuple[int, Usage]:

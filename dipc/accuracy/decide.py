@@ -11,12 +11,19 @@ from dipc.accuracy.closed_form import ClosedForm
 from dipc.accuracy.decimals import outward
 from dipc.accuracy.failure import failure_intervals
 from dipc.accuracy.outcome import Counterexample, FailureInterval, Verdict
-from dipc.exact.limits import Undecided
+from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import LimitReached, Undecided
 from dipc.exact.quotient import Closed, Quotient
 from dipc.exact.sign import Fails, Holds, Interval, SignLimits, decide_nonnegative
 
 #: Significant digits of the enclosures of a counterexample, more where they are needed to tell them apart.
 DIGITS = 20
+
+#: More digits than this are not written: the next power of two is past the 4300 that Python prints.
+MOST_DIGITS = 2560
+
+#: Nor are numbers beyond e to the power of this or its negative: an exact one would fill the memory.
+MOST_MAGNITUDE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +103,51 @@ class Decider:
 
 
 def counterexample(probability: Closed, beta: Closed, eps: Fraction) -> Counterexample:
-    """The evidence at `eps`, where Pr < 1 - beta; the enclosures are disjoint decimal numbers."""
-    required = 1 - beta
+    """The evidence at `eps`, where Pr < 1 - beta; the enclosures are disjoint decimal numbers.
+
+    Raises LimitReached where these would be too long to be written out.
+    """
+    actual, required = _Evaluated(probability, eps), _Evaluated(1 - beta, eps)
     digits = DIGITS
-    while True:
-        actual = outward(*probability.enclosure(eps, digits + 2), digits)
-        wanted = outward(*required.enclosure(eps, digits + 2), digits)
-        if actual[1] < wanted[0]:
-            return Counterexample(eps, actual, wanted)
+    while digits <= MOST_DIGITS:
+        found = outward(*actual.enclosure(digits + 2), digits)
+        wanted = outward(*required.enclosure(digits + 2), digits)
+        if found[1] < wanted[0]:
+            return Counterexample(eps, found, wanted)
         digits *= 2
+    raise _unwritable(eps)
+
+
+class _Evaluated:
+    """A closed form at one eps; raises LimitReached for a value too large or too small to be written out."""
+
+    def __init__(self, value: Closed, eps: Fraction) -> None:
+        self._eps = eps
+        if isinstance(value, Quotient):
+            # Both parts may be far too large where the quotient is not.
+            shrink = ExpPoly.term(1, 0, -max(q for _, q, _ in value.denominator.terms()))
+            self._parts = [value.numerator * shrink, value.denominator * shrink]
+        else:
+            self._parts = [value]
+        if any(abs(_leading(part, eps)) * eps > MOST_MAGNITUDE for part in self._parts):
+            raise _unwritable(eps)
+
+    def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
+        """Rationals lo <= value <= hi, hi - lo at most 10^-digits times the larger of |lo|, |hi|."""
+        (low, high), *rest = [part.enclosure(self._eps, digits + 1) for part in self._parts]
+        corners = [low / over for below in rest for over in below] + [high / over for below in rest for over in below]
+        return (min(corners), max(corners)) if corners else (low, high)
+
+
+def _leading(part: ExpPoly, eps: Fraction) -> Fraction:
+    """The largest q with a term c(eps)·e^{q·eps} that is not 0 at `eps`; 0 if there is none."""
+    coefficients: dict[Fraction, Fraction] = {}
+    for k, q, c in part.terms():
+        coefficients[q] = coefficients.get(q, Fraction(0)) + c * eps**k
+    return max((q for q, c in coefficients.items() if c), default=Fraction(0))
+
+
+def _unwritable(eps: Fraction) -> LimitReached:
+    return LimitReached(
+        "digits", f"the claim fails at eps = {eps}, but the numbers that show it have too many digits to be written out"
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from dipc.accuracy.form import Form, TooLarge
+from dipc.accuracy.form import RESULT_BIT_LIMIT, Form, TooLarge
 from dipc.accuracy.names import listing, nearest
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source
@@ -49,7 +49,10 @@ class ClaimExpression:
 
     def evaluate(self, names: Mapping[str, Form]) -> Form:
         """The value with `names` put in; raises DiagnosticError where it has none in the ring."""
-        return _Evaluation(self, names).value(self.tree)
+        value = _Evaluation(self, names).value(self.tree)
+        if value.bits() > RESULT_BIT_LIMIT:
+            raise self.error("E0613", f"{self.what} has a number of more than {RESULT_BIT_LIMIT} bits", self.tree)
+        return value
 
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
         """What to raise about `node`, a part of this expression."""

@@ -8,9 +8,11 @@ from math import comb
 
 from dipc.exact.exppoly import ExpPoly
 
-#: Terms of one claim expression after multiplying out, and bits of its numbers.
+#: Terms of one claim expression after multiplying out, bits of its numbers on the way, and of those that it comes to:
+#: the latter are printed, and Python prints no integer of more than 4300 digits.
 TERM_LIMIT = 100_000
 BIT_LIMIT = 100_000
+RESULT_BIT_LIMIT = 13_000
 
 #: (power j, rate r) of A^j·e^{r·A·eps}, where A is the distance that is infinite; (0, 0) where none is.
 Growth = tuple[int, Fraction]
@@ -64,6 +66,12 @@ class Form:
             return Fraction(0)
         (k, q, c), *more = terms
         return None if more or k or q else c
+
+    def bits(self) -> int:
+        """Of the longest integer in a coefficient or an exponent."""
+        terms = [term for value in (*self.numerator.values(), self.denominator) for term in value.terms()]
+        numbers = [number for _, q, c in terms for number in (q, c)] + [r for _, r in self.numerator]
+        return max((max(abs(n.numerator), n.denominator).bit_length() for n in numbers), default=0)
 
     def __neg__(self) -> Form:
         return Form({growth: -value for growth, value in self.numerator.items()}, self.denominator)

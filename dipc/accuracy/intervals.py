@@ -22,7 +22,9 @@ def resolve_intervals(
     Raises DiagnosticError for anything else.
     """
     resolved = sorted(
-        ((_interval(source, tree, constants), tree) for tree in intervals), key=lambda pair: pair[0].lower
+        ((_interval(source, tree, constants), tree) for tree in intervals),
+        # [1, 1] comes before (1, 2).
+        key=lambda pair: (pair[0].lower, not pair[0].lower_closed),
     )
     for (left, _), (right, tree) in pairwise(resolved):
         if _overlap(left, right):

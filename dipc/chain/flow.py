@@ -45,7 +45,7 @@ class Flow:
     `landing[l]` is where control that goes to label l stays: jumps are followed, and every exit is the one label
     `exit_label` = len(instructions). `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's
     included; `forward` says that every step leads to a greater label, so that states can be taken in label order;
-    `chooses` that some instruction makes a finite random choice.
+    `chooses` that some instruction makes a finite random choice. `reassigned` are the slots that are assigned forms.
     """
 
     program: CoreProgram
@@ -60,6 +60,7 @@ class Flow:
     joins: frozenset[int]
     forward: bool
     chooses: bool
+    reassigned: frozenset[int]
     domains: dict[int, dict[Value, Value]]
     versions: dict[int, dict[int, int]]
 
@@ -108,6 +109,12 @@ def analyze(program: CoreProgram) -> Flow:
         joins=frozenset(label for label, count in arrivals.items() if count > 1),
         forward=all(goal > label for label in range(exit_label) for goal in successors[label]),
         chooses=has_choices(program),
+        reassigned=frozenset(
+            slot
+            for instruction in instructions
+            if isinstance(instruction, AssignAffine)
+            for slot in instruction.target.slots
+        ),
         domains={
             slot.index: {value: value for value in slot.type.values}
             for slot in program.slots

@@ -29,9 +29,9 @@ class NoiseVar:
 
     `id` is the label of the instruction that drew it: no path draws twice at one label (reals and ints are not
     assigned in loops), so a noise has the same id on every path. X[id] includes the `mean`, which depends on inputs
-    alone; when the mean that was asked for is random, X[id] is `around` it: its random part is not in X[id], and the
-    variable drawn is the sum of both. One-sided noise has the mean 0. `version` counts the draws of that variable in
-    the text, None where there is only one.
+    alone; when the mean that was asked for is random, the variable drawn is the sum of its random part and X[id].
+    One-sided noise has the mean 0. `version` counts the draws of that variable in the text, None where there is only
+    one; the noise is `apart` from the variable, and shown with another name, where that may hold something else.
     """
 
     id: int
@@ -41,12 +41,12 @@ class NoiseVar:
     family: Family
     rate: Fraction
     mean: Affine
-    around: bool = False
+    apart: bool = False
 
     @property
     def shown(self) -> str:
         name = self.name if self.version is None else f"{self.name}#{self.version}"
-        return f"noise({name})" if self.around else name
+        return f"noise({name})" if self.apart else name
 
 
 @dataclass(frozen=True, slots=True, eq=False)

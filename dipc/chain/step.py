@@ -145,7 +145,7 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     version = flow.versions.get(state.label, {}).get(slot)
     around = rest != Affine.number(Fraction(0))
     name = flow.program.slots[slot].name
-    noise = NoiseVar(state.label, slot, name, version, draw.family, draw.rate, mean, around)
+    noise = NoiseVar(state.label, slot, name, version, draw.family, draw.rate, mean, around or slot in flow.reassigned)
     value = Affine.noise(noise.id)
     return noise, value + rest if around else value
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dipc.chain.affine import Affine
-from dipc.chain.edge import ChoiceWeight, ExpressionWeight
-from dipc.diagnostics.source import Source
 from dipc.syntax.core import BoolType, DomType, IntType, RealType, Type, Value
 
 _ELLIPSIS_OVER = 12
@@ -60,28 +57,6 @@ def comparison_text(
     moves_left = bool(left) and bool(right) and constant > 0
     left_constant = constant if moves_left or not left else Fraction(0)
     return f"{_sum_text(left, left_constant)} {op} {_sum_text(right, left_constant - constant)}"
-
-
-def weight_text(weight: ChoiceWeight, source: Source) -> str:
-    """`exp(eps)/(1 + 2*exp(eps))`, or a weight as it is written."""
-    if isinstance(weight, ExpressionWeight):
-        return " ".join(source.text[weight.span.start : weight.span.end].split())
-    counts = Counter(weight.rate * score for score in weight.scores)
-    terms = [_exponential_text(exponent, count) for exponent, count in sorted(counts.items())]
-    own = _exponential_text(weight.rate * weight.scores[weight.index], 1)
-    if len(counts) == 1:
-        return f"1/{len(weight.scores)}"
-    shown = terms[:_ELLIPSIS_OVER] + (["..."] if len(terms) > _ELLIPSIS_OVER else [])
-    return f"{own}/({' + '.join(shown)})"
-
-
-def _exponential_text(exponent: Fraction, count: int) -> str:
-    if not exponent:
-        return str(count)
-    sign, size = "-" if exponent < 0 else "", abs(exponent)
-    times = "" if size.numerator == 1 else f"{size.numerator}*"
-    over = "" if size.denominator == 1 else f"/{size.denominator}"
-    return ("" if count == 1 else f"{count}*") + f"exp({sign}{times}eps{over})"
 
 
 def _sum_text(terms: Sequence[tuple[str, Fraction]], constant: Fraction) -> str:

@@ -11,7 +11,7 @@ from dipc.chain.chain import Chain
 from dipc.chain.component import Bound, components
 from dipc.chain.edge import Choice, ChoiceWeight, Comparison
 from dipc.chain.state import Mark, State
-from dipc.chain.text import affine_text, comparison_text, value_text, weight_text
+from dipc.chain.text import affine_text, comparison_text, value_text
 from dipc.exact.event import Event
 from dipc.syntax.core import Branch, BranchComparison, CoreProgram
 
@@ -46,8 +46,8 @@ class StateView:
 class EdgeView:
     """A step: its probability is the product of the measures of `joint` over the product of those of `given`.
 
-    Both are empty for a step that is `certain`, and where the inputs are left open. `outcome` says what was found, or
-    what was chosen and with which weight; it is empty where neither was done. A choice has a `weight`: its probability.
+    Both are empty for a step that is `certain`, and where the inputs are left open. `outcome` says what was found or
+    chosen, and is empty where nothing was. A choice has a `weight`: that is its probability.
     """
 
     source: int
@@ -137,8 +137,7 @@ def _comparison(
 
 def _choice(program: CoreProgram, source: int, goal: int, edge: Choice) -> EdgeView:
     chosen = f"{program.slots[edge.slot].name} = {value_text(edge.value)}"
-    outcome = f"{chosen} (weight {weight_text(edge.weight, program.source)})"
-    return EdgeView(source, goal, False, outcome, weight=edge.weight)
+    return EdgeView(source, goal, False, chosen, weight=edge.weight)
 
 
 def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, Fraction]) -> StateView:

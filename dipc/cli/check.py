@@ -13,7 +13,7 @@ import click
 from dipc.accuracy.files import read_source
 from dipc.cli.arguments import define_option, output_option, parse_definitions, program_argument
 from dipc.cli.exits import ExitCode
-from dipc.cli.limits import parse_limits
+from dipc.cli.limits import NAMES, parse_limits
 from dipc.cli.output import check_target, write_result, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of, write
@@ -62,7 +62,7 @@ Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided,
     "limits",
     metavar="NAME=N",
     multiple=True,
-    help="Give up on a row later, or sooner; NAME is states, terms, trees, intervals or bits.",
+    help=f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the verdict line only, and no progress.")
 @click.option("--time", "times", is_flag=True, help="Say how long it took.")

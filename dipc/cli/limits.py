@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 #: The limits that can be set, with what each bounds.
 NAMES = {
     "states": "states of the Markov chain",
+    "values": "values that its states hold together",
     "terms": "terms of one closed form",
+    "steps": "elementary steps that its expansion takes",
     "trees": "orderings that one event is split into",
+    "cells": "cells that the constraints of one event are split into",
+    "classes": "residue classes that one event over integers is split into",
     "intervals": "subdivisions of the interval of eps",
     "bits": "bits of the numbers that decide a sign",
+    "degree": "degree of a polynomial that is split into square-free parts",
 }
 
 
@@ -41,7 +46,7 @@ def parse_limits(texts: Iterable[str]) -> Limits:
                 _mistake(text, f"the limit `{name}` is a natural number", f"write for example {name}=100000")
             )
         else:
-            limits = _SETTERS[name](limits, int(value))
+            limits = _changed(limits, name, int(value))
     if mistakes:
         raise DiagnosticError(*mistakes)
     return limits
@@ -51,12 +56,33 @@ def _mistake(text: str, message: str, *notes: str) -> Diagnostic:
     return Diagnostic("E0809", message, Source("<--limit>", text).excerpt(Span(0, len(text))), notes=notes)
 
 
-_SETTERS: dict[str, Callable[[Limits, int], Limits]] = {
-    "states": lambda limits, n: replace(limits, explore=replace(limits.explore, states=n)),
-    "terms": lambda limits, n: replace(
-        limits, measure=replace(limits.measure, terms=replace(limits.measure.terms, terms=n))
-    ),
-    "trees": lambda limits, n: replace(limits, measure=replace(limits.measure, trees=n)),
-    "intervals": lambda limits, n: replace(limits, sign=replace(limits.sign, max_intervals=n)),
-    "bits": lambda limits, n: replace(limits, sign=replace(limits.sign, max_precision_bits=n)),
-}
+def _changed(limits: Limits, name: str, n: int) -> Limits:
+    """The limits with one of NAMES set to n."""
+    explore, measure, sign = limits.explore, limits.measure, limits.sign
+    polyhedral, lattice = measure.general.polyhedral, measure.general.lattice
+    match name:
+        case "states":
+            explore = replace(explore, states=n)
+        case "values":
+            explore = replace(explore, cells=n)
+        case "terms":
+            measure = replace(measure, terms=replace(measure.terms, terms=n))
+            polyhedral, lattice = replace(polyhedral, terms=n), replace(lattice, terms=n)
+        case "steps":
+            measure = replace(measure, terms=replace(measure.terms, steps=n))
+        case "trees":
+            measure = replace(measure, trees=n)
+        case "cells":
+            polyhedral, lattice = replace(polyhedral, questions=n), replace(lattice, questions=n)
+        case "classes":
+            lattice = replace(lattice, classes=n)
+        case "intervals":
+            sign = replace(sign, max_intervals=n)
+        case "bits":
+            sign = replace(sign, max_precision_bits=n)
+        case "degree":
+            sign = replace(sign, max_degree=n)
+        case _:
+            raise AssertionError(name)
+    general = replace(measure.general, polyhedral=polyhedral, lattice=lattice)
+    return replace(limits, explore=explore, measure=replace(measure, general=general), sign=sign)

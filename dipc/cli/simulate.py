@@ -23,12 +23,13 @@ from dipc.diagnostics.source import Source, Span
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from dipc.accuracy.probability import Limits
-    from dipc.accuracy.program import Program
     from dipc.simulation.compare import Comparison
+    from dipc.simulation.expected import Expected
     from dipc.simulation.run import Tally
+    from dipc.syntax.core import Value
 
 _EPILOG = """
 \b
@@ -115,7 +116,7 @@ def simulate(
     eps = positive_option("--eps", eps_text)
     gamma = _gamma(gamma_text, outputs)
 
-    from dipc.simulation.compare import CONFIDENCE, compare, estimates
+    from dipc.simulation.compare import CONFIDENCE, judge
     from dipc.simulation.fault import LoopLimitReached
     from dipc.simulation.run import LOOP_LIMIT, Interrupted, run
     from dipc.syntax.lower import lower
@@ -126,7 +127,12 @@ def simulate(
     core = lower(parse(source), source, constants)
     values = parse_input(inputs, core)
     events = [parse_output([text], core) for text in outputs]
-    exact, reason = _exact(source, constants, parse_limits(limits))
+    try:
+        # First, because it finds loops that never end and values out of range on paths that no run may take.
+        expected = _expected(source, constants, parse_limits(limits), values, events, gamma)
+    except KeyboardInterrupt:
+        write(sys.stderr, "\ninterrupted before the first run, over the exact probabilities\n")
+        return ExitCode.INTERRUPTED
     try:
         with ProgressBar(f"running {core.name}") as progress:
             tally = run(
@@ -145,23 +151,28 @@ def simulate(
         return ExitCode.UNDECIDED
     except Interrupted as stop:
         return _interrupted(stop.tally, stop.total, confidence)
-    try:
-        found = estimates(tally, reason, confidence) if exact is None else compare(tally, exact, confidence)
-    except KeyboardInterrupt:
-        return _interrupted(tally, runs, confidence)
+    found = judge(tally, expected, confidence)
     _write(found, form, target)
     return _exit_code(found)
 
 
-def _exact(source: Source, constants: Mapping[str, Fraction], limits: Limits) -> tuple[Program | None, str]:
-    """The program for the exact engine; None, and why, where that does not execute it."""
+def _expected(
+    source: Source,
+    constants: Mapping[str, Fraction],
+    limits: Limits,
+    values: Mapping[str, Value],
+    events: Sequence[Mapping[str, Value]],
+    gamma: Fraction,
+) -> Expected:
+    """The exact probabilities, or why they are not known."""
     from dipc.accuracy.load import load_source
-    from dipc.simulation.compare import why_unknown
+    from dipc.simulation.expected import expect, nothing, why_unknown
 
     try:
-        return load_source(source, constants).with_limits(limits), ""
+        program = load_source(source, constants).with_limits(limits)
     except DiagnosticError as error:
-        return None, why_unknown(error)
+        return nothing(why_unknown(error), events)
+    return expect(program, values, events, gamma)
 
 
 def _exit_code(found: Comparison) -> ExitCode:
@@ -193,10 +204,7 @@ def _interrupted(tally: Tally, total: int, confidence: Fraction) -> ExitCode:
     from dipc.report.simulation import render_text
     from dipc.simulation.compare import estimates
 
-    if tally.runs < total:
-        reason = f"interrupted after {tally.runs} of {total} runs"
-    else:
-        reason = f"interrupted after all {total} runs, before their comparison"
+    reason = f"interrupted after {tally.runs} of {total} runs"
     if tally.runs:
         write(sys.stderr, "\n" + render_text(estimates(tally, reason, confidence), look_of(sys.stderr)))
     else:

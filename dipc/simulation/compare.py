@@ -9,18 +9,14 @@ from fractions import Fraction
 
 from dipc.accuracy.cells import value_text
 from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.program import Program
-from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.accuracy.program import Outcome, Program
 from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
+from dipc.simulation.expected import Expected, Unknown, expect, nothing
 from dipc.simulation.intervals import clopper_pearson, error_of_each
-from dipc.simulation.run import Event, Tally
+from dipc.simulation.run import Tally
 
 #: The probability with which all intervals together hold the true probabilities.
 CONFIDENCE = 1 - Fraction(1, 10**6)
-
-#: Diagnostics with these codes say that the exact engine does not go so far, not that the program is wrong.
-_NOT_EXECUTED = "E04"
 
 #: Values of some outputs as texts; None: never assigned.
 Output = Mapping[str, str | None]
@@ -87,14 +83,7 @@ class Comparison:
 
 def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> Comparison:
     """The counts alone, by decreasing count: nothing is known exactly, and `reason` says why."""
-    if not tally.events:
-        return _compared(tally, {}, confidence, reason)
-    error = error_of_each(confidence, len(tally.events))
-    rows = [
-        _row(tally, _texts(event), count, error, None, reason)
-        for event, count in zip(tally.events, tally.hits, strict=True)
-    ]
-    return Comparison(tally, confidence, tuple(rows), reason)
+    return judge(tally, nothing(Unknown(reason), tally.events), confidence)
 
 
 def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> Comparison:
@@ -103,66 +92,50 @@ def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> 
 
     Raises DiagnosticError for what is wrong with `exact`.
     """
+    return judge(tally, expect(exact, tally.input, tally.events, tally.gamma), confidence)
+
+
+def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -> Comparison:
+    """The counts against exact probabilities of the same events, at the same input and gamma."""
     if tally.events:
-        return _compared_events(tally, exact, confidence)
-    try:
-        outcomes = exact.outcomes(tally.input)
-    except (Undecided, DiagnosticError) as error:
-        return estimates(tally, why_unknown(error), confidence)
-    forms = {tuple(outcome.output[name] for name in tally.outputs): outcome.probability for outcome in outcomes}
-    return _compared(tally, forms, confidence, None)
-
-
-def _compared(
-    tally: Tally, forms: Mapping[tuple[str | None, ...], ClosedForm], confidence: Fraction, reason: str | None
-) -> Comparison:
-    """Rows for the outputs with an exact probability, and for those that came out without having one: they are
-    impossible, unless there is a reason why nothing is known."""
-    counts = {
-        tuple(None if value is None else value_text(value) for value in values): count
-        for values, count in tally.counts.most_common()
-    }
-    keys = [*forms, *(key for key in counts if key not in forms)]
-    # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
-    error = error_of_each(confidence, len(forms) if reason is None else len(keys))
-    others = ClosedForm(ExpPoly.zero()) if reason is None else None
-    rows = [
-        _row(
-            tally, dict(zip(tally.outputs, key, strict=True)), counts.get(key, 0), error, forms.get(key, others), reason
-        )
-        for key in keys
-    ]
-    return Comparison(tally, confidence, tuple(rows), reason)
-
-
-def _compared_events(tally: Tally, exact: Program, confidence: Fraction) -> Comparison:
-    error = error_of_each(confidence, len(tally.events))
-    rows = []
-    for event, count in zip(tally.events, tally.hits, strict=True):
-        form, reason = None, None
-        try:
-            form = exact.probability(tally.input, event, tally.gamma)
-        except (Undecided, DiagnosticError) as undecided:
-            reason = why_unknown(undecided)
-        rows.append(_row(tally, _texts(event), count, error, form, reason))
+        error = error_of_each(confidence, len(tally.events))
+        asked = zip(tally.events, tally.hits, expected.events, strict=True)
+        rows = [
+            _row(tally, {name: value_text(value) for name, value in event.items()}, count, error, probability)
+            for event, count, probability in asked
+        ]
+    else:
+        rows = _output_rows(tally, expected.outcomes, confidence)
     reasons = dict.fromkeys(row.reason for row in rows if row.reason is not None)
     return Comparison(tally, confidence, tuple(rows), "; ".join(reasons) or None)
 
 
-def _row(tally: Tally, output: Output, count: int, error: float, form: ClosedForm | None, reason: str | None) -> Row:
-    at = None if form is None else form.at(tally.eps)
-    return Row(output, count, clopper_pearson(count, tally.runs, error), form, at, reason)
+def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | Unknown, confidence: Fraction) -> list[Row]:
+    """Rows for the outputs with an exact probability, and for those that came out without having one: they are
+    impossible, unless nothing is known."""
+    counts = {
+        tuple(None if value is None else value_text(value) for value in values): count
+        for values, count in tally.counts.most_common()
+    }
+    forms: dict[tuple[str | None, ...], ClosedForm] = {}
+    others: ClosedForm | Unknown
+    if isinstance(outcomes, Unknown):
+        others, share = outcomes, len(counts)
+    else:
+        forms = {tuple(outcome.output[name] for name in tally.outputs): outcome.probability for outcome in outcomes}
+        # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
+        others, share = ClosedForm(ExpPoly.zero()), len(forms)
+    error = error_of_each(confidence, share)
+    keys = [*forms, *(key for key in counts if key not in forms)]
+    outputs = [dict(zip(tally.outputs, key, strict=True)) for key in keys]
+    return [
+        _row(tally, output, counts.get(key, 0), error, forms.get(key, others))
+        for key, output in zip(keys, outputs, strict=True)
+    ]
 
 
-def _texts(event: Event) -> Output:
-    return {name: value_text(value) for name, value in event.items()}
-
-
-def why_unknown(error: Undecided | DiagnosticError) -> str:
-    """Why the exact engine has no answer, one sentence without a full stop; raises `error` again if something is wrong
-    with the program instead."""
-    if isinstance(error, Undecided):
-        return error.reason
-    if not all(diagnostic.code.startswith(_NOT_EXECUTED) for diagnostic in error.diagnostics):
-        raise error
-    return "; ".join(dict.fromkeys(diagnostic.message for diagnostic in error.diagnostics))
+def _row(tally: Tally, output: Output, count: int, error: float, probability: ClosedForm | Unknown) -> Row:
+    interval = clopper_pearson(count, tally.runs, error)
+    if isinstance(probability, Unknown):
+        return Row(output, count, interval, None, None, probability.reason)
+    return Row(output, count, interval, probability, probability.at(tally.eps))

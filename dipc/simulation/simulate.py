@@ -9,7 +9,8 @@ from dipc.accuracy.assignment import input_cells, output_cells
 from dipc.accuracy.cells import Cell, CellPool
 from dipc.accuracy.program import Program
 from dipc.accuracy.rationals import exact_rational
-from dipc.simulation.compare import CONFIDENCE, Comparison, compare
+from dipc.simulation.compare import CONFIDENCE, Comparison, judge
+from dipc.simulation.expected import expect
 from dipc.simulation.run import LOOP_LIMIT, Progress, run
 from dipc.syntax.core import Value
 
@@ -46,18 +47,22 @@ def simulate(
     if runs < 1:
         raise ValueError(f"at least one run is needed, not {runs}")
     core, pool = program.core, CellPool()
+    values = _by_name(program.inputs, input_cells(core, input, pool))
+    events = [_by_name(program.outputs, output_cells(core, output, pool)) for output in outputs]
+    # First, because it finds loops that never end and values out of range on paths that no run may take.
+    expected = expect(program, values, events, radius)
     tally = run(
         core,
-        _by_name(program.inputs, input_cells(core, input, pool)),
+        values,
         point,
         runs,
         seed=seed,
-        events=[_by_name(program.outputs, output_cells(core, output, pool)) for output in outputs],
+        events=events,
         gamma=radius,
         loop_limit=loop_limit,
         progress=progress,
     )
-    return compare(tally, program, level)
+    return judge(tally, expected, level)
 
 
 def _by_name(names: Sequence[str], cells: Sequence[Cell | None]) -> dict[str, Value]:

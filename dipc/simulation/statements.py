@@ -190,10 +190,11 @@ def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
     heavy = [place for place, share in enumerate(weights) if share > 0]
     ends = np.cumsum([weights[place] for place in heavy]) / fsum(weights)
     if len(heavy) == 2:
-        found = (uniform >= ends[0]).astype(np.intp)
+        found: Positions = (uniform >= ends[0]).astype(np.intp)
     else:
         found = np.searchsorted(ends[:-1], uniform, side="right")
-    return np.array(heavy, dtype=np.intp)[found]
+    places: Positions = np.array(heavy, dtype=np.intp)[found]
+    return places
 
 
 def _power(exponent: Fraction) -> float:

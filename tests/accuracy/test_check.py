@@ -138,6 +138,28 @@ def test_enclosures_are_told_apart_however_near() -> None:
     assert Fraction(shown["probability"][1]) < Fraction(shown["required"][0])
 
 
+@pytest.mark.parametrize("eps", ["[1e4, inf)", "[1e6, inf)", "[1e12, 1e12]"])
+def test_a_counterexample_too_long_to_be_written_is_a_limit(eps: str) -> None:
+    for output, gamma, beta in ((0, 1, "0"), (5, 1, "1/2")):
+        row = dipc.check(dipc.load(LAPLACE), [{"q": 0, "out": output}], beta=beta, gamma=gamma, eps=eps).rows[0]
+        if row.counterexample is not None:
+            assert beta == "1/2"
+            assert eps == "[1e4, inf)"
+            continue
+        assert row.verdict is Verdict.UNDECIDED
+        assert row.reason is not None
+        assert "too many digits" in row.reason
+
+
+def test_terms_that_are_nearly_zero_do_not_hide_a_counterexample() -> None:
+    for beta in ("exp(-1e9*eps)", "1/(1 + exp(-1e9*eps)) - 1/2", "1e-900*exp(-1e30*eps)"):
+        row = dipc.check(dipc.load(LAPLACE), [{"q": 0, "out": 0}], beta=beta, gamma=1, eps="[1, 2]").rows[0]
+        found = row.counterexample
+        assert found is not None
+        assert found.eps == 1
+        assert found.probability[1] < found.required[0]
+
+
 def test_tight_claims_are_accurate() -> None:
     program = dipc.load(LAPLACE)
     assert dipc.check(program, [{"q": 0, "out": 0}], beta="exp(-eps)", gamma=1).verdict == "accurate"

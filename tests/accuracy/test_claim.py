@@ -212,6 +212,8 @@ def test_mistakes_in_beta_cells_point_into_the_table(tmp_path: Path) -> None:
         ("[2, inf), (0, 1/m]", "(0, 1/3], [2, inf)"),
         ("(0, 1), (1, 2)", "(0, 1), (1, 2)"),
         ("(0, 1), [1, 2)", "(0, 1), [1, 2)"),
+        ("(1, 2), [1, 1]", "[1, 1], (1, 2)"),
+        ("(1, 2), [1, 1], (0, 1)", "(0, 1), [1, 1], (1, 2)"),
         ("( 0 , m*m - 1 )", "(0, 8)"),
     ],
 )
@@ -233,6 +235,7 @@ def test_intervals(text: str, resolved_text: str) -> None:
         ("(0, eps)", "E0620", "an end of an interval is a rational number", "write for example `(1/2, 3]`"),
         ("(0, exp(1))", "E0603", "the exponent is not a rational multiple of eps", None),
         ("(0, 2), (1, 3)", "E0624", "the intervals (0, 2) and (1, 3) overlap", "give disjoint intervals"),
+        ("[1, 2), [1, 1]", "E0624", "the intervals [1, 2) and [1, 1] overlap", "give disjoint intervals"),
         ("(0, 2], [2, 3)", "E0624", "the intervals (0, 2] and [2, 3) overlap", "give disjoint intervals"),
         ("(0, inf), (1, 3)", "E0624", "the intervals (0, inf) and (1, 3) overlap", "give disjoint intervals"),
         ("(0, n)", "E0602", "`n` is not known in an interval", None),

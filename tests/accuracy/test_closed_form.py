@@ -3,7 +3,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 import sympy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
@@ -37,9 +37,17 @@ def test_text(terms: list[tuple[int, Fraction | int, Fraction | int]], text: str
 
 
 def test_quotient_text() -> None:
-    below = ExpPoly.one() + ExpPoly.term(1, 0, -1)
-    form = ClosedForm(Quotient(ExpPoly.one() - ExpPoly.term(1, 0, -1), below))
-    assert sympy.simplify(sympy.sympify(str(form)) - sympy.sympify("(1 - exp(-eps))/(1 + exp(-eps))")) == 0
+    r = ExpPoly.term(1, 0, -1)
+    form = ClosedForm(Quotient(1 - r, 1 + r))
+    assert str(form) == "(1 - exp(-eps))/(1 + exp(-eps))"
+    # Coprime integers as coefficients, whatever the quotient was made of; parentheses only where they are needed.
+    assert str(ClosedForm(Quotient((1 + r) * Fraction(5, 6), 2 + r * Fraction(2, 3)))) == (
+        "(5 + 5*exp(-eps))/(12 + 4*exp(-eps))"
+    )
+    assert str(ClosedForm(Quotient(ExpPoly.term(-3, 1, 2), ExpPoly.term(1, 0, 1) + 2))) == (
+        "-3*eps*exp(eps)/(1 + 2*exp(-eps))"
+    )
+    assert str(ClosedForm(Quotient((1 - r**2) * 3, 1 - r))) == "3 + 3*exp(-eps)"
     with pytest.raises(ValueError, match="quotient"):
         _ = form.exppoly
 
@@ -50,6 +58,25 @@ def test_sympy_reads_the_text_as_the_same_function(value: ExpPoly) -> None:
     read = sympy.sympify(str(form)).subs(sympy.Symbol("eps"), dipc.eps)
     assert sympy.expand(read - form.expr) == 0
     assert sympy.sympify(form) == form.expr
+
+
+positive = st.lists(
+    st.tuples(st.integers(0, 2), small, st.fractions(min_value=Fraction(1, 9), max_value=5)), min_size=1, max_size=3
+).map(ExpPoly.from_terms)
+
+
+@settings(max_examples=15)
+@given(polynomials, positive)
+def test_sympy_reads_the_text_of_a_quotient_as_the_same_function(above: ExpPoly, below: ExpPoly) -> None:
+    form = ClosedForm(Quotient(above, below))
+    read = sympy.sympify(str(form)).subs(sympy.Symbol("eps"), dipc.eps)
+    exact = ClosedForm(above).expr / ClosedForm(below).expr
+    for expression in (read, form.expr):
+        assert sympy.expand(sympy.numer(sympy.together(expression - exact))) == 0
+    low, high = form.at(Fraction(3, 2), digits=20)
+    bottom, top = ClosedForm(above).at(Fraction(3, 2)), ClosedForm(below).at(Fraction(3, 2))
+    assert min(low * top[0], low * top[1]) <= bottom[1]
+    assert bottom[0] <= max(high * top[0], high * top[1])
 
 
 @given(polynomials, st.fractions(min_value=Fraction(1, 50), max_value=20, max_denominator=50))

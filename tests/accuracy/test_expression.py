@@ -169,6 +169,7 @@ KNOWN = "beta may mention `eps`, `alpha`, `c`, `dd`, `gamma` and `m`"
          ("give the pieces in separate checks, each with its own --eps interval",), 5, 7),
         ("(1 + exp(-eps) + eps)^900", "E0613", "beta is too large when multiplied out", "", (), 1, 25),
         ("(10^1000)^1000", "E0613", "beta is too large when multiplied out", "", (), 1, 14),
+        ("1e-900^6", "E0613", "beta has a number of more than 13000 bits", "", (), 1, 8),
     ],
 )  # fmt: skip
 def test_refusals(

@@ -38,10 +38,18 @@ EVENTS = [
 GRID = [0.1 * 400 ** (i / 14) for i in range(15)]
 
 
+@functools.cache
+def texts(name: str) -> tuple[dict[str, str], dict[str, float]]:
+    """The fields of a program's claim block, and its constants."""
+    text = BY_NAME[name].path.read_text(encoding="utf-8")
+    block = dict(re.findall(r"^  (\w+): (.*);$", text, re.MULTILINE))
+    return block, {key: float(value) for key, value in dipc.load(text).constants.items()}
+
+
 def bound(entry: Entry, claim: Claim, row: dict[str, str]) -> tuple[Callable[[float], float], float]:
     """The claim's beta at a row as a function of eps, and gamma; read from the texts by Python itself."""
-    block = dict(re.findall(r"^  (\w+): (.*);$", entry.path.read_text(encoding="utf-8"), re.MULTILINE))
-    names = {name: float(value) for name, value in dipc.load(entry.path).constants.items()}
+    block, constants = texts(entry.name)
+    names = dict(constants)
     names["gamma"] = float(Fraction(claim.gamma or block["gamma"]))
     names["alpha"] = float(Fraction(row["dd"])) if "dd" in row else 0.0
     text = row.get("beta") or claim.beta or block["beta"]

@@ -306,3 +306,22 @@ def test_the_same_knowledge_by_different_comparisons_is_one_state():
         ):
             inside[exit_state.outputs[0]] = inside.get(exit_state.outputs[0], 0) + by_node[exit_state.node]
     assert inside == {F(0): F(1, 3), F(1): F(1, 3), F(2): F(1, 3)}
+
+
+def test_what_only_follows_from_constraints_does_not_make_them_superfluous():
+    """That y = 0 says x >= 0 too, but x >= 0 is known of x alone: it must not be forgotten for being said again."""
+    writer = Writer(
+        ("x", INT, Role.VAR, None), ("y", INT, Role.VAR, None), ("out", integers(0, 9), Role.OUTPUT, F(0)),
+        ("coin", BOOL, Role.OUTPUT, None),
+    )  # fmt: skip
+    zero = ("ifcompare", ({1: 1}, 0), "=", [("set", 2, 1)], [])
+    same = ("ifcompare", ({0: 1, 1: -1}, 0), "=", [zero], [])
+    body = [("ifcompare", ({0: 1}, 0), ">=", [same], [])]
+    flip = ("choose", 3, [(const(True), 1), (const(False), 1)])
+    program = writer.program([("dlap", 0, 1, ({}, 0)), ("dlap", 1, 1, ({}, 0)), *body, flip])
+    chain = explore(program, {})
+    for x in range(-2, 3):
+        for y in range(-2, 3):
+            found = matching(chain, {0: F(x), 1: F(y)}, {})
+            assert len(found) == 2
+            assert {exit_state.outputs[2] for exit_state in found} == {F(int(x == y == 0))}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dipc.chain.edge import ExponentialWeight
 from dipc.chain.explore import explore
-from dipc.chain.text import weight_text
 from dipc.chain.view import view
 from dipc.diagnostics.source import Source
 from dipc.syntax.lower import lower
@@ -14,26 +14,23 @@ from dipc.syntax.parser import parse
 F = Fraction
 
 
+TEXT = """program p; output x : {0..2}; output b : bool;
+x <- Exp(eps/2, v in {0..2} : min(v, 1));
+b <- choose { true : 1 - exp(-eps), false : exp( -eps ) }"""
+
+
 def seen(text, inputs=None):
     source = Source("view.dip", text)
     return view(explore(lower(parse(source), source, {}), {}, display=True), inputs)
 
 
 def test_choices_are_shown_with_their_weights():
-    shown = seen(
-        "program p; output x : {0..2}; output b : bool;\n"
-        "x <- Exp(eps/2, v in {0..2} : min(v, 1));\n"
-        "b <- choose { true : 1 - exp(-eps), false : exp( -eps ) }"
-    )
-    assert [edge.outcome for edge in shown.edges][:5] == [
-        "x = 0 (weight 1/(1 + 2*exp(eps/2)))",
-        "x = 1 (weight exp(eps/2)/(1 + 2*exp(eps/2)))",
-        "x = 2 (weight exp(eps/2)/(1 + 2*exp(eps/2)))",
-        "b = true (weight 1 - exp(-eps))",
-        "b = false (weight exp( -eps ))",
-    ]
-    assert all(edge.weight is not None and not edge.certain for edge in shown.edges)
-    assert weight_text(shown.edges[0].weight, Source("", "")) == "1/(1 + 2*exp(eps/2))"
+    shown = seen(TEXT)
+    assert [edge.outcome for edge in shown.edges][:5] == ["x = 0", "x = 1", "x = 2", "b = true", "b = false"]
+    assert [edge.weight for edge in shown.edges][:3] == [ExponentialWeight(F(1, 2), (0, 1, 1), at) for at in range(3)]
+    written = [TEXT[edge.weight.span.start : edge.weight.span.end] for edge in shown.edges[3:5]]
+    assert written == ["1 - exp(-eps)", "exp( -eps )"]
+    assert not any(edge.certain for edge in shown.edges)
 
 
 def test_a_loop_is_shown_once():
@@ -41,7 +38,7 @@ def test_a_loop_is_shown_once():
     statements = ["while b", "while b", "b <- choose { true : 1/2, false : 1/2 }", "exit"]
     assert [state.statement for state in shown.states] == statements
     back = [edge for edge in shown.edges if edge.goal == shown.initial]
-    assert [edge.outcome for edge in back] == ["b = true (weight 1/2)"]
+    assert [edge.outcome for edge in back] == ["b = true"]
 
 
 def test_noises_are_shown_with_their_parameters():

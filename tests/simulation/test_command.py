@@ -161,6 +161,9 @@ def test_what_goes_wrong_in_a_run_is_bad_input(simulate, tmp_path):
     code, out, err = simulate(tmp_path / "p.dip", "--eps", 1)
     assert (code, out) == (2, "")
     assert err.startswith("error[E0704]: `o` would become 4, which is outside its domain\n")
+    code, out, err = simulate(tmp_path / "p.dip", "--eps", 1, "--limit", "states=1")
+    assert (code, out) == (2, "")
+    assert err.startswith("error[E0704]: `o` would become 4, which is outside its domain\n")
     assert "4 |   o <- o + 1\n  |   ^^^^^^^^^^" in err
     assert "i = 2, o = 3" in err
 
@@ -185,14 +188,22 @@ def test_interrupts_say_how_far_it_got(simulate, monkeypatch):
     assert "interrupted after 0 of 500000 runs" in err
 
 
-def test_interrupts_during_the_comparison(simulate, monkeypatch):
+def test_interrupts_over_the_exact_probabilities(simulate, monkeypatch):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dipc.simulation.compare.compare", stop)
+    monkeypatch.setattr("dipc.simulation.expected.expect", stop)
     code, out, err = simulate(NOISY_MAX, *INPUT, "-n", 1000)
     assert (code, out) == (130, "")
-    assert "interrupted after all 1000 runs" in err
+    assert "interrupted before the first run" in err
+
+
+def test_a_loop_that_never_ends_is_told_by_the_exact_engine_before_any_run(simulate, tmp_path):
+    text = "program p; output o : bool; o <- choose {true : 1/2, false : 1/2}; while o do o <- true end"
+    (tmp_path / "p.dip").write_text(text)
+    code, out, err = simulate(tmp_path / "p.dip", "--eps", 1)
+    assert (code, out) == (2, "")
+    assert err.startswith("error[E07")
 
 
 # --- the page --------------------------------------------------------------------------------------

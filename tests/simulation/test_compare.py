@@ -13,16 +13,17 @@ import dipc
 from dipc.accuracy.load import load_source
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Source
-from dipc.simulation.compare import Agreement, compare, estimates, why_unknown
+from dipc.simulation.compare import Agreement, compare, estimates
 from dipc.simulation.run import Interrupted, run
 from dipc.simulation.simulate import simulate
 from dipc.syntax.core import BoolType, DomType
 from dipc.syntax.lower import lower
 from dipc.syntax.parser import parse
-from tests.simulation.programs import ALL, INPUTS, programs
+from tests.simulation.programs import INPUTS, programs
 from tests.simulation.running import tally, typed
 
-BENCHMARKS = sorted((Path(__file__).resolve().parent.parent.parent / "benchmarks").glob("*.dip"))
+MECHANISMS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+BENCHMARKS = sorted(MECHANISMS.rglob("*.dip"))
 
 COIN = "program p; output o : {0..2}; var r : real; r <- Lap(eps, 0); if r > 1 then o <- 1 else o <- 0 end"
 
@@ -75,7 +76,7 @@ MUTANTS = [
 
 @pytest.mark.parametrize(("right", "wrong"), MUTANTS, ids=[wrong.strip() for _, wrong in MUTANTS])
 def test_mutants_of_sparse_are_mismatches(right, wrong):
-    text = (BENCHMARKS[0].parent / "sparse.dip").read_text(encoding="utf-8")
+    text = (MECHANISMS / "sparse.dip").read_text(encoding="utf-8")
     assert text.count(right) == 1, right
     values = {"q[1]": Fraction(-1), "q[2]": Fraction(1), "q[3]": Fraction(1)}
     exact = dipc.load(text, c=2)
@@ -118,7 +119,7 @@ def test_the_error_is_shared_among_what_is_possible():
 
 
 def test_real_outputs_in_balls():
-    program = dipc.load(BENCHMARKS[0].parent / "numeric_sparse.dip")
+    program = dipc.load(MECHANISMS / "numeric_sparse.dip")
     events = [{"out[1]": "top", "val[1]": 1}, {"out": ["bot", "bot", "bot"], "val": [0, 0, 0]}, {"val[3]": "1/2"}]
     found = simulate(program, {"q": [-1, 0, 1]}, "1/2", outputs=events, gamma="3/2")
     assert found.agreement is Agreement.MATCH
@@ -171,7 +172,7 @@ def test_without_exact_probabilities_only_the_estimates_stand():
 def test_past_a_limit_nothing_is_compared():
     from dataclasses import replace
 
-    program = dipc.load(BENCHMARKS[0].parent / "noisy_max.dip", m=4)
+    program = dipc.load(MECHANISMS / "noisy_max.dip", m=4)
     limits = replace(program.limits, explore=replace(program.limits.explore, states=3))
     found = simulate(program.with_limits(limits), {"q": [0, 0, 0, 0]}, 1, runs=1000)
     assert found.agreement is Agreement.UNDECIDED
@@ -191,7 +192,7 @@ def test_what_is_wrong_with_the_program_is_not_hidden():
 
 
 def test_the_library_takes_what_other_functions_take():
-    program = dipc.load(BENCHMARKS[0].parent / "sparse.dip", m=2)
+    program = dipc.load(MECHANISMS / "sparse.dip", m=2)
     one = dipc.simulate(program, {"q": ["-1", 1]}, "0.5", runs=2000)
     two = dipc.simulate(program, {"q[1]": -1, "q[2]": Fraction(1)}, Fraction(1, 2), runs=2000)
     assert one == two
@@ -260,7 +261,6 @@ def some_input(core):
 
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)
 def test_the_benchmarks_agree(path):
-    """With the engine where it has an answer; what it does not execute at least runs."""
     source = Source(path.name, path.read_text(encoding="utf-8"))
     core = lower(parse(source), source)
     values = some_input(core)
@@ -270,43 +270,19 @@ def test_the_benchmarks_agree(path):
     balls = [{name: Fraction(1) for name in open_outputs}] if len(open_outputs) == len(core.outputs) else []
     found = run(core, values, Fraction(1, 2), 20_000, events=balls, gamma=Fraction(3))
     assert found.runs == 20_000
-    try:
-        exact = load_source(source, {})
-    except DiagnosticError as error:
-        why_unknown(error)
-        return
-    assert compare(found, exact).agreement is not Agreement.MISMATCH
-
-
-PAPER = {"sparse", "sparse_variant", "above_threshold", "noisy_max", "numeric_sparse", "laplace"}
-
-
-@pytest.mark.parametrize("name", sorted(PAPER))
-def test_the_papers_mechanisms_match(name):
-    program = dipc.load(BENCHMARKS[0].parent / f"{name}.dip")
-    outputs = [{"out": [0, 0]}] if name == "laplace" else []
-    inputs = {"q": [0, 1] if name == "laplace" else [-1, 0, 1]}
-    assert (
-        simulate(program, inputs, "3/4", runs=50_000, outputs=outputs, gamma=1 if outputs else 0).agreement
-        is Agreement.MATCH
-    )
+    assert compare(found, load_source(source, {})).agreement is Agreement.MATCH
 
 
 CONFIDENCE = 1 - Fraction(1, 10**9)
 
 
-@given(programs(features=frozenset(), size=6), INPUTS, st.sampled_from(["1/2", "2"]))
+@given(programs(size=6), INPUTS, st.sampled_from(["1/2", "2"]))
 def test_random_programs_match(text, inputs, eps):
     assert simulate(dipc.load(text), inputs, eps, runs=4000, confidence=CONFIDENCE).agreement is Agreement.MATCH
 
 
-@given(programs(features=ALL, size=5), INPUTS, st.sampled_from(["1/2", "2"]))
-def test_random_programs_of_the_whole_language_never_disagree(text, inputs, eps):
-    source = Source("random.dip", text)
-    found = run(lower(parse(source), source), inputs, Fraction(eps), 2000)
-    try:
-        exact = load_source(source, {})
-    except DiagnosticError as error:
-        why_unknown(error)
-        return
-    assert compare(found, exact, CONFIDENCE).agreement is not Agreement.MISMATCH
+@given(programs(size=5), INPUTS, st.sampled_from(["1/2", "2"]))
+def test_real_outputs_of_random_programs_match(text, inputs, eps):
+    events = [{"val": 0}, {"val": "1/3", "flag": True}, {"val": -1, "out[1]": 0}]
+    found = simulate(dipc.load(text), inputs, eps, runs=4000, outputs=events, gamma=1, confidence=CONFIDENCE)
+    assert found.agreement is Agreement.MATCH

@@ -13,7 +13,7 @@ ROOM = Path(__file__).resolve().parent.parent.parent / "dipc" / "simulation"
 KNOWN = ("dipc.diagnostics", "dipc.syntax.ast", "dipc.syntax.core", "dipc.syntax.parser", "dipc.simulation")
 
 #: What may look at exact probabilities; nothing that runs programs may import it.
-COMPARING = ("compare", "simulate")
+COMPARING = ("compare", "expected", "simulate")
 
 
 @pytest.mark.parametrize("path", sorted(ROOM.glob("*.py")), ids=lambda path: path.stem)

@@ -74,12 +74,12 @@ def test_a_radius_is_proved_only_where_the_sign_holds(
 
 
 def test_a_tail_that_decides() -> None:
-    """1 - t·e^{-t}·e (scaled to integers) and the like: the first Taylor coefficients alone say too much."""
-    polynomial = Polynomial.of([(0, 0, 1), (7, 0, -1), (8, 0, 1)])
-    layout = Layout(polynomial)
-    # F = 1 + t + ..., and with one coefficient only everything depends on the tail.
-    for shift in range(-4, 3):
+    """F = 1 - 10^6·(1 - e^{-t}) begins with 1, and everything depends on what follows."""
+    layout = Layout(Polynomial.of([(0, 0, 1 - 10**6), (1, 0, 10**6)]))
+    for shift in range(-4, 20):
         assert _prove(layout, [1], 0, 0, shift) is None
+        assert _prove(layout, [1, -(10**6)], 0, 1, shift) is None
+    assert _prove(layout, [1], 0, 0, 22) is not None
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 5, 10, 20, 30])

@@ -1,0 +1,185 @@
+"""Single hard questions to the engine: order constraints, sums, loops, the running maximum. Each answer is checked.
+
+Each task returns nothing and raises RuntimeError for a wrong or a missing answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+import dipc
+from benchmarks.literature import entries
+from benchmarks.mechanisms import MECHANISMS
+from dipc.accuracy.closed_form import ClosedForm
+
+_ONE = Fraction(1)
+
+#: The rates of the six noises of a sum, in multiples of eps.
+_RATES = (_ONE, _ONE / 2, _ONE / 3, Fraction(2), Fraction(3, 2), Fraction(3, 4))
+
+_BELOW = """
+program below;
+input a[1..3], b[1..3] : real;
+output below : bool = true;
+var x[1..3], y[1..3] : real;
+for i in 1..3 do
+  x[i] <- Lap(i*eps/2, a[i]);
+  y[i] <- Lap(i*eps/3, b[i])
+end;
+for i in 1..3 do
+  for j in 1..3 do
+    if x[i] >= y[j] then below <- false; exit end
+  end
+end
+"""
+
+_SUM = """
+program sum_of_noises;
+output total : real = 0;
+var r : real;
+""" + ";\n".join(f"r <- Lap({rate}*eps, 0); total <- total + r" for rate in _RATES)
+
+#: A walk over x = 0, ..., n; `step` says what happens at each x in between.
+_LOOP = """
+program walk;
+const n = 1999, k = 700;
+output top : bool = false;
+var x : {0..n} = k;
+var up : bool;
+while 0 < x and x < n do
+  up <- choose { true : %s, false : %s };
+  if up then x <- x + 1 else %s end
+end;
+top <- x = n
+"""
+
+_DIRECT = """
+program direct;
+const m = 3;
+input q[1..m] : real;
+output first : bool = true;
+var r[1..m] : real;
+for i in 1..m do r[i] <- Lap(eps/2, q[i]) end;
+for i in 2..m do
+  if r[i] > r[1] then first <- false; exit end
+end
+"""
+
+_COIN = ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))")
+
+
+def _expect(found: ClosedForm, wanted: float, eps: Fraction) -> None:
+    low, high = found.at(eps)
+    if not math.isclose(float(low), wanted, rel_tol=1e-9) or not math.isclose(float(high), wanted, rel_tol=1e-9):
+        raise RuntimeError(f"at eps = {eps}: [{float(low)}, {float(high)}], and not {wanted}")
+
+
+def smart_sum() -> None:
+    """One row of smart sum, T = 4, by its own claim."""
+    entry = next(entry for entry in entries.ENTRIES if entry.name == "smart_sum")
+    report = dipc.check(dipc.load(entry.path), entry.table(entry.claims[0])[-1:])
+    if report.verdict is not dipc.Verdict.ACCURATE:
+        raise RuntimeError(f"smart sum: {report.verdict}, {report.rows[0].reason}")
+
+
+def order() -> None:
+    """Each of three noises below each of three others: six distinct means and rates."""
+    a, b = (0.0, 0.25, 0.5), (1.0, 1.25, 1.75)
+    found = dipc.load(_BELOW).probability({"a": ["0", "1/4", "1/2"], "b": ["1", "5/4", "7/4"]}, {"below": True})
+
+    def density(t: float) -> float:
+        """That the largest of the first three is t, and the others are above."""
+        x = [_laplace((i + 1) / 2, t - mean) for i, mean in enumerate(a)]
+        y = [1 - _laplace((i + 1) / 3, t - mean)[1] for i, mean in enumerate(b)]
+        largest = sum(x[i][0] * math.prod(x[j][1] for j in range(3) if j != i) for i in range(3))
+        return largest * math.prod(y)
+
+    _expect(found, _integral(density), _ONE)
+
+
+def _integral(density: Callable[[float], float]) -> float:
+    """From -60 to 60 by Simpson's rule, for a density whose kinks are multiples of 1/4."""
+    inner = sum((4 if k % 2 else 2) * density(k / 64) for k in range(-60 * 64 + 1, 60 * 64))
+    return (density(-60) + inner + density(60)) / (3 * 64)
+
+
+def _laplace(rate: float, x: float) -> tuple[float, float]:
+    """Density and distribution function of Laplace noise."""
+    tail = math.exp(-rate * abs(x)) / 2
+    return rate * tail, tail if x < 0 else 1 - tail
+
+
+def total() -> None:
+    """P(|N1 + … + N6| <= γ), the rates distinct: by partial fractions 1 - Σ w e^(-rate·γ·eps)."""
+    found = dipc.load(_SUM).probability({}, {"total": 0}, gamma=2)
+    outside = 0.0
+    for rate in _RATES:
+        weight = math.prod(float(other**2 / (other**2 - rate**2)) for other in _RATES if other != rate)
+        outside += weight * math.exp(-2 * rate)
+    _expect(found, 1 - outside, _ONE)
+
+
+def fair_walk() -> None:
+    """2 000 states, up and down alike: from k the top is reached with probability k/n."""
+    text = _LOOP % ("1/2", "1/2", "x <- x - 1")
+    _expect(dipc.load(text).probability({}, {"top": True}), 700 / 1999, _ONE)
+
+
+def biased_walk() -> None:
+    """2 000 states, up with probability 1/(1 + e^-eps): (1 - e^(-k·eps))/(1 - e^(-n·eps))."""
+    text = _LOOP % (*_COIN, "x <- x - 1")
+    wanted = math.expm1(-0.7) / math.expm1(-1.999)
+    _expect(dipc.load(text).probability({}, {"top": True}), wanted, Fraction(1, 1000))
+
+
+def lazy_walk() -> None:
+    """2 000 states, up or stay: the top is reached for sure."""
+    _expect(dipc.load(_LOOP % (*_COIN, "x <- x"), k=1).probability({}, {"top": True}), 1.0, _ONE)
+
+
+def stopping_walk() -> None:
+    """2 000 states, up or stop for good: the top is reached with probability (1 + e^-eps)^(k - n)."""
+    found = dipc.load(_LOOP % (*_COIN, "exit"), k=1).probability({}, {"top": True})
+    _expect(found, (1 + math.exp(-5)) ** (1 - 1999), Fraction(5))
+
+
+_SIXTEEN = [i % 3 % 2 for i in range(16)]
+
+
+def _maximum(found: ClosedForm) -> None:
+    """The first of the sixteen values is the largest."""
+
+    def density(t: float) -> float:
+        first, *others = [_laplace(0.5, t - q) for q in _SIXTEEN]
+        return first[0] * math.prod(below for _, below in others)
+
+    _expect(found, _integral(density), _ONE)
+
+
+def direct_maximum() -> None:
+    """That the first of 16 noisy values is the largest, asked directly."""
+    _maximum(dipc.load(_DIRECT, m=16).probability({"q": _SIXTEEN}, {"first": True}))
+
+
+def running_maximum() -> None:
+    """The same as a running maximum: 2^15 paths, united."""
+    _maximum(dipc.load(MECHANISMS["noisy_max"].path, m=16).probability({"q": _SIXTEEN}, {"out": 1}))
+
+
+#: By name; see `benchmarks.targets`.
+TASKS: Mapping[str, Callable[[], None]] = {
+    task.__name__: task
+    for task in (
+        smart_sum,
+        order,
+        total,
+        fair_walk,
+        biased_walk,
+        lazy_walk,
+        stopping_walk,
+        direct_maximum,
+        running_maximum,
+    )
+}
