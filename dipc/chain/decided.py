@@ -90,6 +90,6 @@ def connected(question: Constraint, facts: Iterable[Constraint]) -> list[Constra
         if not near:
             return found
         found += near
+        rest = [(fact, variables) for fact, variables in rest if variables.isdisjoint(reached)]
         for fact in near:
             reached.update(variables_of(fact.form))
-        rest = [(fact, variables) for fact, variables in rest if variables.isdisjoint(reached)]

@@ -50,7 +50,7 @@ Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided,
 @define_option
 @click.option("--beta", metavar="EXPR", help="The failure probability: in eps, alpha, gamma, the constants and exp.")
 @click.option("--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own.")
-@click.option("--gamma", metavar="VALUE", help="How far real outputs may be off; 0 by default.")
+@click.option("--gamma", metavar="VALUE", help="How far real and int outputs may be off; 0 by default.")
 @click.option(
     "--eps", metavar="INTERVALS", help='Which eps are meant, such as "(0, 1/2]"; all, "(0, inf)", by default.'
 )

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from math import lcm
 from typing import TypeVar
 
 import networkx as nx
 
 from dipc.exact.effort import Meter, TermLimit
-from dipc.exact.exppoly import ExpPoly, bulk
+from dipc.exact.exppoly import ExpPoly
 from dipc.exact.quotient import Closed, Quotient
 
 S = TypeVar("S", bound=Hashable)
@@ -53,7 +54,9 @@ class _Arithmetic:
     def _count(self, left: Closed, right: Closed) -> None:
         if isinstance(left, Quotient) or isinstance(right, Quotient):
             a, b = Quotient.of(left), Quotient.of(right)
-            self.meter.spend(_STEPS * bulk(a.numerator, a.denominator, b.numerator, b.denominator))
+            parts = (a.numerator, a.denominator, b.numerator, b.denominator)
+            unit = lcm(*[part.unit for part in parts])
+            self.meter.spend(_STEPS * sum(part.bulk(unit) for part in parts))
         else:
             self.meter.spend(_STEPS + 4 * len(left) * len(right))
 

@@ -1,8 +1,8 @@
 """Canonical forms of trees of difference constraints.
 
-The measure of a tree does not change when all noises are translated together, when each is translated with the constraint that
-ties it to its parent, when all are reflected, or when children are listed in another order; and it only has
-eps rescaled when all lengths are stretched. So the 3^m rows of a table need few different integrals.
+The measure of a tree does not change when all noises are translated together, when each is translated with the
+constraint that ties it to its parent, when all are reflected, or when children are listed in another order; and it only
+has eps rescaled when all lengths are stretched. So the 3^m rows of a table need few different integrals.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class CanonicalTree(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One noise of a rooted tree: where its parent is among the steps (-1: it is the root), and which inequalities hold its
-    bounds and its tie to the parent (None: there is none)."""
+    """One noise of a rooted tree: where its parent is among the steps (-1: it is the root), and which inequalities hold
+    its bounds and its tie to the parent (None: there is none)."""
 
     noise: int
     rate: int

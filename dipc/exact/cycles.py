@@ -1,9 +1,9 @@
 """Difference constraints with cycles: eliminate noises from the cycles until only trees remain.
 
-A noise Z on a cycle lies between lower bounds Z_j + w and upper bounds Z_i - w. In turn each lower bound is the greatest
-and each upper bound the least, l and u say: up to a null set the cases are disjoint. In a case the other bounds are implied by
-constraints that do not mention Z, and [l <= Z <= u] = [l <= u]·([Z <= u] - [Z <= l]). So Z is left hanging from one other noise,
-off the cycle, and measures add up with signs.
+A noise Z on a cycle lies between lower bounds Z_j + w and upper bounds Z_i - w. In turn each lower bound is the
+greatest and each upper bound the least, l and u say: up to a null set the cases are disjoint. In a case the other
+bounds are implied by constraints that do not mention Z, and [l <= Z <= u] = [l <= u]·([Z <= u] - [Z <= l]). So Z is
+left hanging from one other noise, off the cycle, and measures add up with signs.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
         # A closed walk of length w says 0 >= w: for w > 0 this is impossible, for w = 0 it fixes a difference.
         if any(longest.get((i, i), -1) >= 0 for i in nodes):
             return None
-    # All closed walks are negative. So a longest path with as many steps as possible repeats no noise and none of its steps
-    # can be replaced by two: what goes is implied by what stays, and the order of going does not matter.
+    # All closed walks are negative. So a longest path with as many steps as possible repeats no noise and none of its
+    # steps can be replaced by two: what goes is implied by what stays, and the order of going does not matter.
     kept = {
         (i, j): w
         for (i, j), w in system.lower.items()
@@ -52,7 +52,9 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
     noise, above, below = _cheapest(system)
     lower = system.lower
     found = []
-    for u, l in product(above or [None], below or [None]):
+    least: list[int | None] = [*above] or [None]
+    greatest: list[int | None] = [*below] or [None]
+    for u, l in product(least, greatest):
         case = {
             pair: w
             for pair, w in lower.items()
@@ -60,11 +62,11 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
         }
         if u is not None:
             for i in above:
-                # Z_u - w_u <= Z_i - w_i
+                # The upper bound of u is at most that of i.
                 _add(case, i, u, lower[i, noise] - lower[u, noise])
         if l is not None:
             for j in below:
-                # Z_l + w_l >= Z_j + w_j
+                # The lower bound of l is at least that of j.
                 _add(case, l, j, lower[noise, j] - lower[noise, l])
         if u is None or l is None or u == l:
             _hang(case, lower, noise, u, l)

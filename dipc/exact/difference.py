@@ -1,8 +1,9 @@
 """Difference systems: constraints Z_i - Z_j >= w and bounds on single Z_i, over independent Laplace noises.
 
-Any set of constraints with at most two noises each becomes one by rescaling the noises (a noise of rate a at mean m times s
-is one of rate a/|s| at mean s·m), unless two noises are compared in two proportions. What does not depend on means
-and constants is worked out once, in an `EventShape`: the rows of a table share it. Lengths are integers from here on.
+Any set of constraints with at most two noises each becomes one by rescaling the noises (a noise of rate a at mean m
+times s is one of rate a/|s| at mean s·m), unless two noises are compared in two proportions. What does not depend on
+means and constants is worked out once, in an `EventShape`: the rows of a table share it. Lengths are integers from here
+on.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class DifferenceSystem:
 class EventShape:
     """An event but for its means and constants: all that is needed to turn those into a difference system.
 
-    `rows[n]` = (i, j, factor) says that constraint n reads Z_i - Z_j >= factor·constant·unit; None says that it has no noise.
+    `rows[n]` = (i, j, factor) says that constraint n is Z_i - Z_j >= factor·constant·unit; None that it has no noise.
     """
 
     rates: tuple[Fraction, ...]
@@ -54,7 +55,7 @@ class EventShape:
     unit: Fraction
 
     def system(self, event: Event) -> DifferenceSystem | None:
-        """The difference system whose measure is that of an event of this shape, or None if the measure is plainly 0."""
+        """The system whose measure is that of an event of this shape, or None if the measure is plainly 0."""
         means = [noise.mean.as_integer_ratio() for noise in event.noises]
         constants = [constraint.constant.as_integer_ratio() for constraint in event.constraints]
         whole = lcm(*{d for _, d in means}, *{d for _, d in constants})
@@ -77,8 +78,8 @@ class EventShape:
 def event_shape(event: Event) -> EventShape:
     """The shape of an event; events that differ in means and constants only have the same one.
 
-    Raises OutsideFragment for a constraint over three or more noises, for noises compared in two proportions, and for noise
-    that is not Laplace.
+    Raises OutsideFragment for a constraint over three or more noises, for noises compared in two proportions, and for
+    noise that is not Laplace.
     """
     for noise in event.noises:
         if noise.family is not Family.LAPLACE:
@@ -100,7 +101,7 @@ def event_shape(event: Event) -> EventShape:
                     )
             case more:
                 raise OutsideFragment(f"a constraint relates {len(more)} noises at once; at most two are measured yet")
-        # slope·(Z_i - Z_j) + constant >= 0
+        # Up to the constant this is slope·(Z_i - Z_j).
         rows.append((i, j, -1 / slope) if slope > 0 else (j, i, 1 / slope))
     whole = lcm(*(s.denominator for s in scales), *(row[2].denominator for row in rows if row is not None))
     return EventShape(

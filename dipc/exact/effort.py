@@ -23,7 +23,7 @@ class TermLimit:
 
 @dataclass(slots=True)
 class Meter:
-    """Counts the work on one function. Every method raises LimitReached past the limit, if it can before the work is done."""
+    """Counts the work on one function. Every method raises LimitReached past the limit, before the work if it can."""
 
     limit: TermLimit
     steps: int = 0

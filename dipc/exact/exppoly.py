@@ -88,7 +88,7 @@ class ExpPoly:
     @classmethod
     def from_integer_exponents(cls, collected: Mapping[tuple[int, int], flint.fmpq], unit: int = 1) -> ExpPoly:
         """Σ c·eps^k·e^{(j/unit)·eps} for a map (k, j) -> c with integer j of any sign."""
-        terms = {exponents: c for exponents, c in collected.items() if c}
+        terms = {exponents: c for exponents, c in collected.items() if c != 0}
         low = min((j for _, j in terms), default=0)
         # Over a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
         whole = lcm(*{int(c.q) for c in terms.values()})
@@ -230,6 +230,23 @@ class ExpPoly:
         (left, _), (right, _), unit = self._aligned(other)
         return ExpPoly(left.gcd(right), 0, unit)
 
+    @property
+    def unit(self) -> int:
+        """The least or a larger n >= 1 such that all exponents are multiples of 1/n."""
+        return self._unit
+
+    def bulk(self, unit: int) -> int:
+        """The size over `unit`, a multiple of its own: degrees times the machine words of a coefficient.
+
+        The work of finding common divisors grows about in proportion to it.
+        """
+        if self._poly.is_zero():
+            return 0
+        k, j = self._poly.degrees()
+        first = self._poly.coefficient(0)
+        words = 1 + (int(first.p).bit_length() + int(first.q).bit_length()) // 64
+        return (1 + int(k)) * (1 + int(j) * (unit // self._unit)) * words
+
     def is_unit(self) -> bool:
         """Whether this is c·e^{q·eps} with c != 0, so that its inverse is in the ring as well."""
         return len(self._poly) == 1 and int(self._poly.monoms()[0][0]) == 0
@@ -320,23 +337,6 @@ class ExpPoly:
                 if 3 * ball.rel_accuracy_bits() > 10 * digits + 6:
                     return _dyadic(ball.lower()), _dyadic(ball.upper())
             precision *= 2
-
-
-def bulk(*values: ExpPoly) -> int:
-    """How large these are together when brought over one unit: their degrees, times the words of a coefficient.
-
-    The work of reducing a quotient grows about in proportion to it.
-    """
-    unit = lcm(*[value._unit for value in values])
-    total = 0
-    for value in values:
-        if value._poly.is_zero():
-            continue
-        k, j = value._poly.degrees()
-        first = value._poly.coefficient(0)
-        words = 1 + (int(first.p).bit_length() + int(first.q).bit_length()) // 64
-        total += (1 + int(k)) * (1 + int(j) * (unit // value._unit)) * words
-    return total
 
 
 def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> flint.arb:

@@ -1,12 +1,12 @@
 """A second opinion: the measure of an event by summing over all orders of its noises, as slow as it is simple.
 
-This is how the paper's tool integrates. A noise's density and bounds change at finitely many points; in each total order of noises and
-points (a linear extension of what the constraints say) the measure is one iterated integral of exponentials.
-There are up to (n + p)!/p! orders of n noises and p points, and an integral for every beginning of one: five noises
-take seconds, six a minute, seven hours.
+This is how the paper's tool integrates. Densities and bounds of noises change at finitely many points; in each total
+order of noises and points (a linear extension of what the constraints say) the measure is one iterated integral of
+exponentials. There are up to (n + p)!/p! orders of n noises and p points, and an integral for every beginning of one:
+five noises take seconds, six a minute, seven hours.
 
-Nothing is shared with the fast engines but the events that come in and the ring that the result is given in: no polynomial
-library, no caching, no canonical form, exact `Fraction`s in dictionaries. So an agreement means something.
+Nothing is shared with the fast engines but the events that come in and the ring that the result is given in: no
+polynomial library, no caching, no canonical form, exact `Fraction`s in dictionaries. So an agreement means something.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _Function = dict[tuple[int, Fraction, int, Fraction], Fraction]
 def measure_by_linear_extensions(event: Event, max_orders: int = 200_000) -> ExpPoly:
     """Pr[every constraint of the event holds] for every eps > 0, exactly.
 
-    Raises OutsideFragment for noise that is not Laplace, for constraints over three or more noises, and where no
-    choice of scale and zero for each noise makes every constraint a plain comparison; LimitReached past `max_orders` orders.
+    Raises OutsideFragment for noise that is not Laplace, for constraints over three or more noises, and where no choice
+    of scale and zero for each noise makes every constraint a plain comparison; LimitReached past `max_orders` orders.
     """
     if any(noise.family is not Family.LAPLACE for noise in event.noises):
         raise OutsideFragment("only Laplace noise is integrated order by order")
@@ -45,11 +45,11 @@ def measure_by_linear_extensions(event: Event, max_orders: int = 200_000) -> Exp
     return total
 
 
-# --- events as plain comparisons ---------------------------------------------------------------------
+# --- events as plain comparisons -----------------------------------------------------------------------
 
 
 def _one_sided(constraints: tuple[Constraint, ...]) -> Iterator[tuple[int, list[Constraint]]]:
-    """Signed conjunctions, without ranges of differences, whose measures add up: [a <= D <= b] = [D >= a] - [D >= b]."""
+    """Signed conjunctions without ranges of differences whose measures add up: [a <= D <= b] = [D >= a] - [D >= b]."""
     lows: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
     highs: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
     unary = []
@@ -107,7 +107,7 @@ def _parts(event: Event, constraints: list[Constraint]) -> Iterator[dict[int, _V
 
 
 def _aligned(start: int, constraints: list[Constraint]) -> dict[int, tuple[Fraction, Fraction]]:
-    """(scale, zero) of each noise that constraints connect with `start`: both sides of a constraint meet where Y_i = Y_j."""
+    """(scale, zero) of each noise connected with `start`: where a constraint is an equality, Y_i = Y_j."""
     found = {start: (Fraction(1), Fraction(0))}
     waiting = [start]
     while waiting:
@@ -137,7 +137,7 @@ def _variable(
     scale, zero = members[i]
     low: Fraction | None = None
     high: Fraction | None = None
-    below = set()
+    below: set[int] = set()
     for constraint in constraints:
         coefficients = dict(constraint.coefficients)
         if i not in coefficients:
@@ -179,7 +179,8 @@ def _all_orders(variables: dict[int, _Variable], budget: _Budget) -> _Ring:
     def extend(passed: int, waiting: frozenset[int], inner: _Function) -> None:
         """Extend a beginning of orders: `passed` points, all noises but those `waiting`.
 
-        `inner` is the integral over the noises placed so far, as a function of an upper bound X on them within the present interval.
+        `inner` is the integral over the noises placed so far, as a function of an upper bound X on them within the
+        present interval.
         """
         dead_end = True
         left = points[passed - 1] if passed else None

@@ -8,10 +8,11 @@ class is closed under product, antiderivative, tail integral and shift by eps·c
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb, lcm, prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import flint
 
@@ -54,14 +55,16 @@ class Piece:
     @classmethod
     def of_terms(cls, terms: Terms) -> Piece:
         """The sum of these terms."""
-        terms = {exponents: c for exponents, c in terms.items() if c}
+        terms = {exponents: c for exponents, c in terms.items() if c != 0}
         if not terms:
             return cls.zero()
         low_y = min([e[1] for e in terms])
         low_x = min([e[3] for e in terms])
         # Over a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
         whole = lcm(*{int(c.q) for c in terms.values()})
-        integers = {(k, q - low_y, n, l - low_x): int(c.p) * (whole // int(c.q)) for (k, q, n, l), c in terms.items()}
+        integers: dict[tuple[int, ...], Any] = {
+            (k, q - low_y, n, l - low_x): int(c.p) * (whole // int(c.q)) for (k, q, n, l), c in terms.items()
+        }
         poly = _CONTEXT.from_dict(integers)
         if whole != 1:
             poly *= flint.fmpq(1, whole)
@@ -188,7 +191,7 @@ def _merged(
 
 @dataclass(frozen=True, slots=True)
 class Piecewise:
-    """`pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]; breaks strictly increase, one piece more than breaks.
+    """`pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]; breaks strictly increase, with one piece more.
 
     The value at a breakpoint itself is left open: these are densities and integrals of them.
     """
@@ -208,21 +211,14 @@ class Piecewise:
         """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
         if low is not None and high is not None and low >= high:
             return Piecewise((), (Piece.zero(),))
-        inside = self
+        breaks, pieces = self.breaks, self.pieces
         if low is not None:
-            inside = inside._cut(low, keep_right=True)
+            first = bisect_right(breaks, low)
+            breaks, pieces = (low, *breaks[first:]), (Piece.zero(), *pieces[first:])
         if high is not None:
-            inside = inside._cut(high, keep_right=False)
-        return inside
-
-    def _cut(self, at: int, *, keep_right: bool) -> Piecewise:
-        """The function with zero on one side of eps·at."""
-        if keep_right:
-            kept = [i for i, b in enumerate(self.breaks) if b > at]
-            first = kept[0] if kept else len(self.breaks)
-            return Piecewise((at, *self.breaks[first:]), (Piece.zero(), *self.pieces[first:])).trimmed()
-        before = [b for b in self.breaks if b < at]
-        return Piecewise((*before, at), (*self.pieces[: len(before) + 1], Piece.zero())).trimmed()
+            last = bisect_left(breaks, high)
+            breaks, pieces = (*breaks[:last], high), (*pieces[: last + 1], Piece.zero())
+        return Piecewise(breaks, pieces).trimmed()
 
     def trimmed(self) -> Piecewise:
         """The same function without breakpoints between two zero pieces."""

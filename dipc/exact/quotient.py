@@ -21,26 +21,13 @@ class Quotient:
 
     def __init__(self, numerator: ExpPoly, denominator: ExpPoly) -> None:
         """The caller guarantees denominator(eps) > 0 for every eps > 0."""
-        numerator, denominator = _reduced(numerator, denominator)
-        self._normalize(numerator, denominator)
-
-    def _normalize(self, numerator: ExpPoly, denominator: ExpPoly) -> None:
-        """Both without a common divisor: only the unit c·e^{q·eps} is left to be chosen, so that the form is unique.
-
-        The denominator ends in 1·e^0, up to the sign that makes it positive.
-        """
-        exponent, coefficient = denominator.lowest()
-        if exponent or abs(coefficient) != 1:
-            unit = ExpPoly.term(1 / abs(coefficient), 0, -exponent)
-            numerator, denominator = numerator * unit, denominator * unit
-        self.numerator = numerator
-        self.denominator = denominator
+        self.numerator, self.denominator = _normal(*_reduced(numerator, denominator))
 
     @classmethod
     def _coprime(cls, numerator: ExpPoly, denominator: ExpPoly) -> Quotient:
         """As `Quotient`, for parts that are known to have no common divisor."""
         result = cls.__new__(cls)
-        result._normalize(numerator, denominator)
+        result.numerator, result.denominator = _normal(numerator, denominator)
         return result
 
     @classmethod
@@ -118,6 +105,15 @@ class Quotient:
         under, over = self.denominator.enclosure(eps, digits + 1)
         corners = [low / under, low / over, high / under, high / over]
         return min(corners), max(corners)
+
+
+def _normal(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
+    """Both times the positive unit c·e^{q·eps} that makes the form unique: the denominator ends in 1·e^0 or -1·e^0."""
+    exponent, coefficient = denominator.lowest()
+    if not exponent and abs(coefficient) == 1:
+        return numerator, denominator
+    unit = ExpPoly.term(1 / abs(coefficient), 0, -exponent)
+    return numerator * unit, denominator * unit
 
 
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:

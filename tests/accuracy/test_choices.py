@@ -134,7 +134,7 @@ def test_choices_and_noise_by_total_probability() -> None:
     mixed = dipc.load(f"{head} b <- choose {{ true : 1/(1+eps), false : eps/(1+eps) }}; {body}")
     weight = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 1, 0))
     for x, k in ((0, 0), ("1/2", 1), (-1, 2), (3, 2)):
-        values = {"x": x, "k": k}
+        values: dict[str, object] = {"x": x, "k": k}
         parts = [outcome(dipc.load(f"{head} b <- {b}; {body}"), values, y=True) for b in ("true", "false")]
         assert outcome(mixed, values, y=True) == weight * parts[0] + (1 - weight) * parts[1]
         assert total(o.probability.value for o in mixed.outcomes(values)) == 1

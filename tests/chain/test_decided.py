@@ -108,6 +108,8 @@ def test_irredundant_is_equivalent_and_minimal(facts):
         ([known(X(0) - u(0)), known(X(0) - u(1), LE)], known(u(1) - u(0), GT), True),
         ([known(u(0) - u(1)), known(X(0) - u(0))], known(X(0) - u(1)), True),
         ([known(X(0) + X(1)), known(X(0) - X(1))], known(X(0)), True),
+        ([known(X(0) - X(1)), known(X(1))], known(X(0)), True),
+        ([known(X(1)), known(X(0) - X(1)), known(X(2) - X(1)), known(X(2), LE)], known(X(0)), True),
         ([known(X(0) + X(1)), known(X(0) - X(1))], known(X(1)), None),
         ([known(X(0).scaled(Fraction(2)) - X(1)), known(X(1) - X(2))], known(X(0).scaled(Fraction(2)) - X(2)), True),
     ],

@@ -315,8 +315,8 @@ def test_what_only_follows_from_constraints_does_not_make_them_superfluous():
         ("coin", BOOL, Role.OUTPUT, None),
     )  # fmt: skip
     zero = ("ifcompare", ({1: 1}, 0), "=", [("set", 2, 1)], [])
-    same = ("ifcompare", ({0: 1, 1: -1}, 0), "=", [zero], [])
-    body = [("ifcompare", ({0: 1}, 0), ">=", [same], [])]
+    positive = ("ifcompare", ({0: 1}, 0), ">=", [zero], [])
+    body = [("ifcompare", ({0: 1, 1: -1}, 0), "=", [positive], [])]
     flip = ("choose", 3, [(const(True), 1), (const(False), 1)])
     program = writer.program([("dlap", 0, 1, ({}, 0)), ("dlap", 1, 1, ({}, 0)), *body, flip])
     chain = explore(program, {})

@@ -1,4 +1,4 @@
-"""The ring of exponential polynomials, against a model: a dictionary from (k, q) to the coefficient of eps^k·e^{q·eps}."""
+"""The ring of exponential polynomials, against a model: a dictionary of the coefficients by (k, q)."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_negative_powers_are_refused() -> None:
         ExpPoly.one() ** -1
 
 
-# --- equality and hash depend on the function only --------------------------------------------------------
+# --- equality and hash depend on the function only -----------------------------------------------------
 
 
 @given(models, models, exponents, positive)
@@ -163,7 +163,7 @@ def test_a_constant_equals_and_hashes_like_the_number(c: Fraction | int) -> None
     assert f != "c"
 
 
-# --- change of eps, derivative ------------------------------------------------------------------------------
+# --- change of eps, derivative -------------------------------------------------------------------------
 
 
 @given(models, positive)
@@ -187,7 +187,7 @@ def test_leibniz(f: Model, g: Model) -> None:
     assert (left * right).derivative() == left.derivative() * right + left * right.derivative()
 
 
-# --- values --------------------------------------------------------------------------------------------------
+# --- values --------------------------------------------------------------------------------------------
 
 
 @given(models, positive, st.sampled_from([5, 30, 80]))

@@ -51,7 +51,7 @@ def test_it_shares_no_code_with_the_engines_it_judges() -> None:
     }
 
 
-# --- by hand ------------------------------------------------------------------------------------------------
+# --- by hand -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -118,7 +118,7 @@ def test_a_range_of_a_difference() -> None:
     assert measure_by_linear_extensions(inside) == 1 - terms((0, -1, 1), (1, -1, Fraction(1, 2)))
 
 
-# --- partitions and transformations ------------------------------------------------------------------------------
+# --- partitions and transformations --------------------------------------------------------------------
 
 
 @settings(max_examples=15)
@@ -151,7 +151,7 @@ def test_names_and_units_do_not_matter(e: Event, order: list[int], scales: list[
     assert measure_by_linear_extensions(rewritten) == measure_by_linear_extensions(e)
 
 
-# --- what it refuses ------------------------------------------------------------------------------------------------
+# --- what it refuses -----------------------------------------------------------------------------------
 
 
 def test_offsets_that_are_no_order_are_refused() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import factorial, log2
 from time import process_time
 
@@ -52,7 +52,7 @@ def ring(f: object) -> ExpPoly:
 def chain(noises: list[Noise], order: tuple[int, ...] | None = None) -> Event:
     """The noises in falling order."""
     order = order or tuple(range(len(noises)))
-    return event(noises, *(above(i, j) for i, j in zip(order, order[1:], strict=False)))
+    return event(noises, *(above(i, j) for i, j in pairwise(order)))
 
 
 def star(means: list[Fraction | int], tops: int, rate: Fraction = Fraction(1, 4)) -> Event:
@@ -62,7 +62,7 @@ def star(means: list[Fraction | int], tops: int, rate: Fraction = Fraction(1, 4)
     return event(noises, *(above(i, 0) if i >= first else above(0, i) for i in range(1, len(noises))))
 
 
-# --- against the naive integrator ---------------------------------------------------------------------------------
+# --- against the naive integrator ----------------------------------------------------------------------
 
 
 @given(tree_events(4))
@@ -129,7 +129,7 @@ def test_all_pairs_are_one_chain() -> None:
     assert measurer.integrals == 1
 
 
-# --- partitions ------------------------------------------------------------------------------------------------------
+# --- partitions ----------------------------------------------------------------------------------------
 
 
 @given(difference_events(4), st.data())
@@ -180,7 +180,7 @@ def test_ranges_of_a_difference_sum_to_one() -> None:
     assert total == measure(event(noises, above(1, 2)))
 
 
-# --- closed forms ------------------------------------------------------------------------------------------------------
+# --- closed forms --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("x1", [Fraction(-1), Fraction(-3, 2), Fraction(-10)])
@@ -190,9 +190,7 @@ def test_example_4_term_by_term(x1: Fraction, x2: Fraction, gamma: Fraction) -> 
     """NumericSparse with two queries x1 < 0 < x2: the output is (bottom, z) with |z - x2| < gamma (section 5.1)."""
     noises = [laplace(Fraction(4, 9)), laplace(Fraction(2, 9), x1), laplace(Fraction(2, 9), x2)]
     noises.append(laplace(Fraction(1, 9), x2))
-    e = event(
-        noises, above(0, 1), above(2, 0), halfspace({3: 1}, gamma - x2), halfspace({3: -1}, x2 + gamma)
-    )
+    e = event(noises, above(0, 1), above(2, 0), halfspace({3: 1}, gamma - x2), halfspace({3: -1}, x2 + gamma))
     ninth = Fraction(1, 9)
     p1 = terms(
         (0, 0, 1),
@@ -244,7 +242,7 @@ def test_null_events() -> None:
     assert measure(event(noises, halfspace({0: 1}, -2), above(1, 0), halfspace({1: -1}, 1), above(2, 1))) == 0
 
 
-# --- cycles ---------------------------------------------------------------------------------------------------------------
+# --- cycles --------------------------------------------------------------------------------------------
 
 
 def test_equal_parallel_ways_do_not_remove_each_other() -> None:
@@ -308,7 +306,7 @@ def test_splitting_is_limited() -> None:
     assert "more than 3 orderings" in stopped.value.reason
 
 
-# --- sampling ------------------------------------------------------------------------------------------------------------
+# --- sampling ------------------------------------------------------------------------------------------
 
 
 SAMPLED = [
@@ -350,7 +348,7 @@ def test_sampling_does_not_contradict(e: Event, eps: Fraction) -> None:
     assert beta.ppf(0.5e-9, hits, count - hits + 1) <= low <= high <= beta.ppf(1 - 0.5e-9, hits + 1, count - hits)
 
 
-# --- canonical forms -------------------------------------------------------------------------------------------------------
+# --- canonical forms -----------------------------------------------------------------------------------
 
 
 @given(tree_events(5), st.data())
@@ -359,7 +357,9 @@ def test_isomorphic_systems_share_their_integrals(e: Event, data: st.DataObject)
     size = len(e.noises)
     order = data.draw(st.permutations(range(size)))
     scales = data.draw(st.lists(st.sampled_from(SCALES), min_size=size, max_size=size))
-    zeros = data.draw(st.lists(st.sampled_from([Fraction(0), Fraction(2), Fraction(-1, 3)]), min_size=size, max_size=size))
+    zeros = data.draw(
+        st.lists(st.sampled_from([Fraction(0), Fraction(2), Fraction(-1, 3)]), min_size=size, max_size=size)
+    )
     factor = data.draw(st.sampled_from([Fraction(1), Fraction(2), Fraction(3, 5)]))
     measurer = Measurer()
     expected = ring(measurer.measure(e))
@@ -409,11 +409,11 @@ def test_forgetting_bounds_what_is_kept() -> None:
     assert len(measurer._trees) + len(measurer._products) < 20
 
 
-# --- growth and limits --------------------------------------------------------------------------------------------------------
+# --- growth and limits ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def meters(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Meter]]:
+def meters(monkeypatch: pytest.MonkeyPatch) -> list[Meter]:
     """The meters of all integrals made in the test."""
     made: list[Meter] = []
 
@@ -422,7 +422,7 @@ def meters(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Meter]]:
         return made[-1]
 
     monkeypatch.setattr(forest, "Meter", recorded)
-    yield made
+    return made
 
 
 SHAPES = {
@@ -439,7 +439,7 @@ def test_the_work_grows_polynomially(name: str, meters: list[Meter]) -> None:
     steps = [meter.steps for meter in meters]
     assert len(steps) == len(sizes)
     assert all(length <= 4 * m for length, m in zip(lengths, sizes, strict=True))
-    exponents = [log2(later / sooner) for sooner, later in zip(steps, steps[1:], strict=False)]
+    exponents = [log2(later / sooner) for sooner, later in pairwise(steps)]
     assert max(exponents) <= 3.2, exponents
 
 
@@ -468,7 +468,14 @@ def unlike_ranges(m: int) -> Event:
 
 @pytest.mark.parametrize(
     ("shape", "m"),
-    [(unlike_star, 30), (unlike_star, 60), (unlike_rates, 30), (unlike_rates, 60), (unlike_chain, 60), (unlike_ranges, 60)],
+    [
+        (unlike_star, 30),
+        (unlike_star, 60),
+        (unlike_rates, 30),
+        (unlike_rates, 60),
+        (unlike_chain, 60),
+        (unlike_ranges, 60),
+    ],
 )
 def test_closed_forms_of_exponential_length_are_refused_soon(shape: Callable[[int], Event], m: int) -> None:
     """2^m terms and more, exactly: no algorithm writes that down."""

@@ -1,6 +1,7 @@
 """Random events over Laplace noises, and ways of writing the same event differently.
 
-Rates and lengths come from short lists, so that equal rates (resonance), coinciding breakpoints and isomorphic parts are common.
+Rates and lengths come from short lists, so that equal rates (resonance), coinciding breakpoints and isomorphic parts
+are common.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def tree_events(draw: st.DrawFn, most: int = 4, *, scaled: bool = True, two_side
         constraints.append(low)
         if two_sided and draw(st.integers(0, 3)) == 0:
             constraints.append(
-                halfspace(dict(negated(low).coefficients), -low.constant + draw(st.sampled_from([1, 2, Fraction(1, 2)])))
+                halfspace(
+                    dict(negated(low).coefficients), -low.constant + draw(st.sampled_from([1, 2, Fraction(1, 2)]))
+                )
             )
     return Event(tuple(draw(noises) for _ in range(size)), tuple(draw(st.permutations(constraints))))
 
