@@ -146,6 +146,8 @@ def targets(runs: int, as_json: bool) -> None:
             click.echo(f"{word:7} {goal.name}: {goal.measured:.3g} {goal.unit} (goal: at most {goal.limit:g})")
             if goal.remark:
                 click.echo(f"        {goal.remark}")
+            if goal.undecided:
+                click.echo(f"        undecided: {goal.undecided}")
     if not all(goal.met for goal in goals):
         raise SystemExit(1)
 
@@ -157,7 +159,7 @@ def measure(kind: str, arguments: tuple[str, ...]) -> None:
     """Measure one task in this process; for `targets`."""
     from benchmarks.targets import measure as run
 
-    click.echo(json.dumps(run(kind, arguments)))
+    click.echo(json.dumps(dataclasses.asdict(run(kind, arguments))))
 
 
 if __name__ == "__main__":

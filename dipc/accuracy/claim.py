@@ -23,6 +23,7 @@ from dipc.accuracy.rationals import exact_rational
 from dipc.accuracy.table import MISTAKE_LIMIT, Row, Table
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Excerpt, Source
+from dipc.exact.limits import Undecided
 from dipc.exact.quotient import Closed
 from dipc.exact.sign.interval import Interval
 from dipc.syntax.ast import ClaimField, Name
@@ -165,7 +166,12 @@ class Claim:
                 "",
                 "a row with dd = inf needs Pr >= 1 - beta for every alpha, so beta must have a limit",
             )
-        quotient = over_positive(limit.numerator_flat(), limit.denominator)
+        try:
+            quotient = over_positive(limit.numerator_flat(), limit.denominator)
+        except Undecided as error:
+            raise expression.error(
+                "E0613", "beta is too large to be brought to one denominator", expression.tree, "", error.reason
+            ) from None
         if quotient is None:
             raise expression.error(
                 "E0608",

@@ -49,7 +49,8 @@ class Decider:
         self._intervals = intervals
         self._limits = limits
         self._known: dict[tuple[ClosedForm, ClosedForm], Settled] = {}
-        self._by_identity: dict[tuple[int, int], Settled] = {}
+        #: With the objects themselves: an identity means something only as long as its object lives.
+        self._by_identity: dict[tuple[int, int], tuple[ClosedForm, ClosedForm, Settled]] = {}
         self.seconds = 0.0
 
     @property
@@ -61,14 +62,15 @@ class Decider:
         """ACCURATE only with Pr >= 1 - beta proved for every eps of the intervals, INACCURATE only with an eps of them
         at which it is refuted, else UNDECIDED with the reason."""
         identity = (id(probability), id(beta))
-        settled = self._by_identity.get(identity)
+        met = self._by_identity.get(identity)
+        if met is not None:
+            return met[-1]
+        settled = self._known.get((probability, beta))
         if settled is None:
-            settled = self._known.get((probability, beta))
-            if settled is None:
-                begun = perf_counter()
-                settled = self._known[probability, beta] = self._decide(probability.value, beta.value)
-                self.seconds += perf_counter() - begun
-            self._by_identity[identity] = settled
+            begun = perf_counter()
+            settled = self._known[probability, beta] = self._decide(probability.value, beta.value)
+            self.seconds += perf_counter() - begun
+        self._by_identity[identity] = (probability, beta, settled)
         return settled
 
     def _decide(self, probability: Closed, beta: Closed) -> Settled:

@@ -10,7 +10,6 @@ from pathlib import Path
 from dipc.accuracy.files import read_source
 from dipc.accuracy.program import Program
 from dipc.accuracy.rationals import exact_rational
-from dipc.chain.support import refuse_unsupported
 from dipc.diagnostics.source import Source
 from dipc.syntax.lower import lower
 from dipc.syntax.parser import parse
@@ -22,7 +21,7 @@ def load(path_or_text: str | os.PathLike[str], /, **constants: object) -> Progra
     A str is a path if it ends with `.dip` or names an existing file, else it is the text itself. Constants are ints,
     Fractions or texts such as "1/3": floats are not exact.
 
-    Raises DiagnosticError with all that is wrong with the program or not executed yet, and TypeError for inexact
+    Raises DiagnosticError with all that is wrong with the program, and TypeError for inexact
     constants.
     """
     values = {name: exact_rational(value, name) for name, value in constants.items()}
@@ -31,9 +30,7 @@ def load(path_or_text: str | os.PathLike[str], /, **constants: object) -> Progra
 
 def load_source(source: Source, constants: Mapping[str, Fraction]) -> Program:
     """The program that `source` holds; see `load`."""
-    core = lower(parse(source), source, constants)
-    refuse_unsupported(core)
-    program = Program(core)
+    program = Program(lower(parse(source), source, constants))
     # Weights that make no distribution are a mistake of the program, and are shown before anything else is done.
     _ = program.choices
     return program

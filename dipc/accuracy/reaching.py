@@ -10,7 +10,7 @@ from dipc.accuracy.weights import Weights, numerator_of, place_text
 from dipc.chain.chain import Chain
 from dipc.chain.codes import Code
 from dipc.chain.edge import ChoiceWeight, ExpressionWeight
-from dipc.chain.reach import Reach, Step, reach
+from dipc.chain.reach import NOWHERE, Reach, Step, reach
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label
 from dipc.exact.absorption import absorption_weights
 from dipc.exact.effort import TermLimit
@@ -36,7 +36,7 @@ def exit_weights(chain: Chain, weights: Weights, limit: TermLimit) -> dict[int, 
     if not chain.flow.forward:
         _require_ends(chain, found, weights)
     edges = {node: [(goal, _weight(chosen, weights)) for goal, chosen in steps] for node, steps in found.edges.items()}
-    reached = absorption_weights(edges, found.start, found.ends, limit)
+    reached = absorption_weights(edges, found.start, found.ends, limit, frozenset({NOWHERE}))
     return {node: simplest(weight) for node, weight in reached.items()}
 
 

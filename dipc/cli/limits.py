@@ -25,6 +25,7 @@ NAMES = {
     "intervals": "subdivisions of the interval of eps",
     "bits": "bits of the numbers that decide a sign",
     "degree": "degree of a polynomial that is split into square-free parts",
+    "power": "power of eps in a function whose sign is decided",
 }
 
 
@@ -82,6 +83,8 @@ def _changed(limits: Limits, name: str, n: int) -> Limits:
             sign = replace(sign, max_precision_bits=n)
         case "degree":
             sign = replace(sign, max_degree=n)
+        case "power":
+            sign = replace(sign, max_power=n)
         case _:
             raise AssertionError(name)
     general = replace(measure.general, polyhedral=polyhedral, lattice=lattice)

@@ -98,6 +98,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
+    # Exact numbers may be long; those of claims are bounded where they are read, the others by the limits.
+    sys.set_int_max_str_digits(0)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without a letter shows `?`, not a traceback

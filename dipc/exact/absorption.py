@@ -62,9 +62,14 @@ class _Arithmetic:
 
 
 def absorption_weights(
-    edges: Mapping[S, Iterable[tuple[S, Closed]]], start: S, exits: frozenset[S], limit: TermLimit | None = None
+    edges: Mapping[S, Iterable[tuple[S, Closed]]],
+    start: S,
+    exits: frozenset[S],
+    limit: TermLimit | None = None,
+    ignored: frozenset[S] = frozenset(),
 ) -> dict[S, Closed]:
-    """For each exit, the total weight of all paths from `start` to it, exactly.
+    """For each exit that can be reached, the total weight of all paths from `start` to it, exactly; without those of
+    `ignored`, which take the paths that do not matter.
 
     `edges[s]` lists successors with weights that are positive for every eps > 0; several edges to one state add up.
     Within each strongly connected component the weights leaving a state inside it must sum to at most 1. Raises
@@ -90,11 +95,11 @@ def absorption_weights(
                 continue
             if not graph.out_degree(s):
                 raise Trapped(frozenset(component))
-            weights = {(s, t): graph.edges[s, t]["weight"] for t in graph.successors(s)}
+            weights = {(s, t): graph.edges[s, t]["weight"] for t in graph.successors(s) if t not in ignored}
             flow = {s: reached.pop(s)}
         else:
             flow = {s: reached.pop(s) for s in component if s in reached}
-            weights = _through(graph, frozenset(component), frozenset(flow), arithmetic)
+            weights = _through(graph, frozenset(component), frozenset(flow), arithmetic, ignored)
         for (s, t), weight in weights.items():
             if s in flow:
                 part = arithmetic.times(flow[s], weight)
@@ -103,7 +108,11 @@ def absorption_weights(
 
 
 def _through(
-    graph: nx.DiGraph[S], component: frozenset[S], entries: frozenset[S], arithmetic: _Arithmetic
+    graph: nx.DiGraph[S],
+    component: frozenset[S],
+    entries: frozenset[S],
+    arithmetic: _Arithmetic,
+    ignored: frozenset[S],
 ) -> dict[tuple[S, S], Closed]:
     """For each entry of a component and each state just outside it, the weight of all paths from one to the other."""
     out: dict[S, dict[S, Closed]] = {s: {} for s in component}
@@ -115,6 +124,7 @@ def _through(
                 into[t].add(s)
     if all(t in component for s in component for t in out[s]):
         raise Trapped(component)
+    out = {s: {t: weight for t, weight in row.items() if t not in ignored} for s, row in out.items()}
     # The source of each entry is a copy of it, so that the entry itself may be removed like the others.
     sources: dict[S, dict[S, Closed]] = {s: {s: ExpPoly.one()} for s in entries}
     fed: dict[S, set[S]] = {s: {s} if s in entries else set() for s in component}

@@ -17,7 +17,12 @@ from typing import Any
 import flint
 from flint.utils.flint_exceptions import DomainError
 
+from dipc.exact.limits import LimitReached
+
 _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y"), flint.Ordering.lex)
+
+#: Common divisors are not looked for where both functions have a higher degree than this.
+_MOST_DEGREE = 2_000_000
 
 #: One term c·eps^k·e^{q·eps} as (k, q, c).
 Term = tuple[int, Fraction, Fraction]
@@ -226,8 +231,14 @@ class ExpPoly:
         return ExpPoly(self._poly**exponent, self._low * exponent, self._unit)
 
     def common_divisor(self, other: ExpPoly) -> ExpPoly:
-        """A greatest common divisor in the ring, up to a factor c·e^{q·eps} with c != 0. Not both may be zero."""
+        """A greatest common divisor in the ring, up to a factor c·e^{q·eps} with c != 0. Not both may be zero.
+
+        Raises LimitReached where the degrees over the common unit are too high: FLINT works on dense polynomials.
+        """
         (left, _), (right, _), unit = self._aligned(other)
+        degree = min(int(left.degrees()[1]), int(right.degrees()[1]))
+        if degree > _MOST_DEGREE:
+            raise LimitReached("degree", f"a common divisor of functions of degree {degree} was asked for")
         return ExpPoly(left.gcd(right), 0, unit)
 
     @property

@@ -428,3 +428,11 @@ def test_subscripts_are_the_json_fields() -> None:
     assert row["probability"] == row.probability
     assert row.counterexample is not None
     assert row.counterexample["eps"] == "1"
+
+
+def test_a_beta_without_a_common_denominator_of_bearable_size_is_refused() -> None:
+    program = dipc.load("program p; input q : real; output out : real; out <- Lap(eps, q);")
+    with pytest.raises(dipc.DiagnosticError) as caught:
+        dipc.check(program, [{"q": 0, "out": 0}], beta="1/(1+exp(-eps/1e9))+1/(2+exp(-eps/(1e9+1)))", gamma=1)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == ("E0613", "beta is too large to be brought to one denominator")

@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 
 from dipc.chain.explore import explore
-from dipc.chain.support import refuse_unsupported
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Span
 from dipc.syntax.ast import Role
@@ -176,7 +175,3 @@ def test_a_value_of_weight_zero_is_not_looked_at():
     writer = Writer(("x", integers(0, 2), Role.OUTPUT, F(2)))
     program = writer.program([("choose", 0, [(const(7), 0), (const(1), 1)])])
     assert [exit_state.outputs for exit_state in explore(program, {}).exits] == [{0: F(1)}]
-
-
-def test_nothing_of_the_language_is_refused():
-    refuse_unsupported(sparse(3, 2))

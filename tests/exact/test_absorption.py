@@ -56,6 +56,21 @@ def test_a_state_without_successors_that_is_no_exit_is_a_trap() -> None:
         absorption_weights({0: [(1, HALF), (2, HALF)]}, 0, frozenset([2]))
 
 
+def test_an_exit_may_be_ignored() -> None:
+    """The others keep their weights, in loops and outside, and the ignored one has none; it is no trap either."""
+    up, stop = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, -1)), Fraction(1, 3)
+    edges: dict[int, list[tuple[int, Closed]]] = {
+        0: [(1, up), (9, 1 - up)],
+        1: [(0, HALF), (2, HALF)],
+        2: [(2, HALF * Fraction(1, 3)), (9, HALF), (8, ExpPoly.constant(stop))],
+        3: [(9, ExpPoly.one())],
+    }
+    everything = absorption_weights(edges, 0, frozenset([8, 9]))
+    assert everything[8] + everything[9] == 1
+    assert absorption_weights(edges, 0, frozenset([8, 9]), ignored=frozenset([9])) == {8: everything[8]}
+    assert absorption_weights(edges, 3, frozenset([8, 9]), ignored=frozenset([9])) == {}
+
+
 def test_the_start_may_be_an_exit() -> None:
     assert absorption_weights({}, 0, frozenset([0])) == {0: ExpPoly.one()}
 

@@ -386,6 +386,14 @@ def test_different_systems_are_told_apart() -> None:
     assert measurer.measure(event(other, above(0, 1))) != measurer.measure(event(one, above(0, 1)))
 
 
+def test_the_order_of_independent_parts_does_not_matter() -> None:
+    """The very same result, so that whoever remembers results by identity finds it."""
+    noises = [laplace(1), laplace(2, 1), laplace(1, 1), laplace(Fraction(1, 2))]
+    measurer = Measurer()
+    e = event(noises, above(0, 1), above(2, 3))
+    assert measurer.measure(e) is measurer.measure(permuted(e, [2, 3, 0, 1]))
+
+
 def test_the_rows_of_a_table_need_few_integrals() -> None:
     """All 3^6 inputs of a sparse vector in {-1, 0, 1}: the leaves of a star are only counted."""
     measurer = Measurer()

@@ -2,10 +2,12 @@
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import LimitReached
 from dipc.exact.quotient import Quotient
 
 rationals = st.fractions(min_value=-3, max_value=3, max_denominator=4)
@@ -55,3 +57,11 @@ def test_a_quotient_that_is_in_the_ring_says_so() -> None:
     assert Quotient(1 - r**2, 1 - r).in_ring() == 1 + r
     assert Quotient(ExpPoly.one(), 1 + r).in_ring() is None
     assert 1 - Quotient(r, 1 + r) == Quotient(ExpPoly.one(), 1 + r)
+
+
+def test_a_common_divisor_of_huge_degrees_is_given_up_at_once() -> None:
+    # Over the common unit both denominators have degrees near 10^18, and FLINT would abort the process.
+    left = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, Fraction(-1, 10**9)))
+    right = Quotient(ExpPoly.one(), 2 + ExpPoly.term(1, 0, Fraction(-1, 10**9 + 1)))
+    with pytest.raises(LimitReached):
+        left + right

@@ -86,7 +86,8 @@ def sign_at(f: ExpPoly, eps: Fraction, limits: SignLimits | None = None) -> int:
         raise ValueError("eps must be positive")
     if f.is_zero():
         return 0
-    return sign_of_form(normal_form(f), eps, Budget(limits or SignLimits()))
+    budget = Budget(limits or SignLimits())
+    return sign_of_form(normal_form(f, budget), eps, budget)
 
 
 def sign_of_form(form: NormalForm, eps: Fraction, budget: Budget) -> int:
@@ -99,7 +100,7 @@ def sign_chart(f: ExpPoly, interval: Interval, limits: SignLimits | None = None)
     budget = Budget(limits or SignLimits())
     if f.is_zero():
         return _constant_chart(interval, 0)
-    form = normal_form(f)
+    form = normal_form(f, budget)
     if interval.is_point:
         return _constant_chart(interval, sign_of_form(form, interval.lower, budget))
     return chart_of(analyze(form, interval, budget, skip_even=False), budget)
@@ -113,7 +114,7 @@ def isolate_roots(f: ExpPoly, interval: Interval, limits: SignLimits | None = No
     if f.is_zero():
         raise ValueError("every point is a root of the zero function")
     budget = Budget(limits or SignLimits())
-    form = normal_form(f)
+    form = normal_form(f, budget)
     ends = {end for end in (interval.lower, interval.upper) if end is not None and end in interval}
     at_ends = []
     inside: tuple[Root, ...] = ()

@@ -77,7 +77,7 @@ def decide_nonnegative(f: ExpPoly, interval: Interval, limits: SignLimits | None
     budget = Budget(limits or SignLimits())
     if f.is_zero():
         return Holds(None)
-    form = normal_form(f)
+    form = normal_form(f, budget)
     if interval.is_point:
         return _decide_point(form, interval, budget)
     analysis = analyze(form, interval, budget, skip_even=True)

@@ -17,6 +17,8 @@ class SignLimits:
     """Bits of a fixed-point number, and twice the bits of an exact one."""
     max_degree: int = 20_000
     """Degree up to which a polynomial is tested for multiple roots and split into square-free parts."""
+    max_power: int = 500
+    """Power of eps up to which a function is looked at: every Taylor model has as many columns."""
     max_taylor_terms: int = 20_000
     """Taylor coefficients at 0 looked at to find the order of vanishing there."""
 
@@ -66,6 +68,14 @@ class Budget:
                 "sign.max_degree",
                 f"a polynomial to be split into square-free parts has degree {degree}, more than "
                 f"{self.limits.max_degree}",
+            )
+
+    def check_power(self, power: int) -> None:
+        """Refuse a function with too high a power of eps."""
+        if power > self.limits.max_power:
+            raise LimitReached(
+                "sign.max_power",
+                f"the sign of a function with eps^{power} was asked for, more than eps^{self.limits.max_power}",
             )
 
     def check_taylor_terms(self, terms: int) -> None:

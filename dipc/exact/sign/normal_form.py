@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from dipc.exact.exppoly import ExpPoly
+from dipc.exact.sign.limits import Budget
 from dipc.exact.sign.polynomial import Polynomial
 
 
@@ -25,13 +26,14 @@ class NormalForm:
     exponent: Fraction
 
 
-def normal_form(f: ExpPoly) -> NormalForm:
-    """The normal form of f, which must not be zero."""
+def normal_form(f: ExpPoly, budget: Budget) -> NormalForm:
+    """The normal form of f, which must not be zero. Raises LimitReached for too high powers of eps."""
     unit, terms = f.integer_terms()
     assert terms
     top = max(j for _, j, _ in terms)
     power = min(k for k, _, _ in terms)
     degree = max(k for k, _, _ in terms) - power
+    budget.check_power(degree)
     step = gcd(*(top - j for _, j, _ in terms))
     scale = Fraction(step, unit) if step else Fraction(1)
     step = step or 1

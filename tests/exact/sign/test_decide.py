@@ -408,3 +408,11 @@ def test_limits_are_reported_and_never_answered(f: ExpPoly, limits: SignLimits, 
         decide_nonnegative(f, POSITIVE, limits)
     assert caught.value.limit == name
     assert "sign" in caught.value.reason or "degree" in caught.value.reason or "Taylor" in caught.value.reason
+
+
+@pytest.mark.parametrize("power", [1_000, 20_000, 10**9])
+def test_high_powers_of_eps_are_given_up_at_once(power: int) -> None:
+    f = 1 - ExpPoly.term(1, power, -1)
+    with pytest.raises(LimitReached) as caught:
+        decide_nonnegative(f, Interval.positive())
+    assert caught.value.limit == "sign.max_power"
