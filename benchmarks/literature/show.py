@@ -49,10 +49,10 @@ def show(outcomes: Sequence[Outcome], console: Console) -> None:
 
 
 def _beta(outcome: Outcome) -> str:
-    """The claim's beta as it was given, or that of its first row."""
-    row = outcome.entry.table(outcome.claim)[0]
+    """The claim's beta as it was given, or that of its last row."""
+    row = outcome.entry.table(outcome.claim)[-1]
     if "beta" in row:
-        return f"{row['beta']}, …"
+        return f"…, {row['beta']}"
     return outcome.claim.beta or "the program's"
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from benchmarks import published, runner, show, targets
+from benchmarks import published, runner, show, targets, tasks
 from benchmarks.mechanisms import MECHANISMS
 from benchmarks.published import PublishedRow
 from dipc import Verdict
@@ -108,3 +108,25 @@ def test_all_fifty_rows_of_tables_2_and_3_hold() -> None:
 
 def test_slope() -> None:
     assert targets.slope([(math.log(m), math.log(3 * m**2)) for m in (50, 100, 200)]) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("name", [name for name in tasks.TASKS if not name.endswith("_walk")])
+def test_tasks(name: str) -> None:
+    tasks.TASKS[name]().check()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in tasks.TASKS if name.endswith("_walk")])
+def test_long_walks(name: str) -> None:
+    tasks.TASKS[name]().check()
+
+
+def test_a_wrong_answer_is_not_timed_in_silence() -> None:
+    with pytest.raises(RuntimeError, match=r"and not 0\.25"):
+        tasks.Answer(Fraction(1, 2), Fraction(1, 2), lambda: 0.25).check()
+
+
+def test_a_goal_without_an_answer_is_missed() -> None:
+    assert targets.Goal("g", 2, 1, "s").met
+    assert not targets.Goal("g", 2, 3, "s").met
+    assert not targets.Goal("g", 2, 1, "s", undecided="a limit").met

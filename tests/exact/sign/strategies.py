@@ -10,6 +10,8 @@ import mpmath
 from hypothesis import strategies as st
 
 from dipc.exact.exppoly import ExpPoly
+from dipc.exact.sign.limits import Budget, SignLimits
+from dipc.exact.sign.normal_form import NormalForm, normal_form
 from dipc.exact.sign.polynomial import Polynomial
 
 EPS = ExpPoly.term(1, 1, 0)
@@ -18,6 +20,11 @@ EPS = ExpPoly.term(1, 1, 0)
 def e(exponent: Fraction | int | str = 1) -> ExpPoly:
     """e^{exponent·eps}."""
     return ExpPoly.term(1, 0, Fraction(exponent))
+
+
+def normal(f: ExpPoly) -> NormalForm:
+    """The normal form, with the usual limits."""
+    return normal_form(f, Budget(SignLimits()))
 
 
 @dataclass(frozen=True)

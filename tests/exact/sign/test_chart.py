@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.limits import LimitReached
 from dipc.exact.sign import Interval, SignChart, SignLimits, isolate_roots, refine, sign_chart
-from dipc.exact.sign.normal_form import normal_form
 from tests.exact.sign.oracle import count_roots_of_z, sign
-from tests.exact.sign.strategies import EPS, Planted, e, exp_polys, planted, small_rationals
+from tests.exact.sign.strategies import EPS, Planted, e, exp_polys, normal, planted, small_rationals
 
 
 def number(x: Fraction) -> mpmath.mpf:
@@ -93,7 +92,7 @@ def test_number_of_roots_agrees_with_sturm(f: ExpPoly) -> None:
     """Exponentials alone: a polynomial in one variable, for which there is an older method."""
     if f.is_zero():
         return
-    polynomial = normal_form(f).polynomial
+    polynomial = normal(f).polynomial
     if polynomial.degree_z <= 60:
         assert len(sign_chart(f, Interval.positive()).roots) == count_roots_of_z(polynomial)
 

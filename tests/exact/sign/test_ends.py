@@ -14,10 +14,9 @@ from dipc.exact.sign import Interval, sign_chart
 from dipc.exact.sign.at_infinity import at_infinity
 from dipc.exact.sign.limits import Budget, SignLimits
 from dipc.exact.sign.near_zero import _prove, _tail, near_zero
-from dipc.exact.sign.normal_form import normal_form
 from dipc.exact.sign.polynomial import Layout, Polynomial
 from tests.exact.sign.oracle import polynomial_terms, terms_value
-from tests.exact.sign.strategies import EPS, e, polynomials
+from tests.exact.sign.strategies import EPS, e, normal, polynomials
 
 
 def budget() -> Budget:
@@ -87,15 +86,15 @@ def test_order_at_zero_of_the_exponential_less_its_taylor_polynomial(order: int)
     f = e(1)
     for n in range(order):
         f = f - EPS**n * Fraction(1, factorial(n))
-    found = near_zero(Layout(normal_form(f).polynomial), budget())
+    found = near_zero(Layout(normal(f).polynomial), budget())
     assert found.order == order
     assert found.sign == 1
-    assert near_zero(Layout(normal_form(-f).polynomial), budget()).sign == -1
+    assert near_zero(Layout(normal(-f).polynomial), budget()).sign == -1
 
 
 def test_order_at_zero_of_a_high_power() -> None:
     f = (1 - e(-1)) ** 40 * (e(-2) - Fraction(1, 2))
-    found = near_zero(Layout(normal_form(f).polynomial), budget())
+    found = near_zero(Layout(normal(f).polynomial), budget())
     assert (found.order, found.sign) == (40, 1)
     assert found.radius < Fraction(35, 100)
 
@@ -103,13 +102,13 @@ def test_order_at_zero_of_a_high_power() -> None:
 def test_the_order_has_a_limit() -> None:
     f = (1 - e(-1)) ** 40
     with pytest.raises(LimitReached, match="first 10 Taylor coefficients"):
-        near_zero(Layout(normal_form(f).polynomial), Budget(SignLimits(max_taylor_terms=10)))
+        near_zero(Layout(normal(f).polynomial), Budget(SignLimits(max_taylor_terms=10)))
 
 
 def test_a_radius_does_not_reach_over_a_root() -> None:
     for root in (Fraction(1, 10**6), Fraction(1, 3), Fraction(17)):
         f = (EPS - root) * (e(-1) + 1)
-        assert near_zero(Layout(normal_form(f).polynomial), budget()).radius < root
+        assert near_zero(Layout(normal(f).polynomial), budget()).radius < root
 
 
 @given(polynomials(most_power=6, most_exponent=20), st.integers(0, 640))
@@ -135,7 +134,7 @@ def test_at_infinity(polynomial: Polynomial, step: int) -> None:
     ],
 )
 def test_sign_at_infinity(f: ExpPoly, sign: int) -> None:
-    form = normal_form(f)
+    form = normal(f)
     found = at_infinity(Layout(form.polynomial), budget())
     assert found.sign == sign
     with mpmath.workprec(6000):
@@ -146,12 +145,12 @@ def test_sign_at_infinity(f: ExpPoly, sign: int) -> None:
 def test_a_term_that_still_grows_is_not_dominated(power: int, size: int) -> None:
     """10^-size·t^power·e^{-t} is small at t = 4 and has its maximum, far above 1, at t = power."""
     f = 1 - EPS**power * e(-1) * Fraction(1, 10**size)
-    form = normal_form(f)
+    form = normal(f)
     assert at_infinity(Layout(form.polynomial), budget()).bound > power
     assert sign_chart(f, Interval.positive()).signs == (1, -1, 1)
 
 
 def test_the_bound_is_not_far_too_large() -> None:
-    form = normal_form(e(3) - 10**300)
+    form = normal(e(3) - 10**300)
     found = at_infinity(Layout(form.polynomial), budget())
     assert 690 < found.bound < 3 * 690

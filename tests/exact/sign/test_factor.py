@@ -9,9 +9,8 @@ from dipc.exact.exppoly import ExpPoly
 from dipc.exact.limits import LimitReached
 from dipc.exact.sign.factor import is_surely_square_free, rational_root, split_content, square_free_parts
 from dipc.exact.sign.limits import Budget, SignLimits
-from dipc.exact.sign.normal_form import normal_form
 from dipc.exact.sign.polynomial import Polynomial
-from tests.exact.sign.strategies import EPS, Planted, e, planted, polynomials
+from tests.exact.sign.strategies import EPS, Planted, e, normal, planted, polynomials
 
 T, Z = sympy.symbols("t z")
 
@@ -25,7 +24,7 @@ def expression(polynomial: Polynomial) -> sympy.Expr:
 
 
 def of(f: ExpPoly) -> Polynomial:
-    return normal_form(f).polynomial
+    return normal(f).polynomial
 
 
 @given(polynomials(most_power=4, most_exponent=6))
@@ -51,7 +50,7 @@ def test_planted_multiplicities(case: Planted) -> None:
         for factor in content.factors
         if rational_root(factor.polynomial) is not None
     }
-    scale = normal_form(case.f).scale
+    scale = normal(case.f).scale
     for root, multiplicity in case.roots():
         exact = [
             place.p for place, _ in case.places if not place.a and abs(place.value() - root) < mpmath.mpf(10) ** -12

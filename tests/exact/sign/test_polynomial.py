@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.exact.sign.exponential import exp_minus
-from dipc.exact.sign.normal_form import normal_form
 from dipc.exact.sign.polynomial import Layout, Polynomial
 from tests.exact.sign.oracle import polynomial_terms, terms_value, value
-from tests.exact.sign.strategies import EPS, e, exp_polys, polynomials
+from tests.exact.sign.strategies import EPS, e, exp_polys, normal, polynomials
 
 points = st.one_of(
     st.builds(Fraction, st.integers(1, 200), st.integers(1, 50)), st.sampled_from([Fraction(1, 10**12), Fraction(999)])
@@ -37,7 +36,7 @@ def test_size(polynomial: Polynomial, t: Fraction) -> None:
 def test_normal_form_is_the_same_function(f, t: Fraction) -> None:
     if f.is_zero():
         return
-    form = normal_form(f)
+    form = normal(f)
     assert form.factor > 0
     assert form.scale > 0
     x = t
@@ -51,19 +50,19 @@ def test_normal_form_is_the_same_function(f, t: Fraction) -> None:
 
 def test_normal_form_is_small_and_independent_of_scale() -> None:
     f = e("3/7") * 6 - EPS**2 * e("1/7") * 4 + EPS**3 * e("2/7") * 10
-    form = normal_form(f * EPS * Fraction(1, 9) * e(5))
+    form = normal(f * EPS * Fraction(1, 9) * e(5))
     assert form.scale == Fraction(1, 7)
     assert form.power == 1
     assert form.exponent == Fraction(38, 7)
-    assert normal_form(f.scaled(Fraction(22, 13))).polynomial == form.polynomial
-    assert normal_form(ExpConstant).polynomial.terms == ((0, 0, 1),)
-    assert normal_form(-ExpConstant).polynomial.terms == ((0, 0, -1),)
+    assert normal(f.scaled(Fraction(22, 13))).polynomial == form.polynomial
+    assert normal(ExpConstant).polynomial.terms == ((0, 0, 1),)
+    assert normal(-ExpConstant).polynomial.terms == ((0, 0, -1),)
 
 
 ExpConstant = e(0) * Fraction(22, 7)
 
 
 def test_wide_gaps_are_not_filled() -> None:
-    layout = Layout(normal_form(e("1000003/7") + e("1/11") + e("1/13")).polynomial)
+    layout = Layout(normal(e("1000003/7") + e("1/11") + e("1/13")).polynomial)
     assert len(layout.exponents) == 3
     assert layout.powers(1, 10**9, 64, 3)[1] == exp_minus(layout.exponents[1], 10**9, 64)

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from dipc.exact.limits import LimitReached
 from dipc.exact.sign import Interval, Root, SignLimits, isolate_roots, refine
 from dipc.exact.sign.limits import Budget
-from dipc.exact.sign.normal_form import normal_form
 from dipc.exact.sign.root import separated
-from tests.exact.sign.strategies import EPS, Planted, e, planted
+from tests.exact.sign.strategies import EPS, Planted, e, normal, planted
 
 
 @given(planted(), st.sampled_from([1, 5, 40, 200]))
@@ -45,11 +44,11 @@ def test_refining_has_a_limit() -> None:
 def test_roots_of_different_factors_are_separated() -> None:
     """log 2 and a rational very near to it, in isolating intervals that overlap."""
     near = Fraction(693147180559945309417232121458, 10**30)
-    factor = normal_form(e(1) - 2).polynomial
-    linear = normal_form(EPS - near).polynomial
+    factor = normal(e(1) - 2).polynomial
+    linear = normal(EPS - near).polynomial
     wide = Root(Fraction(1, 2), Fraction(1), 1, factor, Fraction(1))
     exact = Root(near, near, 2, linear, Fraction(1))
-    other = Root(Fraction(3, 5), Fraction(7, 10), 1, normal_form(e(1000) - 2**1000 - 1).polynomial, Fraction(1000))
+    other = Root(Fraction(3, 5), Fraction(7, 10), 1, normal(e(1000) - 2**1000 - 1).polynomial, Fraction(1000))
     found = separated([wide, exact, other], Budget(SignLimits()))
     assert [root.polynomial for root in found] == [linear, factor, other.polynomial]
     assert all(a.upper <= b.lower for a, b in pairwise(found))
@@ -59,7 +58,7 @@ def test_roots_of_different_factors_are_separated() -> None:
 
 def test_equal_roots_are_never_called_separated() -> None:
     """Forbidden by the contract; the budget ends it."""
-    factor = normal_form(e(1) - 2).polynomial
+    factor = normal(e(1) - 2).polynomial
     same = [Root(Fraction(1, 2), Fraction(1), 1, factor, Fraction(1))] * 2
     with pytest.raises(LimitReached):
         separated(same, Budget(SignLimits(max_intervals=50)))
