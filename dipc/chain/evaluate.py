@@ -12,6 +12,7 @@ from dipc.chain.fault import Fault
 from dipc.chain.state import Mark, SlotValue
 from dipc.chain.text import value_text
 from dipc.diagnostics.source import Span
+from dipc.syntax import values as operations
 from dipc.syntax.core import (
     AffineExpr,
     Apply,
@@ -129,47 +130,21 @@ def _number(value: Value) -> Fraction:
 
 
 def _apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
-    if op is DomOp.NOT:
-        (truth,) = arguments
-        return not truth
-    if op is DomOp.EQ or op is DomOp.NE:
-        left, right = arguments
-        return (left == right) is (op is DomOp.EQ)
-    numbers = [_number(argument) for argument in arguments]
-    match op:
-        case DomOp.ADD:
-            return numbers[0] + numbers[1]
-        case DomOp.SUBTRACT:
-            return numbers[0] - numbers[1]
-        case DomOp.MULTIPLY:
-            return numbers[0] * numbers[1]
-        case DomOp.DIVIDE:
-            if not numbers[1]:
-                raise Fault(
-                    Code.DIVISION_BY_ZERO,
-                    "division by zero",
-                    span,
-                    "the divisor is 0 on this path",
-                    "guard the division with `if`",
-                )
-            return numbers[0] / numbers[1]
-        case DomOp.NEGATE:
-            return -numbers[0]
-        case DomOp.MIN:
-            return min(numbers)
-        case DomOp.MAX:
-            return max(numbers)
-        case DomOp.ABS:
-            return abs(numbers[0])
-        case DomOp.LT:
-            return numbers[0] < numbers[1]
-        case DomOp.LE:
-            return numbers[0] <= numbers[1]
-        case DomOp.GE:
-            return numbers[0] >= numbers[1]
-        case DomOp.GT:
-            return numbers[0] > numbers[1]
-        case DomOp.AND | DomOp.OR:
-            raise AssertionError("evaluated lazily by the caller")
-        case _:
-            assert_never(op)
+    try:
+        return operations.evaluate(op, arguments)
+    except ZeroDivisionError:
+        raise Fault(
+            Code.DIVISION_BY_ZERO,
+            "division by zero",
+            span,
+            "the divisor is 0 on this path",
+            "guard the division with `if`",
+        ) from None
+    except operations.ValueTooLarge:
+        raise Fault(
+            Code.OUTSIDE_DOMAIN,
+            f"a value has more than {operations.MAX_BITS} bits",
+            span,
+            "this number is too large on this path",
+            "keep intermediate results small",
+        ) from None

@@ -91,7 +91,8 @@ def _introduce(system: ValueSystem, row: int) -> bool:
             columns.setdefault(i, {})[at] = c
     # The noise that occurs most often first: in a chain of means that is the link next to the start.
     for n in sorted(system.rows[row][0], key=lambda i: (-len(columns[i]), i)):
-        if system.values[n].parent is not None:
+        # A value that others are made from keeps its meaning: their kernels are about it as it is.
+        if system.values[n].parent is not None or any(value.parent == n for value in system.values):
             continue
         for r in sorted(system.rows[row][0], key=lambda i: (len(columns[i]), i)):
             if r == n or not columns[n].keys() <= columns[r].keys() or _descends(system, r, n):

@@ -183,3 +183,17 @@ def test_every_public_name_exists() -> None:
     assert set(dipc.__all__) <= set(dir(dipc))
     with pytest.raises(AttributeError, match="module 'dipc' has no attribute 'nothing'"):
         _ = dipc.nothing
+
+
+def test_a_number_that_grows_past_all_bounds_on_a_path_is_a_mistake_of_the_program() -> None:
+    product = "(9 + x)"
+    for _ in range(13):
+        product = f"({product})*({product})"
+    program = dipc.load(
+        "program p; output o : {0..1} = 0; var x : {0..1}; x <- choose {0 : 1/2, 1 : 1/2};"
+        f"if {product} > 3 then o <- 1 end"
+    )
+    with pytest.raises(dipc.DiagnosticError) as caught:
+        program.outcomes({})
+    assert caught.value.diagnostics[0].code == "E0704"
+    assert caught.value.diagnostics[0].message == "a value has more than 10000 bits"

@@ -1,6 +1,7 @@
 """Arbitrary linear constraints: elimination over polyhedra and trees of values, against each other and sampling."""
 
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -109,6 +110,22 @@ def test_a_chain_of_means_is_a_tree_of_values() -> None:
     fast = value_tree_measure(event, TermLimit())
     assert fast == polyhedral_measure(event)
     assert measure(event) == fast
+
+
+def test_a_value_that_another_is_made_from_is_not_replaced() -> None:
+    # X[1] + X[0] may become one value; X[0] + X[3] may not then take the place of X[0].
+    rows = [{0: 1, 1: 1, 2: 1}, {1: 1, 3: 1, 4: 1}, {2: 1}, {3: 1}]
+    for order in permutations(range(5)):
+        event = Event(
+            tuple(laplace(1) for _ in range(5)),
+            tuple(
+                constraint({order[i]: c for i, c in row.items()}, at)
+                for row, at in zip(rows, (0, 0, 1, 1), strict=True)
+            ),
+        )
+        if order == (0, 1, 2, 3, 4):
+            expected = polyhedral_measure(event)
+        assert measure(event) == expected
 
 
 def test_six_noises_that_matter_only_through_their_sum() -> None:
