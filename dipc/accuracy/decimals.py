@@ -38,9 +38,16 @@ def _decimals(denominator: int) -> int:
     """The least n >= 0 with denominator | 10^n; raises ValueError where there is none."""
     twos = (denominator & -denominator).bit_length() - 1
     fives, rest = 0, denominator >> twos
-    while rest % 5 == 0:
-        rest //= 5
-        fives += 1
+    # Whole powers 5^(2^k) at a time: one 5 at a time is quadratic, and denominators may have a million digits.
+    powers = [5]
+    while rest % powers[-1] == 0:
+        rest //= powers[-1]
+        fives += 1 << (len(powers) - 1)
+        powers.append(powers[-1] ** 2)
+    for k in reversed(range(len(powers))):
+        if rest % powers[k] == 0:
+            rest //= powers[k]
+            fives += 1 << k
     if rest != 1:
         raise ValueError("not a decimal number")
     return max(twos, fives)

@@ -46,10 +46,25 @@ def value_system(event: Event) -> ValueSystem:
     """
     rows = [(dict(c.coefficients), c.constant) for c in event.constraints]
     system = _merged(event.noises, rows)
+    meant = [dict(coefficients) for coefficients, _ in system.rows]
     while wide := [row for row, (coefficients, _) in enumerate(system.rows) if len(coefficients) > 2]:
         if not any(_introduce(system, row) for row in wide):
             raise OutsideFragment("the constraints do not reduce to pairs of values")
+    # What a value stands for may only ever be decided once; if that failed, the measure would be another event's.
+    assert [_written_out(system, coefficients) for coefficients, _ in system.rows] == meant
     return system
+
+
+def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict[int, Fraction]:
+    """A row over the independent values that its values are made from."""
+    total: dict[int, Fraction] = {}
+    for value, c in coefficients.items():
+        at: int | None = value
+        while at is not None:
+            total[at] = total.get(at, Fraction(0)) + c
+            c *= system.values[at].ratio
+            at = system.values[at].parent
+    return {i: c for i, c in total.items() if c}
 
 
 def _law(noise: Noise, factor: Fraction) -> tuple[Side, Fraction]:

@@ -51,3 +51,8 @@ def test_outward_encloses(a: Fraction, b: Fraction, digits: int) -> None:
     low, high = outward(min(a, b), max(a, b), digits)
     assert low <= min(a, b)
     assert max(a, b) <= high
+
+
+@pytest.mark.parametrize("places", [*range(70), 127, 128, 129, 1000])
+def test_powers_of_five_below_are_counted_exactly(places: int) -> None:
+    assert Fraction(decimal(Fraction(3, 5**places))) == Fraction(3, 5**places)

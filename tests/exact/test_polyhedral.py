@@ -90,6 +90,28 @@ def test_trees_of_values_against_elimination(event: Event) -> None:
         assert fast == polyhedral_measure(event)
 
 
+@st.composite
+def sums(draw: st.DrawFn) -> Event:
+    """Four or five noises, added up in overlapping ways: chains and trees of means, with values made from values."""
+    size = draw(st.integers(4, 5))
+    noises = tuple(laplace(draw(st.sampled_from(RATES)), draw(st.integers(-1, 1))) for _ in range(size))
+    rows = draw(st.lists(st.sets(st.integers(0, size - 1), min_size=1, max_size=3), min_size=2, max_size=4))
+    signs = st.sampled_from([1, 1, 1, -1])
+    return Event(noises, tuple(constraint({i: draw(signs) for i in row}, draw(st.integers(0, 1))) for row in rows))
+
+
+@settings(max_examples=60, deadline=None)
+@given(sums())
+def test_trees_of_sums_against_elimination(event: Event) -> None:
+    try:
+        fast = value_tree_measure(event, TermLimit())
+        slow = polyhedral_measure(event, PolyhedralLimits(questions=2_000))
+    except (OutsideFragment, LimitReached):
+        assume(False)
+    else:
+        assert fast == slow
+
+
 @settings(max_examples=30, deadline=None)
 @given(events(), events(most=3, rows=1))
 def test_a_constraint_and_its_complement_share_the_event(event: Event, cut: Event) -> None:
