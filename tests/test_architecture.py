@@ -20,7 +20,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.diagnostics": (),
     "dipc.exact": (),
     "dipc.syntax": ("dipc.diagnostics",),
-    "dipc.chain": ("dipc.diagnostics", "dipc.syntax.core", "dipc.syntax.ast", "dipc.exact.event", "dipc.exact.limits"),
+    "dipc.chain": (
+        "dipc.diagnostics",
+        "dipc.syntax.core",
+        "dipc.syntax.ast",
+        "dipc.syntax.values",  # one arithmetic for constants that are folded and values that are computed
+        "dipc.exact.event",
+        "dipc.exact.limits",
+    ),
     "dipc.accuracy": ("dipc.diagnostics", "dipc.syntax", "dipc.exact", "dipc.chain"),
     "dipc.simulation": ("dipc.diagnostics", "dipc.syntax", "dipc.exact", "dipc.accuracy"),
     "dipc.report": (

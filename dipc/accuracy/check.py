@@ -109,13 +109,14 @@ class _Run:
     def _result(self, row: Row) -> RowResult:
         terms = self.claim.terms(row)
         probability: ClosedForm | None = None
-        if terms.vacuous:
-            settled = ACCURATE
-        else:
-            try:
-                probability = self.probabilities.probability(row.inputs, row.outputs, terms.gamma)
+        # A vacuous row claims nothing: its probability is shown, but decides nothing.
+        settled = ACCURATE
+        try:
+            probability = self.probabilities.probability(row.inputs, row.outputs, terms.gamma)
+            if not terms.vacuous:
                 settled = self.decider.settle(probability, terms.beta)
-            except Undecided as undecided:
+        except Undecided as undecided:
+            if not terms.vacuous:
                 settled = Settled(Verdict.UNDECIDED, reason=undecided.reason)
         return RowResult(
             row=row.number,

@@ -85,8 +85,8 @@ class RowResult:
     """One row of the table, decided.
 
     `row` counts data rows from 1. `input` and `output` map names to canonical cell texts (`1/4` for `0.25`);
-    unconstrained outputs are absent. `closed_form` is Pr[output within gamma] for every eps > 0, None for a vacuous
-    or an undecided row whose probability was not needed or not reached. `failing` is the exact set of eps in the
+    unconstrained outputs are absent. `closed_form` is Pr[output within gamma] for every eps > 0, None where a
+    limit was reached on the way to it. `failing` is the exact set of eps in the
     interval where the claim fails: empty unless the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
     """
 

@@ -8,7 +8,7 @@ from typing import Any
 
 @cache
 def eps() -> Any:
-    """The positive symbol `eps`, always the same one: `dipc.eps`."""
+    """The symbol `eps`, always the same one: `dipc.eps`. It is the one that `sympy.sympify` makes from a text."""
     import sympy
 
-    return sympy.Symbol("eps", positive=True)
+    return sympy.Symbol("eps")

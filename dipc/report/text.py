@@ -209,7 +209,7 @@ def _closed_form(page: Page, row: RowResult) -> None:
     )
     probability = row.probability
     if probability is None:
-        probability = "was not needed" if row.vacuous else "was not reached"
+        probability = "was not reached"
     page.fields([*_where(row), ("probability", probability), ("beta", row.beta)])
 
 

@@ -292,7 +292,8 @@ class Builder:
         return _leaf(ast.Number(value, text, _span(children)), token)
 
     def name(self, children: Children) -> Part:
-        return _leaf(ast.Name(str(children[0]), _span(children)), children[0])
+        text = str(children[0])
+        return _leaf(ast.Name("inf" if text == "∞" else text, _span(children)), children[0])
 
     def element(self, children: Children) -> Part:
         return _part(ast.Element(str(children[0]), children[2].node, _span(children)), children)

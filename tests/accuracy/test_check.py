@@ -199,10 +199,10 @@ def test_vacuous_rows() -> None:
     rows = [{"q": 0, "out": 7, "dd": 1}, {"q": 0, "out": 0, "dd": 2}, {"q": 0, "out": 0, "dd": float("inf")}]
     report = dipc.check(dipc.load(LAPLACE), rows, alpha=2, gamma=1, beta="exp(-eps)")
     assert report.verdict == "accurate"
-    assert [(row.vacuous, row.probability is None, row.beta) for row in report.rows] == [
-        (True, True, "exp(-eps)"),
-        (False, False, "exp(-eps)"),
-        (False, False, "exp(-eps)"),
+    assert [(row.vacuous, row.probability, row.beta) for row in report.rows] == [
+        (True, "exp(-6*eps)/2 - exp(-8*eps)/2", "exp(-eps)"),
+        (False, "1 - exp(-eps)", "exp(-eps)"),
+        (False, "1 - exp(-eps)", "exp(-eps)"),
     ]
     assert report.counts.vacuous == 1
     assert report.rows[0].as_json()["vacuous"] is True

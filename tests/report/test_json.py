@@ -92,7 +92,7 @@ def test_the_whole_object(report: Report) -> None:
                 "beta": "exp(-eps/2)/2",
                 "gamma": "0",
                 "verdict": "accurate",
-                "probability": None,
+                "probability": "1 - exp(-eps)/2",
                 "counterexample": None,
                 "reason": None,
                 "vacuous": True,

@@ -147,7 +147,7 @@ def test_vacuous_rows_are_counted() -> None:
     shown = text(row(1), vacuous, closed_form=2)
     assert "  rows     2 accurate (1 vacuously, as dd < alpha)" in shown
     assert "row 2 in closed form: accurate (vacuously, as dd < alpha)" in shown
-    assert "  probability  was not needed" in shown
+    assert "  probability  was not reached" in shown
 
 
 def test_the_closed_form_of_one_row() -> None:

@@ -261,3 +261,17 @@ def test_a_closed_form_of_zero_is_told_as_such():
     assert rows["2"]["at"] == ["0", "0"]
     assert rows["2"]["ok"] is False
     assert isinstance(found.rows[-1].probability, ClosedForm)
+
+
+def test_a_mismatch_is_an_exit_code_of_its_own(simulate, monkeypatch):
+    # The exact side is made to speak of another program: one whose threshold lies elsewhere.
+    from dipc.cli import simulate as command
+
+    def elsewhere(source, constants, *rest):
+        return expected(source, {**constants, "T": Fraction(5)}, *rest)
+
+    expected = command._expected
+    monkeypatch.setattr(command, "_expected", elsewhere)
+    code, out, _ = simulate(SPARSE, *INPUT, "-n", 20_000, "--seed", 7)
+    assert code == 1
+    assert "MISMATCH" in out

@@ -468,3 +468,7 @@ def test_the_grammar_is_found_in_a_checkout_and_in_a_package(tmp_path: Path, pla
     )
     run = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True, cwd="/")
     assert run.stdout.split() == [str(tmp_path / "dipc" / "__init__.py"), "found"]
+
+
+def test_infinity_may_be_written_as_reports_print_it() -> None:
+    assert parse_interval(Source("<eps>", "(0, ∞)")) == parse_interval(Source("<eps>", "(0, inf)"))
