@@ -109,15 +109,12 @@ class _Run:
     def _result(self, row: Row) -> RowResult:
         terms = self.claim.terms(row)
         probability: ClosedForm | None = None
-        # A vacuous row claims nothing: its probability is shown, but decides nothing.
-        settled = ACCURATE
         try:
             probability = self.probabilities.probability(row.inputs, row.outputs, terms.gamma)
-            if not terms.vacuous:
-                settled = self.decider.settle(probability, terms.beta)
+            # A vacuous row claims nothing: its probability is shown, but decides nothing.
+            settled = ACCURATE if terms.vacuous else self.decider.settle(probability, terms.beta)
         except Undecided as undecided:
-            if not terms.vacuous:
-                settled = Settled(Verdict.UNDECIDED, reason=undecided.reason)
+            settled = ACCURATE if terms.vacuous else Settled(Verdict.UNDECIDED, reason=undecided.reason)
         return RowResult(
             row=row.number,
             input={name: cell.text for name, cell in zip(self.input_names, row.inputs, strict=True)},

@@ -46,6 +46,8 @@ class Decider:
     """
 
     def __init__(self, intervals: Sequence[Interval], limits: SignLimits) -> None:
+        if not intervals:
+            raise ValueError("a claim is about some interval of eps: about none of them it would hold of itself")
         self._intervals = intervals
         self._limits = limits
         self._known: dict[tuple[ClosedForm, ClosedForm], Settled] = {}

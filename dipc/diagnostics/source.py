@@ -13,10 +13,6 @@ class Span:
     start: int
     end: int
 
-    def to(self, other: Span) -> Span:
-        """The least span that covers both."""
-        return Span(min(self.start, other.start), max(self.end, other.end))
-
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.accuracy.check import iter_rows
+from dipc.accuracy.decide import Decider
 from dipc.accuracy.outcome import Interrupted, Report, RowResult, Verdict
 from dipc.accuracy.probability import Limits
 from dipc.chain.explore import ExploreLimits
@@ -436,3 +437,8 @@ def test_a_beta_without_a_common_denominator_of_bearable_size_is_refused() -> No
         dipc.check(program, [{"q": 0, "out": 0}], beta="1/(1+exp(-eps/1e9))+1/(2+exp(-eps/(1e9+1)))", gamma=1)
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == ("E0613", "beta is too large to be brought to one denominator")
+
+
+def test_nothing_is_decided_about_no_interval() -> None:
+    with pytest.raises(ValueError, match="some interval"):
+        Decider((), SignLimits())
