@@ -77,6 +77,19 @@ def _noisy_max(_constants: Constants, queries: Sequence[Fraction]) -> Ideal:
     return Ideal((Fraction(index + 1),), (best - max(others)) / 2 if others else None)
 
 
+def _noisy_max_gap(_constants: Constants, queries: Sequence[Fraction]) -> Ideal:
+    # The discrete distance again: some other input has another answer, unless there is only one.
+    index = queries.index(max(queries))
+    return Ideal((Fraction(index + 1),), Fraction(1) if len(queries) > 1 else None)
+
+
+def _noisy_max_ties(_constants: Constants, queries: Sequence[Fraction]) -> Ideal:
+    # Only an index of a smaller value is another answer.
+    best = max(queries)
+    smaller = [q for q in queries if q < best]
+    return Ideal((Fraction(queries.index(best) + 1),), (best - max(smaller)) / 2 if smaller else None)
+
+
 def _processed(queries: Sequence[Fraction], threshold: Fraction, c: Fraction) -> tuple[list[str], Fraction]:
     """The flags of Sparse without noise, and the least |q - T| over the queries processed."""
     flags = ["none"] * len(queries)
@@ -129,6 +142,8 @@ MECHANISMS: Mapping[str, Mechanism] = {
     for mechanism in (
         Mechanism("laplace", {"m": Fraction(2), "delta": _ONE}, _flags, _laplace),
         Mechanism("noisy_max", {"m": Fraction(3)}, _index, _noisy_max),
+        Mechanism("noisy_max_gap", {"m": Fraction(3)}, _index, _noisy_max_gap),
+        Mechanism("noisy_max_ties", {"m": Fraction(3)}, _index, _noisy_max_ties),
         Mechanism("above_threshold", {"m": Fraction(3), "T": Fraction(0)}, _flags, _above_threshold),
         Mechanism("sparse", _QUERIES, _flags, _sparse),
         Mechanism("sparse_variant", _QUERIES, _flags, _sparse),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 import resource
 import statistics
 import subprocess
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from benchmarks import published, tables
+from benchmarks import all_inputs, published, tables
 from benchmarks.mechanisms import MECHANISMS
 
 #: One row of Sparse takes these shapes; a goal is met when the slowest meets it.
@@ -62,14 +63,23 @@ class Measured:
 
 
 def measure_all(runs: int = 3) -> list[Goal]:
-    """Every goal, in the order of the requirements. Takes about a minute."""
+    """Every goal, in the order of the requirements. Takes some minutes."""
+    from benchmarks import certificates
+
     return [
         _published_tables(),
         *_sparse(runs),
         _help(2 * runs + 1),
         *_long_table(),
+        *_million_rows(),
+        *_classes(),
+        _distances(),
         _many_answers(),
+        _tightest(),
+        _tolerance(),
+        *_all_inputs(),
         *_tasks(),
+        *certificates.goals(),
     ]
 
 
@@ -98,6 +108,14 @@ def measure(kind: str, arguments: Sequence[str]) -> Measured:
         report = dipc.check(dipc.load(mechanism.path, **given), rows)
         if report.verdict is not dipc.Verdict.ACCURATE:
             raise RuntimeError(f"Sparse m = {m}, c = {c}, {shape}: {report.verdict}, {report.rows[0].reason}")
+    elif kind == "distance":
+        _distances_of(arguments[0], *arguments[1:])
+    elif kind == "tighten":
+        _tighten_table_4()
+    elif kind == "tolerance":
+        _solve_tolerance()
+    elif kind == "all inputs":
+        all_inputs.prove(*arguments)
     elif kind == "task":
         try:
             answer = tasks.TASKS[arguments[0]]()
@@ -109,6 +127,64 @@ def measure(kind: str, arguments: Sequence[str]) -> Measured:
     if answer is not None:
         answer.check()
     return Measured(seconds, _megabytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss), undecided)
+
+
+#: Rows whose distance to disagreement is measured, and the mechanisms, at six queries.
+_DISTANCE_ROWS = 25
+_DISTANCES = (
+    ("noisy_max",),
+    ("noisy_max_ties",),
+    ("sparse", "c=6"),
+    ("numeric_sparse", "c=3"),
+    ("numeric_sparse", "c=6"),
+)
+
+
+def _distances_of(name: str, *constants: str) -> None:
+    """dd at random rational inputs of six queries, the exploration of the ideal included; checked where it is known."""
+    import dipc
+    from dipc.ideal.distance import Distances
+    from dipc.ideal.ideal import Ideal
+
+    mechanism = MECHANISMS[name]
+    given = {"m": Fraction(6), **{key: Fraction(value) for key, value in (text.split("=") for text in constants)}}
+    distances = Distances(Ideal(dipc.load(mechanism.path, **given)))
+    generator = random.Random(1)  # noqa: S311 - inputs to measure with, no secret
+    for _ in range(_DISTANCE_ROWS):
+        vector = [Fraction(generator.randint(-20, 20), 7) for _ in range(6)]
+        if distances.at(vector) != mechanism.ideal(mechanism.constants(given), vector).dd:
+            raise RuntimeError(f"dd of {name} at {vector}: {distances.at(vector)}")
+
+
+#: The largest κ of each row of Table 4, in its order.
+_KAPPAS = (6, 12, 6, 13, 4, 4, 4, 6)
+
+
+def _tighten_table_4() -> None:
+    """The least factors of all rows of Table 4, to 30 digits, programs and tables included."""
+    import dipc
+    from benchmarks import runner
+
+    found = []
+    for row in published.rows():
+        if row.best is not None:
+            bench = runner.Bench(row, row.mechanism)
+            tightest = dipc.tighten(bench.program, bench.rows, beta=row.beta, alpha=row.alpha, gamma=row.gamma)
+            found.append(tightest.kappa)
+    if tuple(found) != _KAPPAS:
+        raise RuntimeError(f"the largest κ of Table 4: {found}")
+
+
+def _solve_tolerance() -> None:
+    """The exact tolerance of the Laplace mechanism at eps = 50 for a failure probability of 10^-23, to 30 digits."""
+    import dipc
+
+    program = dipc.load(MECHANISMS["laplace"].path, m=Fraction(1))
+    row = {"q[1]": 0, "out[1]": 0}
+    found = dipc.solve(program, [row], wanted="gamma", beta="1e-23", alpha=0, eps="50").as_json()
+    # The 30 digits of log(10^23)/50.
+    if found["least"] != ["1.05918914277726101464827606915", "1.05918914277726101464827606916"]:
+        raise RuntimeError(f"the tolerance of the Laplace mechanism: {found}")
 
 
 # --- in the parent ---------------------------------------------------------------------------------
@@ -148,6 +224,20 @@ def dipc_command() -> list[str]:
     if script.exists():
         return [str(script)]
     return [sys.executable, "-c", "from dipc.cli.main import main; main()"]
+
+
+def _all_inputs() -> list[Goal]:
+    goals = []
+    for queries, limit in (*all_inputs.SIZES.items(), (all_inputs.EVERY, 2.0)):
+        found = {name: _child("all inputs", name, str(queries)) for name in all_inputs.CLAIMS}
+        remark = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in found.items())
+        name = f"Every real input, m = {queries}" if queries != all_inputs.EVERY else "Every real input, for every m"
+        goals.append(Goal(name, limit, max(found.values()), "s CPU", remark))
+    return goals
+
+
+def _tightest() -> Goal:
+    return Goal("`tighten`, all rows of Table 4", 5, _child("tighten"), "s CPU", "30 digits of each factor")
 
 
 def _published_tables() -> Goal:
@@ -190,9 +280,64 @@ def _long_table() -> list[Goal]:
     ]
 
 
+def _million_rows(count: int = 1_000_000) -> list[Goal]:
+    """A table with far more rows than different ones, checked for text and for JSON."""
+    mechanism = MECHANISMS["sparse"]
+    constants = mechanism.constants({"m": Fraction(10), "c": Fraction(2)})
+    usages = {}
+    with tempfile.TemporaryDirectory() as directory:
+        table = Path(directory) / "table.csv"
+        tables.write(mechanism, constants, tables.grid(range(-1, 2), 10), table)
+        header, *lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+        generator = random.Random(1)  # noqa: S311 - a table to measure with, no secret
+        with table.open("w", encoding="utf-8") as stream:
+            stream.write(header)
+            stream.writelines(generator.choice(lines) for _ in range(count))
+        command = [*dipc_command(), "check", str(mechanism.path), str(table), "-D", "m=10", "-D", "c=2"]
+        for form in ("text", "json"):
+            _, usages[form] = _checked([*command, "--format", form, "-o", str(Path(directory) / "report")])
+    return [
+        Goal(f"{count} rows from a CSV, {form}: memory", 1000, usage.megabytes, "MB", f"{usage.cpu:.0f} s of CPU")
+        for form, usage in usages.items()
+    ]
+
+
+#: Twelve queries from {-1, 0, 1}: the program and its constants.
+_CLASSES = {
+    "Sparse, c = 1": ("sparse", ("m=12", "c=1")),
+    "Sparse, c = 2": ("sparse", ("m=12", "c=2")),
+    "NoisyMax": ("noisy_max", ("m=12",)),
+}
+
+
+def _classes() -> list[Goal]:
+    """All 3^12 inputs from their classes, by the command line."""
+    usages = {}
+    for name, (program, constants) in _CLASSES.items():
+        path = str(MECHANISMS[program].path)
+        command = [*dipc_command(), "check", path, "--inputs", "q = -1..1", "--quiet"]
+        _, usages[name] = _checked([*command, *(word for constant in constants for word in ("-D", constant))])
+    remark = ", ".join(f"{name}: {usage.cpu:.1f} s" for name, usage in usages.items())
+    return [
+        Goal("All 531441 inputs of 12 queries", 10, max(usage.cpu for usage in usages.values()), "s CPU", remark),
+        Goal("All 531441 inputs: memory", 500, max(usage.megabytes for usage in usages.values()), "MB"),
+    ]
+
+
 def _many_answers() -> Goal:
     slowest = max(_child("sparse", "60", "60", shape) for shape in SHAPES)
     return Goal("Sparse, c = m = 60, one row", 5, slowest, "s CPU", f"the slowest of: {'; '.join(SHAPES)}")
+
+
+def _distances() -> Goal:
+    found = {" ".join(words): _child("distance", *words) / _DISTANCE_ROWS for words in _DISTANCES}
+    remark = ", ".join(f"{name}: {seconds * 1000:.1f} ms" for name, seconds in found.items())
+    return Goal("dd of six queries, a row", 0.2, max(found.values()), "s CPU", remark)
+
+
+def _tolerance() -> Goal:
+    remark = "30 digits, both ends decided exactly"
+    return Goal("The exact tolerance of the Laplace mechanism", 1, _child("tolerance"), "s CPU", remark)
 
 
 #: Goals of one process each: the name, the tasks of benchmarks/tasks.py (the slowest counts), and seconds of CPU.

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from dipc.accuracy.closed_form import ClosedForm
 from dipc.accuracy.combine import total
-from dipc.accuracy.weights import Weights, number_text, numerator_of, place_text, refined
+from dipc.accuracy.places import number_text, place_text, refined
+from dipc.accuracy.weights import Weights, numerator_of
 from dipc.chain.edge import ExpressionWeight
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exact.limits import Undecided

@@ -9,24 +9,26 @@ alpha grows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dipc.accuracy.cells import INFINITY, Cell, value_text
 from dipc.accuracy.closed_form import ClosedForm
 from dipc.accuracy.expression import ClaimExpression
-from dipc.accuracy.form import Form
+from dipc.accuracy.form import Form, TooLarge
 from dipc.accuracy.intervals import resolve_intervals
+from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
 from dipc.accuracy.positive import over_positive
 from dipc.accuracy.rationals import exact_rational
+from dipc.accuracy.selection import constant_of, limit
 from dipc.accuracy.table import MISTAKE_LIMIT, Row, Table
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Excerpt, Source
 from dipc.exact.limits import Undecided
-from dipc.exact.quotient import Closed
 from dipc.exact.sign.interval import Interval
-from dipc.syntax.ast import ClaimField, Name
+from dipc.syntax.ast import Binary, Call, ClaimField, Expr, Name, Unary
 from dipc.syntax.core import CoreProgram
 from dipc.syntax.parser import parse_interval
 
@@ -41,11 +43,12 @@ class Terms:
 
     alpha: Fraction | None
     gamma: Cell
-    beta: ClosedForm
+    beta: BetaForm
     alpha_text: str
     vacuous: bool
 
 
+#: A row's cells alpha, beta, gamma and dd.
 Key = tuple[Cell | None, Cell | None, Cell | None, Cell | None]
 
 
@@ -61,7 +64,7 @@ class Claim:
     intervals: tuple[Interval, ...]
     constants: dict[str, Form]
     _known: dict[Key, Terms] = field(default_factory=dict)
-    _betas: dict[ClosedForm, ClosedForm] = field(default_factory=dict)
+    _betas: dict[BetaForm, BetaForm] = field(default_factory=dict)
     _gammas: dict[Fraction, Cell] = field(default_factory=dict)
     _column_betas: dict[str, ClaimExpression] = field(default_factory=dict)
 
@@ -73,11 +76,20 @@ class Claim:
             known = self._known[key] = self._compile(row)
         return known
 
+    def compiled(self) -> Iterator[tuple[Key, Terms]]:
+        """The different claims of the rows seen so far (of all rows after `check`), by the cells they come from."""
+        yield from self._known.items()
+
+    def column_beta(self, text: str) -> ClaimExpression:
+        """The beta of a cell that was read before."""
+        return self._column_betas[text]
+
     def check(self) -> None:
         """Raise DiagnosticError for the mistakes of all rows together, so that nothing is begun with a bad claim."""
         mistakes: list[Diagnostic] = []
         failed: set[Key] = set()
-        for row in self.table.rows:
+        # Without claim columns all rows claim the same.
+        for row in self.table.rows if self.table.columns else self.table.rows[:1]:
             key = (row.alpha, row.beta, row.gamma, row.dd)
             if key in self._known or key in failed:
                 continue
@@ -96,15 +108,28 @@ class Claim:
         names = dict(self.constants)
         if row.dd is not None:
             names["dd"] = _distance(row.dd)
+        if self.alpha is not None and mentions(self.alpha.tree, "gamma"):
+            names["gamma"] = Form.number(self._gamma(row, names))
         alpha = self._alpha(row, names)
         names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
         gamma = self._gamma(row, names)
         names["gamma"] = Form.number(gamma)
         cell = self._gammas.setdefault(gamma, Cell(gamma, value_text(gamma)))
-        beta = ClosedForm(self._beta(row, names))
+        beta = self._beta(row, names)
         vacuous = isinstance(dd, Fraction) and alpha is not None and dd < alpha
         alpha_text = "inf" if alpha is None else str(alpha)
         return Terms(alpha, cell, self._betas.setdefault(beta, beta), alpha_text, vacuous)
+
+    def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, at: Cell, shown: str) -> Terms:
+        """What is claimed at `row` with the radius `at`, with the limit that beta has as alpha and gamma grow towards
+        these (None for infinity); `shown` is alpha's text. Raises DiagnosticError where there is no such limit."""
+        names = dict(self.constants)
+        if row.dd is not None:
+            names["dd"] = _distance(row.dd)
+        names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
+        names["gamma"] = Form.infinite() if gamma is None else Form.number(gamma)
+        beta = self._beta(row, names)
+        return Terms(alpha, at, self._betas.setdefault(beta, beta), shown, vacuous=False)
 
     def _alpha(self, row: Row, names: dict[str, Form]) -> Fraction | None:
         if row.alpha is not None and row.alpha.value != "dd":
@@ -119,7 +144,7 @@ class Claim:
             if wants_dd or self.program.ideal is not None:
                 raise DiagnosticError(self._no_dd(row))
             return Fraction(0)
-        value = self.alpha.evaluate(names).constant()
+        value = constant_of(self.alpha.value(names))
         if value is None:
             tree = self.alpha.tree
             raise self.alpha.error(
@@ -137,7 +162,7 @@ class Claim:
             return row.gamma.value
         if self.gamma is None:
             return Fraction(0)
-        value = self.gamma.evaluate(names).constant()
+        value = constant_of(self.gamma.value(names))
         if value is None:
             raise self.gamma.error(
                 "E0610", "gamma is a number", self.gamma.tree, "", "it cannot depend on eps, nor be infinite"
@@ -148,41 +173,42 @@ class Claim:
             )
         return value
 
-    def _beta(self, row: Row, names: dict[str, Form]) -> Closed:
+    def _beta(self, row: Row, names: dict[str, Form]) -> BetaForm:
         if row.beta is not None:
             return self._in_cell(row.beta, lambda expression: self._value(expression, names))
         if self.beta is None:
             raise DiagnosticError(_no_beta(row if "beta" in self.table.columns else None))
         return self._value(self.beta, names)
 
-    def _value(self, expression: ClaimExpression, names: dict[str, Form]) -> Closed:
-        value = expression.evaluate(names)
-        limit = value.limit()
-        if limit is None:
-            raise expression.error(
-                "E0609",
-                "beta has no limit where dd is infinite",
-                expression.tree,
-                "",
-                "a row with dd = inf needs Pr >= 1 - beta for every alpha, so beta must have a limit",
-            )
+    def _value(self, expression: ClaimExpression, names: dict[str, Form]) -> BetaForm:
+        found = expression.value(names, self.intervals)
         try:
-            quotient = over_positive(limit.numerator_flat(), limit.denominator)
+            value = limit(found)
+            if value is None:
+                raise expression.error(
+                    "E0609",
+                    "beta has no limit where dd is infinite",
+                    expression.tree,
+                    "",
+                    "a row with dd = inf needs Pr >= 1 - beta for every alpha, so beta must have a limit",
+                )
+            if isinstance(value, Form):
+                quotient = over_positive(value.numerator_flat(), value.denominator)
+                if quotient is not None:
+                    return ClosedForm(quotient)
+            result = PiecewiseForm(value)
+            result.conditions()
+        except TooLarge:
+            raise expression.error(
+                "E0613", "beta has too many pieces", expression.tree, "", "nest fewer of min, max and abs"
+            ) from None
         except Undecided as error:
             raise expression.error(
                 "E0613", "beta is too large to be brought to one denominator", expression.tree, "", error.reason
             ) from None
-        if quotient is None:
-            raise expression.error(
-                "E0608",
-                "beta divides by something that may be 0 or change its sign",
-                expression.tree,
-                "",
-                "the divisor must have one sign for every eps > 0",
-            )
-        return quotient
+        return result
 
-    def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], Closed]) -> Closed:
+    def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
         """Parse and use the beta of a cell, with diagnostics that point into the table."""
         place = self.table.beta_places.get(cell.text)
         try:
@@ -197,9 +223,6 @@ class Claim:
     def _no_dd(self, row: Row) -> Diagnostic:
         if "dd" in self.table.columns:
             return Diagnostic("E0612", f"alpha is dd, but row {row.number} has an empty cell in the column dd")
-        if self.program.ideal is not None:
-            notes = ("add a column `dd` to the table, or give alpha",)
-            return Diagnostic("E0492", "dd(u) is not computed from the `ideal` block yet", notes=notes)
         notes = ("add a column `dd`, the distance to disagreement of each input (a rational or `inf`)",)
         return Diagnostic("E0612", "alpha is dd, but the table has no column `dd`", notes=notes)
 
@@ -265,7 +288,7 @@ def _text(given: Given, name: str) -> str:
     if isinstance(given, str):
         return given
     if hasattr(given, "free_symbols"):
-        return str(given).replace("**", "^")
+        return re.sub(r"\b(Min|Max|Abs)\(", lambda found: found[0].lower(), str(given)).replace("**", "^")
     return str(exact_rational(given, name))
 
 
@@ -299,3 +322,17 @@ def _moved(found: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
     quote = 1 if place.text[place.column - 1 : place.column] == '"' else 0
     column = place.column + quote + found.excerpt.column - 1
     return replace(found, excerpt=replace(place, column=column, length=found.excerpt.length), secondary=())
+
+
+def mentions(tree: Expr, name: str) -> bool:
+    """Whether a name occurs in a claim expression, perhaps as its Greek letter."""
+    match tree:
+        case Name(name=found):
+            return {"α": "alpha", "β": "beta", "γ": "gamma"}.get(found, found) == name
+        case Unary(operand=operand):
+            return mentions(operand, name)
+        case Binary(left=left, right=right):
+            return mentions(left, name) or mentions(right, name)
+        case Call(arguments=arguments):
+            return any(mentions(argument, name) for argument in arguments)
+    return False

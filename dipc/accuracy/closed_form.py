@@ -80,7 +80,7 @@ class ClosedForm:
     def expr(self) -> Any:
         """The same function as a SymPy expression in `dipc.eps`, with exact rational numbers."""
         numerator, denominator = self.parts()
-        return _sympy(numerator) if denominator is None else _sympy(numerator) / _sympy(denominator)
+        return sympy_terms(numerator) if denominator is None else sympy_terms(numerator) / sympy_terms(denominator)
 
     def _sympy_(self) -> Any:
         return self.expr
@@ -93,7 +93,8 @@ class ClosedForm:
         return self.value.enclosure(point, digits)
 
 
-def _sympy(value: ExpPoly) -> Any:
+def sympy_terms(value: ExpPoly) -> Any:
+    """The sum as a SymPy expression in `dipc.eps`, with exact rational numbers."""
     import sympy
 
     from dipc.accuracy.symbols import eps

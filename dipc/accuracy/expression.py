@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.accuracy.divisors import sign_throughout, zero_of
 from dipc.accuracy.form import RESULT_BIT_LIMIT, Form, TooLarge
 from dipc.accuracy.names import listing, nearest
+from dipc.accuracy.places import place_text, refined
+from dipc.accuracy.selection import (
+    Kind,
+    Value,
+    bits,
+    constant_of,
+    exponential,
+    is_flat,
+    negated,
+    over,
+    plus,
+    power,
+    select,
+    times,
+)
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source
 from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import Undecided
+from dipc.exact.sign import Interval, SignLimits
 from dipc.syntax.ast import (
     Binary,
     BinaryOp,
@@ -32,6 +50,10 @@ _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
 _FUNCTIONS = ("exp", "min", "max", "abs")
 
+_KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
+
+_EVERYWHERE = (Interval.positive(),)
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimExpression:
@@ -48,9 +70,21 @@ class ClaimExpression:
         return ClaimExpression(what, source, parse_expression(source))
 
     def evaluate(self, names: Mapping[str, Form]) -> Form:
-        """The value with `names` put in; raises DiagnosticError where it has none in the ring."""
-        value = _Evaluation(self, names).value(self.tree)
-        if value.bits() > RESULT_BIT_LIMIT:
+        """The value with `names` put in, as one form for every eps > 0; raises DiagnosticError where it has none."""
+        value = self.value(names)
+        if isinstance(value, Form):
+            return value
+        note = "only beta may be put together from pieces by min, max and abs"
+        raise self.error("E0491", f"{self.what} is not one closed form for every eps", self.tree, "", note)
+
+    def value(self, names: Mapping[str, Form], intervals: Sequence[Interval] = _EVERYWHERE) -> Value:
+        """The value with `names` put in, for eps in the `intervals`, where no divisor may be 0; raises DiagnosticError
+        where it has none."""
+        try:
+            value = _Evaluation(self, names, intervals).value(self.tree)
+        except TooLarge:
+            raise self.error("E0613", f"{self.what} is too large when split", self.tree) from None
+        if bits(value) > RESULT_BIT_LIMIT:
             raise self.error("E0613", f"{self.what} has a number of more than {RESULT_BIT_LIMIT} bits", self.tree)
         return value
 
@@ -63,8 +97,9 @@ class ClaimExpression:
 class _Evaluation:
     expression: ClaimExpression
     names: Mapping[str, Form]
+    intervals: Sequence[Interval]
 
-    def value(self, node: Expr) -> Form:
+    def value(self, node: Expr) -> Value:
         match node:
             case Number(value=value):
                 return Form.number(value)
@@ -73,7 +108,7 @@ class _Evaluation:
             case Name():
                 return self._name(node)
             case Unary(op=UnaryOp.NEGATE, operand=operand):
-                return -self.value(operand)
+                return negated(self.value(operand))
             case Binary():
                 return self._binary(node)
             case Call():
@@ -93,7 +128,7 @@ class _Evaluation:
     def _error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
         return self.expression.error(code, message, node, label, *notes)
 
-    def _name(self, node: Name) -> Form:
+    def _name(self, node: Name) -> Value:
         name = node.name if node.name in self.names else _GREEK.get(node.name, node.name)
         if name in self.names:
             return self.names[name]
@@ -102,30 +137,32 @@ class _Evaluation:
         notes.append(f"{self.expression.what} may mention {listing(['eps', *sorted(self.names)], limit=20)}")
         raise self._error("E0602", f"`{node.name}` is not known in {self.expression.what}", node, "", *notes)
 
-    def _binary(self, node: Binary) -> Form:
+    def _binary(self, node: Binary) -> Value:
         if node.op in {BinaryOp.AND, BinaryOp.OR}:
             raise self._error("E0604", f"{self.expression.what} is a number, not a truth value", node)
         left = self.value(node.left)
         try:
             match node.op:
                 case BinaryOp.ADD:
-                    return left + self.value(node.right)
+                    return plus(left, self.value(node.right))
                 case BinaryOp.SUBTRACT:
-                    return left + -self.value(node.right)
+                    return plus(left, negated(self.value(node.right)))
                 case BinaryOp.MULTIPLY:
-                    return left * self.value(node.right)
+                    return times(left, self.value(node.right))
                 case BinaryOp.DIVIDE:
                     return self._quotient(left, node)
                 case BinaryOp.POWER:
-                    return left.power(self._natural(node.right))
+                    return power(left, self._natural(node.right))
         except TooLarge:
             raise self._error("E0613", f"{self.expression.what} is too large when multiplied out", node) from None
         raise AssertionError(node.op)
 
-    def _quotient(self, left: Form, node: Binary) -> Form:
+    def _quotient(self, left: Value, node: Binary) -> Value:
         divisor = self.value(node.right)
         try:
-            quotient = left / divisor
+            if is_flat(divisor):
+                self._check_divisor(divisor, node.right)
+            quotient = over(left, divisor)
         except ZeroDivisionError:
             raise self._error("E0607", "division by zero", node.right, "this is 0") from None
         if quotient is None:
@@ -138,30 +175,51 @@ class _Evaluation:
             )
         return quotient
 
+    def _check_divisor(self, divisor: Value, node: Expr) -> None:
+        """Raise DiagnosticError unless the divisor is proved to be 0 nowhere on the intervals."""
+        if isinstance(divisor, Form) and not divisor.numerator:
+            raise ZeroDivisionError
+        if constant_of(divisor) is not None:
+            return
+        where = ", ".join(map(str, self.intervals))
+        try:
+            zero = zero_of(divisor, self.intervals)
+        except Undecided as undecided:
+            raise self._error(
+                "E0608", f"{self.expression.what} divides by something that may be 0", node, "", undecided.reason
+            ) from None
+        if zero is None:
+            return
+        place = f"at eps = {zero}" if isinstance(zero, Fraction) else place_text(refined(zero, SignLimits()))
+        raise self._error(
+            "E0608",
+            f"{self.expression.what} divides by something that is 0 {place}",
+            node,
+            "",
+            f"the divisor must not be 0 for any eps in {where}",
+        )
+
     def _natural(self, node: Expr) -> int:
         # The parser lets only small natural literals through.
         assert isinstance(node, Number)
         assert node.value.denominator == 1
         return int(node.value)
 
-    def _call(self, node: Call) -> Form:
+    def _call(self, node: Call) -> Value:
         match node.function:
             case "exp":
                 return self._exp(node)
-            case "min":
-                return Form.number(min(self._constants(node)))
-            case "max":
-                return Form.number(max(self._constants(node)))
-            case "abs":
-                return Form.number(abs(self._constants(node)[0]))
+            case "min" | "max" | "abs" as function:
+                values = [self.value(argument) for argument in node.arguments]
+                return select(_KINDS[function], values, sign_throughout(self.intervals))
         raise AssertionError(f"the parser knows no function {node.function}")
 
-    def _exp(self, node: Call) -> Form:
+    def _exp(self, node: Call) -> Value:
         (inner,) = node.arguments
         argument = self.value(inner)
-        result = argument.exponential()
+        result = exponential(argument)
         if result is None:
-            constant = argument.constant()
+            constant = constant_of(argument)
             raise self._error(
                 "E0603",
                 "the exponent is not a rational multiple of eps",
@@ -170,21 +228,3 @@ class _Evaluation:
                 "exp(q*eps) with a rational q can be decided exactly; exp(1) and exp(eps^2) are outside that class",
             )
         return result
-
-    def _constants(self, node: Call) -> list[Fraction]:
-        """The arguments of min, max and abs, which are evaluated only where they are numbers."""
-        values = []
-        for argument in node.arguments:
-            value = self.value(argument).constant()
-            if value is None:
-                raise self._error(
-                    "E0491",
-                    f"`{node.function}` of an expression that depends on eps is not executed yet",
-                    argument,
-                    "",
-                    "the claim with min(a, b) holds exactly if those with a and with b both do: check them one by one"
-                    if node.function == "min"
-                    else "give the pieces in separate checks, each with its own --eps interval",
-                )
-            values.append(value)
-        return values

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from fractions import Fraction
 
 from dipc.accuracy.outcome import EndPoint, FailureInterval
 from dipc.exact.limits import Undecided
-from dipc.exact.sign import Fails, RegionEnd, Root, SignLimits, refine
+from dipc.exact.sign import FailureRegion, RegionEnd, Root, SignLimits, refine
 
 #: Isolated ends are known to this part of their size.
 PRECISION = Fraction(1, 10**15)
 
 
-def failure_intervals(decision: Fails, limits: SignLimits) -> list[FailureInterval]:
+def failure_intervals(regions: Iterable[FailureRegion], limits: SignLimits) -> list[FailureInterval]:
     """The maximal intervals of failure, increasing. Where the claim holds with equality at a single point between two
     of them, that point is an end of both and belongs to neither."""
     intervals = []
-    for region in decision.regions:
+    for region in regions:
         inner = [_root(root, limits) for root in region.punctures]
         starts = [_end(region.lower, limits), *inner]
         ends = [*inner, _end(region.upper, limits)]

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from dipc.accuracy.expression import ClaimExpression
 from dipc.accuracy.form import Form
+from dipc.accuracy.selection import constant_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source
 from dipc.exact.sign.interval import Interval
@@ -52,7 +53,7 @@ def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Form])
 
 
 def _end(source: Source, tree: Expr, constants: Mapping[str, Form]) -> Fraction:
-    value = ClaimExpression("an interval", source, tree).evaluate(constants).constant()
+    value = constant_of(ClaimExpression("an interval", source, tree).value(constants))
     if value is None:
         raise _error(
             source, tree, "E0620", "an end of an interval is a rational number", "write for example `(1/2, 3]`"

@@ -6,14 +6,20 @@ JSON output has under that key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.decimals import exact_text
+from dipc.accuracy.decimals import exact_text, magnitude, outward
+from dipc.accuracy.piecewise import BetaForm
+
+if TYPE_CHECKING:
+    from dipc.accuracy.evidence import Evidence
+    from dipc.accuracy.theorem import Theorem
 
 SCHEMA = "dipc.check/1"
 
@@ -43,13 +49,59 @@ class EndPoint:
     def exact(self) -> bool:
         return self.low == self.high
 
+    def as_json(self) -> dict[str, Any]:
+        """`eps` is [low, high], twice the same for an exact end and `inf` for infinity."""
+        return {"eps": ["inf", "inf"] if self.high is None else _pair(self.low, self.high), "included": self.included}
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """Where on a failing interval the shortfall 1 - beta - Pr is largest, and how large it is there: enclosures
+    (low, high), exact where both are equal.
+
+    Unless `attained` the shortfall only approaches this as eps approaches that: an end that is not included, 0, or,
+    where `eps` is None, infinity. `shortfall` None is infinity (a beta that is negative without bound).
+    """
+
+    eps: tuple[Fraction, Fraction] | None
+    shortfall: tuple[Fraction, Fraction] | None
+    attained: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object; `inf` stands for infinity."""
+        return {
+            "eps": ["inf", "inf"] if self.eps is None else _pair(*self.eps),
+            "shortfall": ["inf", "inf"] if self.shortfall is None else _pair(*self.shortfall),
+            "attained": self.attained,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class FailureInterval:
-    """A maximal interval of eps on which the claim fails, inside the interval that was asked about."""
+    """A maximal interval of eps on which the claim fails, inside the interval that was asked about. `worst` is given
+    where so many digits were asked for."""
 
     start: EndPoint
     end: EndPoint
+    worst: Worst | None = None
+    #: The JSON object once it was made: thousands of rows may share one interval.
+    _json: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        if not self._json:
+            self._json.update(start=self.start.as_json(), end=self.end.as_json())
+            if self.worst is not None:
+                self._json["worst"] = self.worst.as_json()
+        return self._json
+
+
+def _pair(low: Fraction, high: Fraction) -> list[str]:
+    """An enclosure as texts: a rational twice, else decimal numbers around it with little more digits than it has."""
+    if low == high:
+        return [str(low), str(low)]
+    digits = magnitude(high) - magnitude(high - low) + 3
+    return [exact_text(end) for end in outward(low, high, max(3, digits))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +140,15 @@ class RowResult:
     unconstrained outputs are absent. `closed_form` is Pr[output within gamma] for every eps > 0, None where a
     limit was reached on the way to it. `failing` is the exact set of eps in the
     interval where the claim fails: empty unless the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
+    Where the row stands for a class of inputs, `count` is how many these are; where gamma is free, `obligations` has
+    one result for each range of gamma, and the row is the one that decides.
     """
 
     row: int
     input: Mapping[str, str]
     output: Mapping[str, str]
     alpha: str
-    beta_form: ClosedForm
+    beta_form: BetaForm
     gamma: str
     verdict: Verdict
     closed_form: ClosedForm | None = None
@@ -102,6 +156,8 @@ class RowResult:
     counterexample: Counterexample | None = None
     failing: tuple[FailureInterval, ...] = ()
     reason: str | None = None
+    count: int | None = None
+    obligations: tuple[RowResult, ...] = ()
 
     @property
     def beta(self) -> str:
@@ -127,8 +183,16 @@ class RowResult:
             "counterexample": None if self.counterexample is None else self.counterexample.as_json(),
             "reason": self.reason,
         }
+        if self.failing:
+            result["failing"] = [interval.as_json() for interval in self.failing]
         if self.vacuous:
             result["vacuous"] = True
+        if self.count is not None:
+            result["count"] = self.count
+        if self.obligations:
+            own = {"row", "input", "output"}
+            parts = [obligation.as_json() for obligation in self.obligations]
+            result["obligations"] = [{key: part[key] for key in part if key not in own} for part in parts]
         return result
 
     def __getitem__(self, key: str) -> Any:
@@ -144,6 +208,26 @@ class Counts:
     inaccurate: int = 0
     undecided: int = 0
     vacuous: int = 0
+
+
+class Rows(Sequence[RowResult]):
+    """Many rows that are not held as objects; equal to any sequence of equal rows."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> Counts:
+        """How many rows there are of each kind, without making them."""
+
+    @abstractmethod
+    def select(self, verdict: Verdict) -> Iterator[RowResult]:
+        """The rows with this verdict, in order."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +250,19 @@ class Report:
 
     `verdict` is INACCURATE if some row is, else UNDECIDED if some row is or if the check was `interrupted` before
     the last row, else ACCURATE. A report has at least one row unless it was interrupted. `eps` is the interval the
-    claim was decided on, as text.
+    claim was decided on, as text. `evidence` is what a certificate is written from, where it was asked for. `theorem`
+    says what the rows decide besides their own obligations. Where rows stand for classes, `inputs` is how many inputs
+    these have together.
     """
 
     program: str
-    rows: tuple[RowResult, ...]
+    rows: Sequence[RowResult]
     eps: str
     interrupted: bool = False
     effort: Effort = field(default_factory=Effort, compare=False)
+    evidence: Evidence | None = field(default=None, compare=False, repr=False)
+    theorem: Theorem | None = None
+    inputs: int | None = None
 
     def __post_init__(self) -> None:
         if not self.rows and not self.interrupted:
@@ -181,6 +270,8 @@ class Report:
 
     @property
     def counts(self) -> Counts:
+        if isinstance(self.rows, Rows):
+            return self.rows.counts
         verdicts = [row.verdict for row in self.rows]
         return Counts(
             rows=len(verdicts),
@@ -189,6 +280,12 @@ class Report:
             undecided=verdicts.count(Verdict.UNDECIDED),
             vacuous=sum(1 for row in self.rows if row.vacuous),
         )
+
+    def select(self, verdict: Verdict) -> Iterator[RowResult]:
+        """The rows with this verdict, in order."""
+        if isinstance(self.rows, Rows):
+            return self.rows.select(verdict)
+        return (row for row in self.rows if row.verdict is verdict)
 
     @property
     def verdict(self) -> Verdict:
@@ -204,8 +301,18 @@ class Report:
             "schema": SCHEMA,
             "program": self.program,
             "verdict": str(self.verdict),
+            **self.remarks(),
             "rows": [row.as_json() for row in self.rows],
         }
+
+    def remarks(self) -> dict[str, Any]:
+        """The keys of the JSON object that are there only where they say something."""
+        result: dict[str, Any] = {}
+        if self.theorem is not None:
+            result["theorem"] = self.theorem.as_json()
+        if self.inputs is not None:
+            result["inputs"] = self.inputs
+        return result
 
     def __getitem__(self, key: str) -> Any:
         return self.as_json()[key]

@@ -12,6 +12,8 @@ from dipc.accuracy.cells import CellPool, value_text
 from dipc.accuracy.choices import Choices, check_choices
 from dipc.accuracy.closed_form import ClosedForm
 from dipc.accuracy.combine import product, total
+from dipc.accuracy.near import NearProbabilities
+from dipc.accuracy.nearness import Nearness
 from dipc.accuracy.probability import Limits, Probabilities
 from dipc.accuracy.rationals import exact_rational
 from dipc.accuracy.reaching import exit_weights
@@ -85,12 +87,15 @@ class Program:
         return Measurer(self.limits.measure)
 
     def probabilities(self) -> Probabilities:
-        """A fresh engine for the rows of one table."""
-        return Probabilities(self.flow, self.limits, self.choices, self.measurer)
+        """A fresh engine for the rows of one table: Pr[d'_u <= gamma] by the distance of the `metric` block, if any."""
+        nearness = Nearness(self.core)
+        if nearness.plain:
+            return Probabilities(self.flow, self.limits, self.choices, self.measurer)
+        return NearProbabilities(self.flow, self.limits, self.choices, self.measurer, nearness)
 
     @cached_property
     def _engine(self) -> Probabilities:
-        return self.probabilities()
+        return Probabilities(self.flow, self.limits, self.choices, self.measurer)
 
     def probability(
         self,

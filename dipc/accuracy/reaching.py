@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dipc.accuracy.combine import simplest, total
-from dipc.accuracy.weights import Weights, numerator_of, place_text
+from dipc.accuracy.places import place_text
+from dipc.accuracy.weights import Weights, numerator_of
 from dipc.chain.chain import Chain
 from dipc.chain.codes import Code
 from dipc.chain.edge import ChoiceWeight, ExpressionWeight
@@ -25,19 +27,41 @@ if TYPE_CHECKING:
 _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 
 
-def exit_weights(chain: Chain, weights: Weights, limit: TermLimit) -> dict[int, Closed]:
-    """By the node of an exit, the total weight of the paths to it; 1 for those left out.
+@dataclass(frozen=True, slots=True, eq=False)
+class ChoiceChain:
+    """The Markov chain of a program's choices, as `Reach` describes it, with weights in closed form.
+
+    The weights of a state's steps sum to 1. NOWHERE is among `ends` where some runs do not matter.
+    """
+
+    start: int
+    edges: Mapping[int, Sequence[tuple[int, Closed]]]
+    ends: frozenset[int]
+
+    def exit_weights(self, limit: TermLimit) -> dict[int, Closed]:
+        """By the node of an exit, the total weight of the paths to it. Raises Undecided past the limit."""
+        reached = absorption_weights(self.edges, self.start, self.ends, limit, frozenset({NOWHERE}))
+        return {node: simplest(weight) for node, weight in reached.items()}
+
+
+def choice_chain(chain: Chain, weights: Weights) -> ChoiceChain | None:
+    """The chain of the choices, None where there are none.
 
     Raises DiagnosticError for a loop that may go on forever at some eps, Undecided past a limit.
     """
     if not chain.flow.chooses:
-        return {}
+        return None
     found = reach(chain)
     if not chain.flow.forward:
         _require_ends(chain, found, weights)
     edges = {node: [(goal, _weight(chosen, weights)) for goal, chosen in steps] for node, steps in found.edges.items()}
-    reached = absorption_weights(edges, found.start, found.ends, limit, frozenset({NOWHERE}))
-    return {node: simplest(weight) for node, weight in reached.items()}
+    return ChoiceChain(found.start, edges, found.ends)
+
+
+def exit_weights(chain: Chain, weights: Weights, limit: TermLimit) -> dict[int, Closed]:
+    """By the node of an exit, the total weight of the paths to it; 1 for those left out. Raises as `choice_chain`."""
+    choices = choice_chain(chain, weights)
+    return {} if choices is None else choices.exit_weights(limit)
 
 
 def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:

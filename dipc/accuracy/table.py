@@ -10,10 +10,13 @@ from typing import Protocol, cast
 from dipc.accuracy.cells import BadCell, Cell, CellPool, Column, Read, beta_reader, claim_reader, slot_reader
 from dipc.accuracy.csv_source import CsvSource
 from dipc.accuracy.names import listing, nearest
+from dipc.accuracy.packed import PackedRows, Row
 from dipc.accuracy.python_source import PythonSource
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Excerpt
 from dipc.syntax.core import CoreProgram, Slot
+
+__all__ = ["CLAIM_COLUMNS", "MISTAKE_LIMIT", "Records", "Row", "Table", "read_table"]
 
 #: The columns that may stand beside the program's inputs and outputs; no variable can have these names.
 CLAIM_COLUMNS = ("alpha", "beta", "gamma", "dd")
@@ -33,28 +36,16 @@ class Records(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row: cells in the order of the program's inputs and outputs, None for an unconstrained output, and the
-    claim columns where they are given and not empty. Equal values are the same Cell throughout a table."""
-
-    number: int
-    inputs: tuple[Cell, ...]
-    outputs: tuple[Cell | None, ...]
-    alpha: Cell | None
-    beta: Cell | None
-    gamma: Cell | None
-    dd: Cell | None
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """A table without mistakes: at least one row. `columns` are the claim columns it has; `beta_places` says where
     each distinct text of the column `beta` stands first."""
 
     name: str
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     columns: frozenset[str]
     beta_places: dict[str, Excerpt | None]
+    computed: frozenset[str] = frozenset()
+    """The columns that nobody gave: dd where it is computed from the program's ideal."""
 
 
 def read_table(table: object, program: CoreProgram) -> Table:
@@ -89,7 +80,7 @@ class _Reader:
         self._check_header(header, names)
         columns = [self._column(name) for name in names]
         places: dict[str, Excerpt | None] = {}
-        rows = tuple(self._rows(records, names, columns, places))
+        rows = self._rows(records, names, columns, places)
         if self._mistakes:
             raise DiagnosticError(*self._mistakes)
         if not rows:
@@ -100,13 +91,13 @@ class _Reader:
 
     def _rows(
         self, records: Iterator[list[str]], names: list[str], columns: list[Column], places: dict[str, Excerpt | None]
-    ) -> Iterator[Row]:
+    ) -> PackedRows:
         position = {name: index for index, name in enumerate(names)}
-        inputs = [position[slot.name] for slot in self._inputs]
-        outputs = [position[slot.name] for slot in self._outputs]
-        claim = [position.get(name) for name in CLAIM_COLUMNS]
-        beta_at = claim[CLAIM_COLUMNS.index("beta")]
+        order = [position[slot.name] for slot in (*self._inputs, *self._outputs)]
+        order += [position.get(name, len(names)) for name in CLAIM_COLUMNS]
+        beta_at = position.get("beta")
         width = len(names)
+        rows = PackedRows(len(self._inputs), len(self._outputs))
         for number, record in enumerate(records, start=1):
             if len(record) != width:
                 self._ragged(number, record, width)
@@ -118,12 +109,9 @@ class _Reader:
             good = cast(list[Cell | None], cells)
             if beta_at is not None and (beta := good[beta_at]) is not None and beta.text not in places:
                 places[beta.text] = self._source.place(beta_at)
-            yield Row(
-                number,
-                cast(tuple[Cell, ...], tuple([good[at] for at in inputs])),
-                tuple([good[at] for at in outputs]),
-                *(None if at is None else good[at] for at in claim),
-            )
+            good.append(None)  # what stands for a claim column that is not there
+            rows.append([good[at] for at in order])
+        return rows
 
     def _bad_cells(self, number: int, cells: Sequence[Read], names: list[str]) -> None:
         for index, cell in enumerate(cells):

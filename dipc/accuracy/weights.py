@@ -7,19 +7,17 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.accuracy.combine import simplest
-from dipc.accuracy.decimals import decimal, magnitude, round_down, round_up
 from dipc.accuracy.expression import ClaimExpression
+from dipc.accuracy.places import place_text, refined
 from dipc.chain.edge import ChoiceWeight, ExponentialWeight, ExpressionWeight
 from dipc.diagnostics.source import Source
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.quotient import Closed, Quotient
-from dipc.exact.sign import Fails, Interval, Root, SignLimits, decide_nonnegative, isolate_roots, refine, sign_at
+from dipc.exact.sign import Fails, Interval, Root, SignLimits, decide_nonnegative, isolate_roots, sign_at
 from dipc.syntax.ast import Binary, BinaryOp, Call, Expr, Number, Unary
 
 #: A weight that divides by something that is 0 at some eps.
 UNDEFINED = "E0311"
-
-_DIGITS = 6
 
 
 class Weights:
@@ -108,29 +106,6 @@ def exponential(rate: Fraction, scores: tuple[Fraction, ...], index: int) -> Clo
 def numerator_of(value: Closed) -> ExpPoly:
     """What has the sign of `value` for every eps > 0."""
     return value.numerator if isinstance(value, Quotient) else value
-
-
-def refined(root: Root, limits: SignLimits) -> Root:
-    """The root, known well enough to be shown."""
-    return refine(root, root.upper / 10 ** (2 * _DIGITS), limits)
-
-
-def place_text(root: Root) -> str:
-    """`at eps = 1` or, for a root that is not rational, `at eps = 0.693147…`."""
-    return f"at eps = {root.lower}" if root.is_exact else f"at eps = {number_text(root.lower, root.upper)}"
-
-
-def number_text(low: Fraction, high: Fraction) -> str:
-    """The number known to lie in [low, high], exactly where it is a short one, else its first digits and `…`."""
-    if low == high and len(str(low)) <= 2 * _DIGITS:
-        return str(low)
-    if low < 0:
-        return "-" + number_text(-high, -low)
-    digits = max(_DIGITS, magnitude(low) + 1) if low else _DIGITS
-    cut = round_down(low, digits) if low else low
-    if cut != (round_down(high, digits) if high else high):
-        return f"{decimal(cut)} to {decimal(round_up(high, digits))}"
-    return f"{decimal(cut)}…"
 
 
 def _one_signed(value: ExpPoly) -> bool:

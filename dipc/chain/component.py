@@ -129,14 +129,14 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[Bound]) -> Compon
 
 
 def _noise(noise: NoiseVar) -> _NoiseTemplate:
-    family = _FAMILIES[noise.family]
+    family = FAMILIES[noise.family]
     mean = noise.mean
     assert not mean.noises
     fixed = None if mean.inputs else Noise(family, noise.rate, mean.constant)
     return _NoiseTemplate(family, noise.rate, mean.inputs, mean.constant, fixed)
 
 
-_FAMILIES = {
+FAMILIES = {
     core.Family.LAPLACE: Family.LAPLACE,
     core.Family.ONE_SIDED: Family.ONE_SIDED,
     core.Family.DISCRETE_LAPLACE: Family.DISCRETE_LAPLACE,

@@ -18,6 +18,7 @@ from dipc.chain.step import step
 from dipc.chain.symbolic import is_symbolic
 from dipc.chain.trap import recurrent_comparison, trapped, trapped_fault
 from dipc.chain.unite import Dominators, united
+from dipc.chain.unite_guards import GuardUniter, alike_in_values
 from dipc.exact.limits import LimitReached
 from dipc.syntax.ast import Role
 from dipc.syntax.core import CoreProgram, Slot, Value
@@ -104,6 +105,7 @@ class _Explorer:
         self.cut: set[int] = set()
         self.exited: list[int] = []
         self.dominators = Dominators()
+        self.guard_uniter = GuardUniter(self.graph, self.states, self.dominators)
         self.created = 0
         self.initial = 0
 
@@ -205,20 +207,39 @@ class _Explorer:
 
     def _unite(self, batch: list[int]) -> list[int]:
         """Replaces groups of states that differ in their constraints only and unite to one conjunction."""
+        if not self.flow.draws:
+            return self._unite_guards(batch)
         result: list[int] = []
         for group, noises in _alike(batch, self.states):
             constraints = united(group, self.graph, self.states, self.dominators) if len(group) > 1 else None
             if constraints is None:
                 result.extend(group)
                 continue
-            whole = self._add(self.states[group[0]].constrained_by(constraints, noises.values()))
-            for node in group:
-                for source in list(self.graph.predecessors(node)):
-                    self._connect(source, whole, self.graph.edges[source, node]["edges"])
-                self.graph.remove_node(node)
-                del self.ids[self.states.pop(node)]
-            result.append(whole)
+            result.append(self._replace(group, self.states[group[0]].constrained_by(constraints, noises.values())))
         return result
+
+    def _unite_guards(self, batch: list[int]) -> list[int]:
+        """The same for a program without noise, where states differ in their guards."""
+        result: list[int] = []
+        for group in alike_in_values(batch, self.states):
+            rest = dict.fromkeys(group)
+            parts = self.guard_uniter.united(group) if len(group) > 1 else []
+            for part, guards in parts:
+                for node in part:
+                    del rest[node]
+                result.append(self._replace(part, self.states[part[0]].guarded_by(guards)))
+            result.extend(rest)
+        return result
+
+    def _replace(self, group: list[int], state: State) -> int:
+        """Puts one state in the place of all those of the group."""
+        whole = self._add(state)
+        for node in group:
+            for source in list(self.graph.predecessors(node)):
+                self._connect(source, whole, self.graph.edges[source, node]["edges"])
+            self.graph.remove_node(node)
+            del self.ids[self.states.pop(node)]
+        return whole
 
     def _exit_state(self, node: int) -> ExitState:
         state = self.states[node]

@@ -45,7 +45,8 @@ class Flow:
     `landing[l]` is where control that goes to label l stays: jumps are followed, and every exit is the one label
     `exit_label` = len(instructions). `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's
     included; `forward` says that every step leads to a greater label, so that states can be taken in label order;
-    `chooses` that some instruction makes a finite random choice. `reassigned` are the slots that are assigned forms.
+    `chooses` that some instruction makes a finite random choice, `draws` that some instruction draws a noise.
+    `reassigned` are the slots that are assigned forms.
     """
 
     program: CoreProgram
@@ -60,6 +61,7 @@ class Flow:
     joins: frozenset[int]
     forward: bool
     chooses: bool
+    draws: bool
     reassigned: frozenset[int]
     domains: dict[int, dict[Value, Value]]
     versions: dict[int, dict[int, int]]
@@ -109,6 +111,7 @@ def analyze(program: CoreProgram) -> Flow:
         joins=frozenset(label for label, count in arrivals.items() if count > 1),
         forward=all(goal > label for label in range(exit_label) for goal in successors[label]),
         chooses=has_choices(program),
+        draws=any(isinstance(instruction, SampleNoise) for instruction in instructions),
         reassigned=frozenset(
             slot
             for instruction in instructions

@@ -119,6 +119,11 @@ class State:
         state = State(self.label, self.values, ordered, constraints, self.guards, self.fingerprint)
         return state._without({noise.id for noise in ordered})
 
+    def guarded_by(self, guards: ConstraintSet) -> State:
+        """The state with other guards."""
+        fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
+        return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
+
     def forget(self, slots: list[int]) -> State:
         """The slots lose their values; noises that nothing mentions any more are integrated out (measure 1)."""
         values = list(self.values)

@@ -70,7 +70,7 @@ def united(
     for node in group[1:]:
         above = dominators.common(above, node)
     own = set(group)
-    leaves = [leaf for leaf in _leaves(graph, above) if leaf not in own]
+    leaves = [leaf for leaf in leaves_below(graph, above) if leaf not in own]
     if len(leaves) > _MOST_LEAVES:
         return None
     signs = nonnegative(noise for member in members for noise in member.noises)
@@ -166,7 +166,8 @@ def _is_noise(variable: int) -> bool:
     return variable >= 0 and variable % 2 == 0
 
 
-def _leaves(graph: nx.DiGraph[int], above: int) -> list[int]:
+def leaves_below(graph: nx.DiGraph[int], above: int) -> list[int]:
+    """The states without successors that can be reached from `above`."""
     found: list[int] = []
     seen = {above}
     pending = [above]

@@ -15,6 +15,7 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_T = TypeVar("_T")
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
@@ -35,6 +36,26 @@ def define_option(command: _F) -> _F:
     )(command)
 
 
+def inputs_option(command: _F) -> _F:
+    """The option --inputs, any number of times."""
+    return click.option(
+        "--inputs",
+        "inputs",
+        metavar="SPEC",
+        multiple=True,
+        help='The inputs: "q = -1..1", "x in {0, 1/2}", or a CSV file of inputs; may be repeated.',
+    )(command)
+
+
+def digits_option(text: str) -> Callable[[_F], _F]:
+    """The option --digits, with its help."""
+
+    def decorate(command: _F) -> _F:
+        return click.option("--digits", metavar="N", type=click.IntRange(1, 1000), help=text)(command)
+
+    return decorate
+
+
 def output_option(command: _F) -> _F:
     """The option -o."""
     return click.option(
@@ -48,16 +69,24 @@ def output_option(command: _F) -> _F:
 
 def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:
     """The constants of `-D name=value`, exact. Raises DiagnosticError for anything that is not such a definition."""
-    result: dict[str, Fraction] = {}
+    return read_definitions(definitions, parse_rational, "write an exact number such as 4, -1, 1/3 or 0.25")
+
+
+def read_definitions(definitions: Iterable[str], read: Callable[[str], _T], note: str) -> dict[str, _T]:
+    """What `read` makes of each value of `-D name=value`; it raises NotExact, and `note` says what to write then.
+
+    Raises DiagnosticError with all mistakes.
+    """
+    result: dict[str, _T] = {}
     mistakes = []
     for text in definitions:
         source = Source("<-D>", text)
         name, equals, value = text.partition("=")
         at = Span(len(name) + len(equals), len(text))
         if not equals or not _NAME.fullmatch(name.strip()):
-            note = "a definition is a name and a number, such as -D m=4"
+            form = "a definition is a name and a number, such as -D m=4"
             mistakes.append(
-                Diagnostic("E0805", "this is no definition", source.excerpt(Span(0, len(text))), notes=(note,))
+                Diagnostic("E0805", "this is no definition", source.excerpt(Span(0, len(text))), notes=(form,))
             )
         elif name.strip() in result:
             mistakes.append(
@@ -70,9 +99,8 @@ def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:
             )
         else:
             try:
-                result[name.strip()] = parse_rational(value.strip())
+                result[name.strip()] = read(value.strip())
             except NotExact as error:
-                note = "write an exact number such as 4, -1, 1/3 or 0.25"
                 mistakes.append(
                     Diagnostic("E0805", f"{_quoted(value.strip())} {error.reason}", source.excerpt(at), notes=(note,))
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -11,51 +12,84 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from dipc.accuracy.files import read_source
-from dipc.cli.arguments import define_option, output_option, parse_definitions, program_argument
+from dipc.cli.arguments import (
+    define_option,
+    digits_option,
+    inputs_option,
+    output_option,
+    parse_definitions,
+    program_argument,
+)
+from dipc.cli.check_all import check_all, for_all_of, least_of, wants_all
 from dipc.cli.exits import ExitCode
 from dipc.cli.limits import NAMES, parse_limits
 from dipc.cli.output import check_target, write_result, write_text
 from dipc.cli.progress import ProgressBar
+from dipc.cli.scale import scale_options
+from dipc.cli.statement import statement_of
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
     from dipc.accuracy.outcome import Report
-    from dipc.accuracy.program import Program
     from dipc.accuracy.table import Table
-    from dipc.report.text import Statement
 
 _EPILOG = """
 \b
 Examples:
   dipc check sparse.dip table.csv
   dipc check sparse.dip table.csv -D m=3 --beta "2*m*exp(-alpha*eps/8)/7"
+  dipc check sparse.dip --inputs "q = -1..1"
+  dipc check sparse.dip --inputs all
   dipc check laplace.dip table.csv --gamma 2 --format json -o result.json
 
 \b
 TABLE.csv has a column for each input and output, and a row for each input.
 Optional columns alpha, beta and gamma win over the options; dd is the
 distance to disagreement (a rational or inf).
+A program with an `ideal` block needs no table: the answers at the --inputs,
+and dd, are computed.
 
 \b
 Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided,
 70 internal error.
 """
 
+#: Significant digits of the ends of failing intervals in the JSON output, unless told otherwise.
+JSON_DIGITS = 15
+
 
 @click.command(epilog=_EPILOG)
 @program_argument
-@click.argument("table_path", metavar="TABLE.csv", type=Path)
+@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
+@inputs_option
 @define_option
-@click.option("--beta", metavar="EXPR", help="The failure probability: in eps, alpha, gamma, the constants and exp.")
+@click.option(
+    "--for-all",
+    metavar="NAME",
+    help='Leave a constant open, as -D NAME=all does: with --inputs all, a proof for all; or from "NAME >= 3" on.',
+)
+@click.option(
+    "--beta",
+    metavar="EXPR",
+    help="The failure probability: in eps, alpha, gamma, the constants, exp, min, max and abs.",
+)
 @click.option("--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own.")
-@click.option("--gamma", metavar="VALUE", help="How far real and int outputs may be off; 0 by default.")
+@click.option("--gamma", metavar="VALUE", help="How far real and int outputs may be off; 0 by default. free: any.")
 @click.option(
     "--eps", metavar="INTERVALS", help='Which eps are meant, such as "(0, 1/2]"; all, "(0, inf)", by default.'
 )
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
+@digits_option("Give the failing eps to N digits, with the worst eps and its shortfall; 15 in JSON.")
+@click.option("--certificate", "proof", metavar="FILE", type=Path, help="Write the proofs to FILE, for `dipc verify`.")
+@click.option(
+    "--classes/--no-classes",
+    "classes",
+    default=None,
+    help="Decide inputs with equal obligations once; by default where --inputs are thousands.",
+)
 @click.option("--closed-form", metavar="ROW", type=click.IntRange(min=1), help="Write out the probability of one row.")
 @click.option(
     "--limit",
@@ -64,20 +98,29 @@ Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided,
     multiple=True,
     help=f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
 )
+@scale_options
 @click.option("--quiet", "-q", is_flag=True, help="Print the verdict line only, and no progress.")
 @click.option("--time", "times", is_flag=True, help="Say how long it took.")
 def check(
     program_path: Path,
-    table_path: Path,
+    table_path: Path | None,
+    inputs: tuple[str, ...],
     definitions: tuple[str, ...],
+    for_all: str | None,
     beta: str | None,
     alpha: str | None,
     gamma: str | None,
     eps: str | None,
     form: str,
     target: Path | None,
+    digits: int | None,
+    proof: Path | None,
+    classes: bool | None,
     closed_form: int | None,
     limits: tuple[str, ...],
+    jobs: str,
+    cache: Path | None,
+    dask: str | None,
     quiet: bool,
     times: bool,
 ) -> ExitCode:
@@ -87,27 +130,78 @@ def check(
     the reason.
     """
     begun = perf_counter()
+    if digits is None and form == "json":
+        digits = JSON_DIGITS
     check_target(target)
+    check_target(proof, "--certificate")
+    at_least = least_of(for_all)
+    definitions, for_all = for_all_of(definitions, for_all)
     constants = parse_definitions(definitions)
 
     from dipc.accuracy.check import check as decide
     from dipc.accuracy.load import load_source
     from dipc.accuracy.outcome import Interrupted
-    from dipc.accuracy.table import read_table
+    from dipc.ideal.check import prepared
+    from dipc.regions.finite.check import grouped, is_everything, with_corollary
     from dipc.report.text import interrupted_text, render, verdict_line
+    from dipc.scale.check import crew_of
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+    if wants_all(inputs, table_path, for_all):
+        return check_all(
+            program,
+            program_path,
+            beta=beta,
+            alpha=alpha,
+            gamma=gamma,
+            eps=eps,
+            form=form,
+            target=target,
+            quiet=quiet,
+            times=times,
+            for_all=for_all,
+            at_least=at_least,
+            unsupported={
+                "--closed-form": closed_form,
+                "--certificate": proof,
+                "--classes": classes,
+                "--digits": digits if digits != JSON_DIGITS else None,
+                "--jobs": jobs if jobs != "1" else None,
+                "--cache": cache,
+                "--dask": dask,
+            },
+        )
+    # A cache or a cluster that cannot be used is refused before a long table is read.
+    crew = crew_of(click.get_current_context().with_resource(ExitStack()), jobs=jobs, cache=cache, dask=dask)
     reading = perf_counter()
-    table = read_table(table_path, program.core)
+    found = grouped(program, table_path, inputs or None, classes, as_given=proof is not None)
+    table = prepared(program, table_path, inputs or None) if found is None else found.table
     reading = perf_counter() - reading
     if closed_form is not None and closed_form > len(table.rows):
         raise DiagnosticError(_no_row(closed_form, table))
     try:
         with ProgressBar(f"checking {program.core.name}", silent=quiet) as progress:
-            report = decide(program, table, beta=beta, alpha=alpha, gamma=gamma, eps=eps, progress=progress)
+            report = decide(
+                program if found is None else found.program,
+                table,
+                beta=beta,
+                alpha=alpha,
+                gamma=gamma,
+                eps=eps,
+                progress=progress,
+                digits=digits,
+                keep_proofs=proof is not None,
+                crew=crew,
+            )
     except Interrupted as stop:
         write(sys.stderr, interrupted_text(stop.report, stop.done, stop.total, look_of(sys.stderr)))
         return ExitCode.INTERRUPTED
+    if proof is not None and report.evidence is None:
+        raise DiagnosticError(_no_certificate())
+    if found is not None:
+        report = found.counted(report)
+    elif is_everything(program, table_path, inputs or None):
+        report = with_corollary(report)
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
     report = replace(report, effort=effort)
     if form == "json":
@@ -115,9 +209,11 @@ def check(
     elif quiet:
         write_text(target, verdict_line(report) + "\n")
     else:
-        statement = _statement(program, table, alpha=alpha, beta=beta, gamma=gamma, program_path=program_path)
+        statement = statement_of(program, table, alpha=alpha, beta=beta, gamma=gamma, program_path=program_path)
         look = look_of(sys.stdout) if target is None else Look()
         write_text(target, render(report, statement, look, closed_form=closed_form, times=times))
+    if proof is not None:
+        _write_certificate(report, proof, quiet=quiet)
     if target is not None and not quiet:
         write(sys.stderr, f"{verdict_line(report)} (written to {target})\n")
     return exit_code(report)
@@ -145,48 +241,24 @@ def _write_json(report: Report, target: Path | None) -> None:
     write_result(target, writer)
 
 
+def _write_certificate(report: Report, path: Path, *, quiet: bool) -> None:
+    import dipc
+    from dipc.certificate.write import certify
+
+    text = certify(report, f"dipc {dipc.__version__}")
+    write_text(path, text)
+    if not quiet:
+        write(sys.stderr, f"certificate of {len(text)} bytes written to {path}: `dipc verify {path}` checks it\n")
+
+
+def _no_certificate() -> Diagnostic:
+    note = (
+        "certificates are of tables, row by row, with one gamma for each row: leave out --certificate, or give --gamma"
+    )
+    return Diagnostic("E0903", "a check of this kind has no certificate", notes=(note,))
+
+
 def _no_row(number: int, table: Table) -> Diagnostic:
     rows = len(table.rows)
     span = "only row 1" if rows == 1 else f"rows 1 to {rows}"
     return Diagnostic("E0808", f"there is no row {number}", notes=(f"`{table.name}` has {span}",))
-
-
-def _statement(
-    program: Program, table: Table, *, alpha: str | None, beta: str | None, gamma: str | None, program_path: Path
-) -> Statement:
-    """What is checked, in the words of the command line, the table and the program's claim block."""
-    from dipc.report.text import Statement
-    from dipc.syntax.core import IntType, RealType
-
-    core = program.core
-    types = [core.slots[slot].type for slot in core.outputs]
-    return Statement(
-        program=f"{core.name} ({program_path})",
-        table=table.name,
-        constants=tuple((name, str(value)) for name, value in core.constants.items()),
-        alpha=_said("alpha", alpha, program, table),
-        beta=_said("beta", beta, program, table),
-        gamma=_said("gamma", gamma, program, table),
-        near=" and ".join(
-            word for word, kind in (("real", RealType), ("int", IntType)) if any(isinstance(t, kind) for t in types)
-        ),
-    )
-
-
-def _said(name: str, option: str | None, program: Program, table: Table) -> str:
-    """What the claim says of `name`, by the order of precedence."""
-    from dipc.syntax.printer import print_expression
-
-    if name in table.columns:
-        return f"the table's column `{name}`"
-    claim = program.core.claim
-    stated = option
-    if stated is None and claim is not None:
-        found = next((part for part in claim.fields if part.name == name), None)
-        if found is not None and not isinstance(found.value, tuple):
-            stated = print_expression(found.value)
-    if stated is None:
-        stated = "dd" if name == "alpha" and "dd" in table.columns else "0"
-    if name == "alpha" and "dd" in table.columns:
-        return "dd(u), the table's column `dd`" if stated == "dd" else f"{stated}; nothing is claimed where dd < alpha"
-    return stated

@@ -26,6 +26,7 @@ NAMES = {
     "bits": "bits of the numbers that decide a sign",
     "degree": "degree of a polynomial that is split into square-free parts",
     "power": "power of eps in a function whose sign is decided",
+    "rows": "inputs that are enumerated for one table",
 }
 
 
@@ -85,6 +86,8 @@ def _changed(limits: Limits, name: str, n: int) -> Limits:
             sign = replace(sign, max_degree=n)
         case "power":
             sign = replace(sign, max_power=n)
+        case "rows":
+            limits = replace(limits, rows=n)
         case _:
             raise AssertionError(name)
     general = replace(measure.general, polyhedral=polyhedral, lattice=lattice)

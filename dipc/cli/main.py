@@ -18,6 +18,10 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 #: The commands in the order of the help, with the line that it shows; the modules are imported when they are run.
 COMMANDS = {
     "check": "Prove or refute accuracy on a table.",
+    "table": "Write the table of the exact answers.",
+    "verify": "Check a certificate, trusting nothing.",
+    "tighten": "Find the least factor of beta that holds.",
+    "solve": "Find the least eps, alpha, beta or gamma.",
     "prob": "Show all outputs with their probabilities.",
     "dtmc": "Show the Markov chain of a program.",
     "simulate": "Run a program many times, and compare.",

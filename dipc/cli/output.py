@@ -15,12 +15,12 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 Writer = Callable[[TextIO], None]
 
 
-def check_target(path: Path | None) -> None:
+def check_target(path: Path | None, option: str = "-o") -> None:
     """Refuse, before any work is done, a path that a result cannot be written to."""
     if path is None:
         return
     directory = path.parent
-    other = "give another path to `-o`"
+    other = f"give another path to `{option}`"
     try:
         path.lstat()
     except FileNotFoundError:
@@ -30,7 +30,7 @@ def check_target(path: Path | None) -> None:
     except (OSError, ValueError) as error:  # too long for a path, or with a NUL character
         raise _refused(f"`{path}` is no path: {getattr(error, 'strerror', None) or error}", other) from None
     if path.is_dir():
-        raise _refused(f"`{path}` is a directory", "give the path of a file to `-o`")
+        raise _refused(f"`{path}` is a directory", f"give the path of a file to `{option}`")
     if not directory.is_dir():
         raise _refused(f"there is no directory `{directory}`", "make it first, or " + other)
     if not os.access(path if path.exists() else directory, os.W_OK):

@@ -346,7 +346,7 @@ class ExpPoly:
             with flint.ctx.workprec(precision):
                 ball = _ball_value(unit, terms, eps)
                 if 3 * ball.rel_accuracy_bits() > 10 * digits + 6:
-                    return _dyadic(ball.lower()), _dyadic(ball.upper())
+                    return dyadic(ball.lower()), dyadic(ball.upper())
             precision *= 2
 
 
@@ -360,6 +360,7 @@ def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> 
     return total
 
 
-def _dyadic(exact: flint.arb) -> Fraction:
+def dyadic(exact: flint.arb) -> Fraction:
+    """The number itself, for a ball of radius 0."""
     mantissa, exponent = exact.man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -34,6 +34,14 @@ def exact(value: Fraction, digits: int = DIGITS) -> str:
     return decimal(cut) if cut == value else f"{decimal_padded(cut, digits)}…"
 
 
+def cell_text(low: Fraction, high: Fraction) -> str:
+    """A number cut off after its last known digit, `low`, where `high` is one unit of that digit more: all its digits
+    and `…`. An exact one (low == high) stands as `rational` writes it."""
+    if low == high:
+        return rational(low)
+    return f"{decimal_padded(low, magnitude(low) - magnitude(high - low) + 1)}…"
+
+
 def rational(value: Fraction, digits: int = DIGITS) -> str:
     """`17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`: exactly, and as a decimal."""
     if value.denominator == 1:

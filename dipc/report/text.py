@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import assert_never
 
-from dipc.accuracy.outcome import Effort, EndPoint, FailureInterval, Report, RowResult, Verdict
-from dipc.report.numbers import agreement, exact, rational, shown
+from dipc.accuracy.outcome import Effort, EndPoint, FailureInterval, Report, RowResult, Verdict, Worst
+from dipc.report.classes import class_size, class_verdict_line, row_name, row_word
+from dipc.report.numbers import agreement, cell_text, exact, rational, shown
 from dipc.report.page import GLUE, Look, Page, Tone
 from dipc.report.vectors import assignment_text
 
@@ -39,12 +41,16 @@ class Statement:
     beta: str
     gamma: str
     near: str
+    distance: bool = False
+    """Whether the `metric` block has its own distance of answers."""
 
 
 def verdict_line(report: Report) -> str:
     """The whole result in one sentence."""
     counts = report.counts
     everywhere = f"for every eps in {interval_text(report.eps)}"
+    if report.inputs is not None:
+        return class_verdict_line(report, everywhere)
     rows = _count(counts.rows, "row")
     match report.verdict:
         case Verdict.ACCURATE:
@@ -68,7 +74,7 @@ def interrupted_text(report: Report, done: int, total: int | None, look: Look) -
     page.line(f"interrupted after {done}{of} row{'' if (total or done) == 1 else 's'}", Tone.OPEN)
     counts = report.counts
     if counts.inaccurate:
-        first = next(row for row in report.rows if row.verdict is Verdict.INACCURATE)
+        first = next(report.select(Verdict.INACCURATE))
         page.line(f"already certain: INACCURATE, {_count(counts.inaccurate, 'row')} so far fail{_s(counts.inaccurate)}")
         page.blank()
         _counterexample(page, first)
@@ -93,15 +99,16 @@ def render(
     page.line(verdict_line(report), _TONES[report.verdict])
     page.blank()
     page.fields(_claim(report, statement))
-    inaccurate = [row for row in report.rows if row.verdict is Verdict.INACCURATE]
-    _counterexamples(page, inaccurate)
-    _undecided(page, [row for row in report.rows if row.verdict is Verdict.UNDECIDED])
+    _counterexamples(page, report)
+    _undecided(page, report.select(Verdict.UNDECIDED))
     if closed_form is not None:
         _closed_form(page, next(row for row in report.rows if row.row == closed_form))
-    elif inaccurate:
+    elif report.counts.inaccurate:
         page.blank()
-        number = inaccurate[0].row
-        page.line(f"--closed-form {number} writes out the probability of row {number} for every eps", Tone.FAINT)
+        first = next(report.select(Verdict.INACCURATE))
+        page.line(
+            f"--closed-form {first.row} writes out the probability of {row_name(first)} for every eps", Tone.FAINT
+        )
     if report.counts.undecided:
         page.blank()
         page.line("--limit NAME=N raises a limit; dipc check --help names them", Tone.FAINT)
@@ -118,11 +125,15 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     yield "program", statement.program + (f" with {constants}" if constants else "")
     yield "table", statement.table
     event = f"{statement.near} outputs within gamma of det(u), others equal" if statement.near else "output = det(u)"
+    if statement.distance:
+        event = "distance of output and det(u) ≤ gamma"
     yield "claim", f"Pr[{event}] ≥ 1 - beta, for every input u of the table"
     yield "alpha", statement.alpha
     yield "beta", statement.beta
     yield "gamma", statement.gamma
     yield "eps", f"all of {interval_text(report.eps)}"
+    if report.theorem is not None:
+        yield "theorem", str(report.theorem)
     counts = report.counts
     accurate = f"{counts.accurate} accurate"
     if counts.vacuous:
@@ -132,35 +143,55 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
         parts.append(f"{counts.inaccurate} inaccurate")
     if counts.undecided:
         parts.append(f"{counts.undecided} undecided")
-    yield "rows", ", ".join(parts)
+    yield ("rows" if report.inputs is None else "classes"), ", ".join(parts)
 
 
 # --- rows ------------------------------------------------------------------------------------------
 
 
-def _counterexamples(page: Page, rows: Sequence[RowResult]) -> None:
-    if not rows:
+def _counterexamples(page: Page, report: Report) -> None:
+    shown_rows = list(islice(report.select(Verdict.INACCURATE), SHOWN_ROWS))
+    if not shown_rows:
         return
-    worst = max(rows, key=lambda row: row.counterexample.margin[0] if row.counterexample else 0)
-    shown_rows = list(rows[:SHOWN_ROWS])
+    worst = _worst(report.select(Verdict.INACCURATE))
     for row in shown_rows:
         page.blank()
         _counterexample(page, row)
-    rest = rows[SHOWN_ROWS:]
-    if worst not in shown_rows:
+    named = {row.row for row in shown_rows}
+    if worst.row not in named:
         page.blank()
         _counterexample(page, worst, " by the largest margin of all counterexamples")
-        rest = [row for row in rest if row is not worst]
+        named.add(worst.row)
+    rest = report.counts.inaccurate - len(named)
     if rest:
         page.blank()
-        page.line(f"{_count(len(rest), 'more row')} fail{_s(len(rest))}: {_row_list(rest)}")
+        others = (row for row in report.select(Verdict.INACCURATE) if row.row not in named)
+        more = f"{rest} more {row_word(worst, rest)}"
+        page.line(f"{more} fail{_s(rest)}: {_row_list(_first(others), rest)}")
+
+
+def _worst(rows: Iterator[RowResult]) -> RowResult:
+    """The first of those that fail by the largest margin; rows that share a counterexample are compared once."""
+    worst = next(rows)
+    assert worst.counterexample is not None
+    largest = worst.counterexample.margin[0]
+    seen = {id(worst.counterexample): worst.counterexample}
+    for row in rows:
+        found = row.counterexample
+        assert found is not None
+        if id(found) in seen:
+            continue
+        seen[id(found)] = found  # kept alive, so that its identity stays its own
+        if found.margin[0] > largest:
+            worst, largest = row, found.margin[0]
+    return worst
 
 
 def _counterexample(page: Page, row: RowResult, remark: str = "") -> None:
     found = row.counterexample
     assert found is not None
     digits = agreement(found.probability, found.required)
-    page.line(f"row {row.row} fails{remark}", Tone.HEAD)
+    page.line(f"{row_name(row)} fails{remark}", Tone.HEAD)
     beta = f" = 1 - beta, where beta = {row.beta}" if len(row.beta) <= _SHORT else " = 1 - beta"
     page.fields(
         [
@@ -170,42 +201,66 @@ def _counterexample(page: Page, row: RowResult, remark: str = "") -> None:
             ("required", shown(*found.required, digits) + beta),
             ("short by", shown(*found.margin)),
             *([("fails for", f"eps in {failing_text(row.failing)}")] if row.failing else []),
+            *(("worst at" if number == 0 else "", text) for number, text in enumerate(worst_texts(row.failing))),
         ]
     )
 
 
 def _where(row: RowResult) -> Iterable[tuple[str, str]]:
     yield "input", assignment_text(row.input)
+    if size := class_size(row):
+        yield "", size
     yield "output", assignment_text(row.output) if row.output else "any"
     yield "alpha", row.alpha
-    if row.gamma != "0":
+    if len(row.obligations) > 1:
+        yield "gamma", f"in {row.gamma}; " + ", ".join(f"{found.gamma} {found.verdict}" for found in row.obligations)
+    elif row.gamma != "0":
         yield "gamma", row.gamma
 
 
-def _undecided(page: Page, rows: Sequence[RowResult]) -> None:
-    reasons: dict[str, list[RowResult]] = {}
+@dataclass(slots=True)
+class _Reason:
+    """The rows that one reason left undecided: how many, and the first of them."""
+
+    first: RowResult
+    rows: int = 0
+    numbers: list[int] = field(default_factory=list)
+
+    def add(self, row: RowResult) -> None:
+        self.rows += 1
+        if len(self.numbers) < _LISTED_ROWS:
+            self.numbers.append(row.row)
+
+
+def _undecided(page: Page, rows: Iterable[RowResult]) -> None:
+    reasons: dict[str, _Reason] = {}
+    left = 0
     for row in rows:
-        reasons.setdefault(row.reason or "no reason was given", []).append(row)
-    for reason, group in list(reasons.items())[:_SHOWN_REASONS]:
+        reason = row.reason or "no reason was given"
+        if reason not in reasons and len(reasons) == _SHOWN_REASONS:
+            left += 1
+        else:
+            reasons.setdefault(reason, _Reason(row)).add(row)
+    for reason, group in reasons.items():
         page.blank()
-        first = group[0]
-        names = f"row {first.row} is" if len(group) == 1 else f"{len(group)} rows are"
+        first = group.first
+        names = f"{row_name(first)} is" if group.rows == 1 else f"{group.rows} {row_word(first, 2)} are"
         page.line(f"{names} undecided", Tone.HEAD)
         pairs = [("reason", reason)]
-        if len(group) > 1:
-            pairs.append(("rows", _row_list(group)))
-        pairs.append(("input", assignment_text(first.input) + (f" (row {first.row})" if len(group) > 1 else "")))
+        if group.rows > 1:
+            pairs.append((row_word(first, 2), _row_list(group.numbers, group.rows)))
+        pairs.append(("input", assignment_text(first.input) + (f" ({row_name(first)})" if group.rows > 1 else "")))
         page.fields(pairs, label_width=len("probability"))
-    if len(reasons) > _SHOWN_REASONS:
+    if left:
         page.blank()
-        left = sum(len(group) for group in list(reasons.values())[_SHOWN_REASONS:])
         page.line(f"{_count(left, 'more row')} undecided for other reasons; --format json has them all")
 
 
 def _closed_form(page: Page, row: RowResult) -> None:
     page.blank()
     page.line(
-        f"row {row.row} in closed form: {row.verdict}{' (vacuously, as dd < alpha)' if row.vacuous else ''}", Tone.HEAD
+        f"{row_name(row)} in closed form: {row.verdict}{' (vacuously, as dd < alpha)' if row.vacuous else ''}",
+        Tone.HEAD,
     )
     probability = row.probability
     if probability is None:
@@ -229,13 +284,29 @@ def failing_text(intervals: Sequence[FailureInterval], most: int = 6) -> str:
     return " ∪ ".join(parts)
 
 
+def worst_texts(intervals: Sequence[FailureInterval], most: int = 6) -> list[str]:
+    """Of each interval the worst eps, with the shortfall there, where these were asked for."""
+    return [_worst_text(interval.worst) for interval in intervals[:most] if interval.worst is not None]
+
+
+def _worst_text(worst: Worst) -> str:
+    at = "∞" if worst.eps is None else cell_text(*worst.eps)
+    short = "∞" if worst.shortfall is None else cell_text(*worst.shortfall)
+    return f"eps = {at}, short by {short}" if worst.attained else f"eps → {at}, short by up to {short}"
+
+
 def _interval(interval: FailureInterval) -> str:
     start, end = interval.start, interval.end
+    text = _end if interval.worst is None else _all_digits
     if start.exact and end.exact and start.low == end.low:
         return f"{{{exact(start.low)}}}"
     left = "[" if start.included else "("
     right = "]" if end.included else ")"
-    return f"{left}{_end(start)}, {_end(end)}{right}"
+    return f"{left}{text(start)}, {text(end)}{right}"
+
+
+def _all_digits(point: EndPoint) -> str:
+    return _end(point) if point.exact or point.high is None else cell_text(point.low, point.high)
 
 
 def _end(point: EndPoint) -> str:
@@ -246,9 +317,15 @@ def _end(point: EndPoint) -> str:
     return shown(point.low, point.high)
 
 
-def _row_list(rows: Sequence[RowResult]) -> str:
-    text = ", ".join(str(row.row) for row in rows[:_LISTED_ROWS])
-    return text if len(rows) <= _LISTED_ROWS else f"{text}, … (--format json has them all)"
+def _first(rows: Iterable[RowResult]) -> list[int]:
+    """The numbers of the first of these rows, as many as a list spells out."""
+    return [row.row for row in islice(rows, _LISTED_ROWS)]
+
+
+def _row_list(numbers: Sequence[int], rows: int) -> str:
+    """The first numbers of so many rows."""
+    text = ", ".join(map(str, numbers))
+    return text if rows <= len(numbers) else f"{text}, … (--format json has them all)"
 
 
 def _times(page: Page, effort: Effort) -> None:

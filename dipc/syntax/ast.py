@@ -345,7 +345,35 @@ class IdealDecl:
     span: Span = _span()
 
 
-Declaration = ConstDecl | DomainDecl | VariableDecl | ClaimDecl | IdealDecl
+@dataclass(frozen=True, slots=True)
+class Each:
+    """`for i in low..high: body` in a metric: one condition for every value of the variable."""
+
+    variable: str
+    low: Expr
+    high: Expr
+    body: Expr | Each
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricField:
+    """`input: linf;` - one line of a metric block. In conditions `q'` is the other input's (or the ideal's) `q`."""
+
+    name: str
+    value: Expr | Each
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDecl:
+    """`metric { ... }`: how far inputs, and how far answers, are apart."""
+
+    fields: tuple[MetricField, ...]
+    span: Span = _span()
+
+
+Declaration = ConstDecl | DomainDecl | VariableDecl | ClaimDecl | IdealDecl | MetricDecl
 
 
 @dataclass(frozen=True, slots=True)

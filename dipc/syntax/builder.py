@@ -37,6 +37,7 @@ BASES = {"BOOL": ast.BaseType.BOOL, "INT": ast.BaseType.INT, "REAL": ast.BaseTyp
 FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1}
 DISTRIBUTIONS = ("Lap", "DLap", "Exp", "Expo")
 CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps")
+METRIC_FIELDS = ("input", "apart", "output", "same")
 
 
 @dataclass(slots=True)
@@ -199,6 +200,37 @@ class Builder:
         *declared, body = (child for child in children if type(child) is Part)
         declarations = tuple(declaration for part in declared for declaration in part.node)
         return _part((ast.IdealDecl(declarations, body.node, _closed_span(children)),), children)
+
+    # --- metrics ---
+
+    def metric(self, children: Children) -> Part:
+        fields: dict[str, ast.MetricField] = {}
+        for field in _nodes(children):
+            if field.name in fields:
+                raise Problem(
+                    SyntaxCode.BAD_METRIC_FIELD,
+                    field.span,
+                    f"`{field.name}` is given twice in one metric",
+                    "given again",
+                    ("keep one of the two",),
+                    ((fields[field.name].span, "first given here"),),
+                )
+            fields[field.name] = field
+        return _part((ast.MetricDecl(tuple(fields.values()), _closed_span(children)),), children)
+
+    def metric_field(self, children: Children) -> Part:
+        name = str(children[0])
+        if name not in METRIC_FIELDS:
+            nearest = get_close_matches(name, METRIC_FIELDS, 1)
+            known = "a metric has the fields `input`, `apart`, `output` and `same`"
+            notes = (f"did you mean `{nearest[0]}`?", known) if nearest else (known,)
+            message = f"a metric has no field `{name}`"
+            raise Problem(SyntaxCode.BAD_METRIC_FIELD, _span(children[:1]), message, "unknown field", notes)
+        return _group(ast.MetricField(name, children[2].node, _span(children)), children)
+
+    def each(self, children: Children) -> Part:
+        _, variable, _, low, _, high, _, body = children
+        return _part(ast.Each(str(variable), low.node, high.node, body.node, _span(children)), children)
 
     # --- statements ---
 

@@ -13,7 +13,7 @@ from dipc.syntax.scope import FUNCTIONS, Constant, suggest, word_for
 _FIELDS: dict[str, frozenset[str]] = {
     "alpha": frozenset({"dd", "inf", "gamma"}),
     "beta": frozenset({"dd", "alpha", "gamma"}),
-    "gamma": frozenset({"dd", "inf", "alpha"}),
+    "gamma": frozenset({"dd", "inf", "alpha", "free"}),
     "eps": frozenset(),
 }
 

@@ -38,3 +38,4 @@ class Code(StrEnum):
     BAD_CLAIM = "E0308"
     BAD_IDEAL = "E0309"
     INPUT_INITIALIZED = "E0310"
+    BAD_METRIC = "E0311"

@@ -11,12 +11,16 @@ DOM and bool expressions (`DomExpr`) have concrete values in every state of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dipc.diagnostics.source import Source, Span
 from dipc.syntax.ast import ClaimDecl, CompareOp, Expr, IdealDecl, Role
+
+if TYPE_CHECKING:
+    from dipc.syntax.metric import CoreMetric
 
 #: A DOM or bool value: an exact rational, an enumerated name, or a truth value.
 Value = Fraction | str | bool
@@ -266,7 +270,8 @@ Instruction = (
 @dataclass(frozen=True)
 class CoreProgram:
     """A typed program. `inputs` and `outputs` index `slots`, in declaration order (arrays by increasing index);
-    `loops` are the spans of `while` statements, by the label of their condition (empty: loop-free)."""
+    `loops` are the spans of `while` statements, by the label of their condition (empty: loop-free); `domains` are the
+    named ones."""
 
     name: str
     source: Source
@@ -278,3 +283,5 @@ class CoreProgram:
     loops: dict[int, Span]
     claim: ClaimDecl | None
     ideal: IdealDecl | None
+    domains: dict[str, DomType] = field(default_factory=dict)
+    metric: CoreMetric | None = None

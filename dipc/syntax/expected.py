@@ -19,7 +19,7 @@ from dipc.syntax.situation import (
     token_span,
 )
 
-EXPRESSION_STARTS = frozenset({"NUMBER", "NAME", "EPS", "EPSILON", "TRUE", "FALSE", "NOT", "MINUS", "LPAR"})
+EXPRESSION_STARTS = frozenset({"NUMBER", "NAME", "PRIMED", "EPS", "EPSILON", "TRUE", "FALSE", "NOT", "MINUS", "LPAR"})
 PUNCTUATION = {
     "NAME": "a name",
     "NUMBER": "a number",

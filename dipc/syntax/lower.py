@@ -16,6 +16,7 @@ from dipc.syntax.domains import declare_domains
 from dipc.syntax.expressions import Elaborator
 from dipc.syntax.findings import Findings
 from dipc.syntax.fitting import Fitting
+from dipc.syntax.metric import CoreMetric, compile_metric, single_metric
 from dipc.syntax.scope import Constant, EnumeratedValue, Foreign, Scope, Variable
 from dipc.syntax.statements import Statements
 from dipc.syntax.variables import declare_variables
@@ -81,6 +82,8 @@ def _main(program: ast.Program, scope: Scope, findings: Findings) -> CoreProgram
         loops,
         claim,
         _single_ideal(program, findings),
+        domains={name: domain.type for name, domain in scope.domains.items() if domain.type is not None},
+        metric=_metric(program, scope, findings),
     )
 
 
@@ -109,6 +112,11 @@ def _single_ideal(program: ast.Program, findings: Findings) -> ast.IdealDecl | N
             secondary=((ideals[0].span, "the first ideal"),),
         )
     return ideals[0] if ideals else None
+
+
+def _metric(program: ast.Program, scope: Scope, findings: Findings) -> CoreMetric | None:
+    metric = single_metric(program, findings)
+    return None if metric is None else compile_metric(metric, scope, findings)
 
 
 def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Findings) -> CoreProgram:

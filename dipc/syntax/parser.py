@@ -73,8 +73,17 @@ def _tokens(session: InteractiveParser, text: str) -> list[Token]:
     """All tokens of the text, within the limits."""
     tokens: list[Token] = []
     statements = depth = 0
+    metric = 0  # how many braces are open since `metric {`
     for token in _lex(session, text):
         kind = token.type
+        if kind == "LBRACE" and tokens and (metric or _is_metric(tokens[-1])):
+            if not metric:
+                tokens[-1] = _keyword(tokens[-1])
+            metric += 1
+        elif kind == "RBRACE" and metric:
+            metric -= 1
+        elif kind == "PRIMED" and not metric:
+            raise stray_character(text, token_span(token).end - 1)
         if kind in STATEMENT_MARKS:
             statements += 1
             if statements > MAX_STATEMENTS:
@@ -89,6 +98,17 @@ def _tokens(session: InteractiveParser, text: str) -> list[Token]:
         if len(tokens) > MAX_TOKENS:
             raise _too_many(token, "words and signs", MAX_TOKENS)
     return tokens
+
+
+def _is_metric(token: Token) -> bool:
+    """Whether a word before a brace begins a metric: it could begin nothing else, so that it need not be reserved."""
+    return token.type == "NAME" and str(token) == "metric"
+
+
+def _keyword(token: Token) -> Token:
+    from lark import Token
+
+    return Token.new_borrow_pos("METRIC", str(token), token)
 
 
 def _lex(session: InteractiveParser, text: str) -> Iterator[Token]:

@@ -68,8 +68,18 @@ def _declaration(declaration: ast.Declaration) -> Iterator[str]:
             yield from (INDENT + _variables(variables) for variables in declarations)
             yield from _statements(body, INDENT)
             yield "}"
+        case ast.MetricDecl(metric_fields):
+            yield "metric {"
+            yield from (f"{INDENT}{field.name}: {_metric_value(field.value)};" for field in metric_fields)
+            yield "}"
         case _:
             assert_never(declaration)
+
+
+def _metric_value(value: ast.Expr | ast.Each) -> str:
+    if isinstance(value, ast.Each):
+        return f"for {value.variable} in {_range(value.low, value.high)}: {_metric_value(value.body)}"
+    return print_expression(value)
 
 
 def _variables(declaration: ast.VariableDecl) -> str:

@@ -25,6 +25,7 @@ class SyntaxCode(StrEnum):
     KEYWORD_AS_NAME = "E0110"
     BAD_CLAIM_FIELD = "E0111"
     BAD_INTERVAL = "E0112"
+    BAD_METRIC_FIELD = "E0113"
 
 
 @dataclass(eq=False)

@@ -17,12 +17,13 @@ OPENING_BLOCKS = frozenset({"IF", "WHILE", "FOR"})
 COMPARISONS = frozenset({"LT", "LE", "EQUAL", "EQUALS", "NE", "GE", "GT"})
 ARITHMETIC = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
 OPERATORS = COMPARISONS | ARITHMETIC | {"AND", "OR"}
-DECLARATIONS = frozenset({"CONST", "DOMAIN", "INPUT", "OUTPUT", "VAR", "CLAIM", "IDEAL"})
+DECLARATIONS = frozenset({"CONST", "DOMAIN", "INPUT", "OUTPUT", "VAR", "CLAIM", "IDEAL", "METRIC"})
 DISTRIBUTIONS = frozenset({"LAP", "DLAP", "EXP", "EXPO", "CHOOSE"})
 TYPES = frozenset({"BOOL", "INT", "REAL"})
 STATEMENTS = OPENING_BLOCKS | {"EXIT"}
+#: `metric` is none: it is a name everywhere but before a brace.
 KEYWORDS = (
-    DECLARATIONS
+    (DECLARATIONS - {"METRIC"})
     | DISTRIBUTIONS
     | TYPES
     | STATEMENTS

@@ -163,10 +163,10 @@ KNOWN = "beta may mention `eps`, `alpha`, `c`, `dd`, `gamma` and `m`"
         ("1 and 2", "E0604", "beta is a number, not a truth value", "", (), 1, 7),
         ("q[1]", "E0604", "beta may not depend on the program's variables", "",
          ("give values that differ from row to row in a column of the table",), 1, 4),
-        ("min(1, exp(-eps))", "E0491", "`min` of an expression that depends on eps is not executed yet", "",
-         ("the claim with min(a, b) holds exactly if those with a and with b both do: check them one by one",), 8, 9),
-        ("abs(1 - eps)", "E0491", "`abs` of an expression that depends on eps is not executed yet", "",
-         ("give the pieces in separate checks, each with its own --eps interval",), 5, 7),
+        ("2*abs(1 - eps)", "E0491", "beta is not one closed form for every eps", "",
+         ("only beta may be put together from pieces by min, max and abs",), 1, 14),
+        ("2/(1 - eps)", "E0608", "beta divides by something that is 0 at eps = 1", "",
+         ("the divisor must not be 0 for any eps in (0, inf)",), 4, 7),
         ("(1 + exp(-eps) + eps)^900", "E0613", "beta is too large when multiplied out", "", (), 1, 25),
         ("(10^1000)^1000", "E0613", "beta is too large when multiplied out", "", (), 1, 14),
         ("1e-900^6", "E0613", "beta has a number of more than 13000 bits", "", (), 1, 8),
@@ -189,7 +189,7 @@ def test_refusals(
         ("exp(-eps)/exp(-alpha*eps)", "E0609"),
         ("exp(-alpha)", "E0603"),
         ("exp(-alpha^2*eps)", "E0603"),
-        ("min(1, alpha)", "E0491"),
+        ("min(eps*alpha, (exp(eps) - 2)*alpha)", "E0491"),
     ],
 )
 def test_refusals_with_an_infinite_distance(text: str, code: str) -> None:

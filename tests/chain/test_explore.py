@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import networkx as nx
 import pytest
@@ -206,8 +207,8 @@ def test_paths_whose_union_is_no_conjunction_stay_apart():
     ]
 
 
-def test_uniting_reaches_across_guards_only_where_they_agree():
-    """The same maximum, but of real inputs without noise: each order is a guard of its own."""
+def test_a_maximum_of_inputs_without_noise_is_united_exactly():
+    """The same maximum, but of real inputs without noise: where three are compared ties belong to one side."""
     writer = Writer(
         *[(f"q{i}", REAL, Role.INPUT, None) for i in (1, 2, 3)],
         ("best", REAL, Role.VAR, None),
@@ -218,7 +219,14 @@ def test_uniting_reaches_across_guards_only_where_they_agree():
         *[("ifcompare", ({i: 1, 3: -1}, 0), ">", [("let", 3, ({i: 1}, 0)), ("set", 4, i + 1)], []) for i in (1, 2)],
     ]
     exits = explore(writer.program(statements), {}).exits
-    assert len(exits) == 4
+    assert len(exits) == 3
+    for q in product((F(-1), F(0), F(1)), repeat=3):
+        (found,) = [
+            exit_state
+            for exit_state in exits
+            if all(item.holds_at(dict(enumerate(q))) for item in exit_state.guards.items)
+        ]
+        assert found.outputs == {4: F(q.index(max(q)) + 1)}
     assert all(not exit_state.constraints.items for exit_state in exits)
 
 

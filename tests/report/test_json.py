@@ -71,6 +71,12 @@ def test_the_whole_object(report: Report) -> None:
                     "required": ["0.69673467014368328819", "0.6967346701436832882"],
                 },
                 "reason": None,
+                "failing": [
+                    {
+                        "start": {"eps": ["0", "0"], "included": False},
+                        "end": {"eps": ["inf", "inf"], "included": False},
+                    }
+                ],
             },
             {
                 "row": 2,

@@ -27,7 +27,8 @@ def some(items: st.SearchStrategy[T], least: int, most: int) -> st.SearchStrateg
 
 def names() -> st.SearchStrategy[str]:
     """Identifiers: among them some that look like keywords, functions or claim fields without being any."""
-    tricky = st.sampled_from(["iff", "end_", "e", "e1", "u", "max", "exp", "lap", "alpha", "dd", "epsilon", "_", "Eps"])
+    near_words = ["iff", "end_", "e", "e1", "u", "max", "exp", "lap", "alpha", "dd", "epsilon", "_", "Eps", "metric"]
+    tricky = st.sampled_from(near_words)
     made = st.text(LETTERS + "019", min_size=1, max_size=4).filter(lambda name: not name[0].isdigit())
     return (made | tricky).filter(lambda name: name not in RESERVED)
 
@@ -148,6 +149,20 @@ def claims() -> st.SearchStrategy[ast.ClaimDecl]:
     return fields.map(lambda fields: ast.ClaimDecl(tuple(fields)))
 
 
+def metrics() -> st.SearchStrategy[ast.MetricDecl]:
+    primed = names().map(lambda name: f"{name}'")
+    compared = st.builds(ast.Name, primed) | st.builds(ast.Element, primed, _small)
+    conditions = st.builds(ast.Compare, st.sampled_from(list(ast.CompareOp)), compared, compared) | _small
+    fields = st.builds(
+        ast.MetricField,
+        st.sampled_from(["input", "apart", "output", "same"]),
+        st.recursive(conditions, lambda inner: st.builds(ast.Each, names(), _small, _small, inner), max_leaves=2),
+    )
+    return st.lists(fields, max_size=4, unique_by=lambda field: field.name).map(
+        lambda fields: ast.MetricDecl(tuple(fields))
+    )
+
+
 def declarations() -> st.SearchStrategy[ast.Declaration]:
     bindings = some(st.tuples(names(), _small), 1, 3)
     own = some(variables([ast.Role.VAR]), 0, 2)
@@ -156,6 +171,7 @@ def declarations() -> st.SearchStrategy[ast.Declaration]:
         st.builds(ast.DomainDecl, names(), domains()),
         variables(list(ast.Role)),
         claims(),
+        metrics(),
         st.builds(ast.IdealDecl, own, _blocks(statements())),
     )
 

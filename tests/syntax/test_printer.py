@@ -17,7 +17,7 @@ from dipc.syntax.parser import parse, parse_expression, parse_interval
 from dipc.syntax.printer import print_expression, print_interval, print_program, print_statement
 from tests.strategies.programs import expressions, intervals, programs, statements
 
-TOKEN = re.compile(r"[^\W\d]\w*|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|<-|<=|>=|!=|\.\.|\S")
+TOKEN = re.compile(r"[^\W\d]\w*'?|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|<-|<=|>=|!=|\.\.|\S")
 
 
 def read(text: str) -> ast.Program:

@@ -3,6 +3,7 @@
 The one thing this package must never do is to say f >= 0 where it is not so.
 """
 
+from dipc.exact.sign.arrangement import Arrangement, arrange
 from dipc.exact.sign.chart import Analysis, SignChart, isolate_roots, sign_at, sign_chart
 from dipc.exact.sign.decide import (
     Decision,
@@ -20,6 +21,7 @@ from dipc.exact.sign.simplest import simplest_between
 
 __all__ = [
     "Analysis",
+    "Arrangement",
     "Decision",
     "Fails",
     "FailureRegion",
@@ -30,6 +32,7 @@ __all__ = [
     "Root",
     "SignChart",
     "SignLimits",
+    "arrange",
     "decide_nonnegative",
     "isolate_roots",
     "refine",

@@ -61,12 +61,14 @@ class Fails:
     """f < 0 exactly on the union of `regions`, and at `witness`.
 
     The witness is the simplest rational in the regions, the one that the Stern-Brocot tree reaches first; or, where
-    simpler ones are too near to a root to be judged, the simplest in the parts between the isolating intervals.
+    simpler ones are too near to a root to be judged, the simplest in the parts between the isolating intervals. The
+    chart is that of the analysis, which is complete; None where the interval is a point.
     """
 
     witness: Fraction
     regions: tuple[FailureRegion, ...]
     chart: SignChart
+    analysis: Analysis | None
 
 
 Decision = Holds | Fails
@@ -89,7 +91,7 @@ def decide_nonnegative(f: ExpPoly, interval: Interval, limits: SignLimits | None
     witness = _simplest_witness(form, chart, budget)
     assert witness in interval
     assert sign_of_form(form, witness, budget) < 0
-    return Fails(witness, _regions(chart), chart)
+    return Fails(witness, _regions(chart), chart, analysis)
 
 
 def _decide_point(form: NormalForm, interval: Interval, budget: Budget) -> Decision:
@@ -98,7 +100,7 @@ def _decide_point(form: NormalForm, interval: Interval, budget: Budget) -> Decis
     if sign >= 0:
         return Holds(PointProof(form, eps, sign))
     end = RegionEnd(eps, closed=True)
-    return Fails(eps, (FailureRegion(end, end, ()),), SignChart(interval, (), (), sign, sign))
+    return Fails(eps, (FailureRegion(end, end, ()),), SignChart(interval, (), (), sign, sign), None)
 
 
 def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:

@@ -38,7 +38,7 @@ def near_zero(layout: Layout, budget: Budget) -> NearZero:
 
     F is not zero, so some Taylor coefficient below the number of (k, j) with k <= degree in t of e^{-j·t} is not 0.
     """
-    coefficients = _TaylorCoefficients(layout)
+    coefficients = TaylorCoefficients(layout)
     order = 0
     while not coefficients[order]:
         order += 1
@@ -62,7 +62,7 @@ def near_zero(layout: Layout, budget: Budget) -> NearZero:
         budget.spend_interval()
 
 
-class _TaylorCoefficients:
+class TaylorCoefficients:
     """n! times the n-th Taylor coefficient of F at 0, an integer, computed in order and once."""
 
     def __init__(self, layout: Layout) -> None:

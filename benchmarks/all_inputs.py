@@ -1,0 +1,36 @@
+"""Claims about every real input, and about every number of queries: what is measured, and what must come out."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import dipc
+from benchmarks.mechanisms import MECHANISMS
+from dipc.regions.check import check_all
+from dipc.regions.for_all import check_for_all
+
+#: The claims of the literature, for every alpha (or gamma) and every eps.
+CLAIMS: dict[str, dict[str, str]] = {
+    "sparse": {},
+    "above_threshold": {},
+    "noisy_max": {},
+    "numeric_sparse": {"alpha": "dd", "gamma": "alpha"},
+    "laplace": {"alpha": "0", "gamma": "free"},
+}
+
+#: Queries, and the seconds that one claim may take.
+SIZES = {3: 2.0, 50: 20.0}
+
+#: Instead of a number of queries: all of them.
+EVERY = "every"
+
+
+def prove(name: str, queries: str) -> None:
+    """Prove one claim for so many queries; RuntimeError where that fails."""
+    options = CLAIMS[name]
+    if queries == EVERY:
+        report = check_for_all(dipc.load(MECHANISMS[name].path), "m", **options).report  # type: ignore[arg-type]
+    else:
+        report = check_all(dipc.load(MECHANISMS[name].path, m=Fraction(queries)), **options)  # type: ignore[arg-type]
+    if report.verdict is not dipc.Verdict.ACCURATE:
+        raise RuntimeError(f"{name} with {queries} queries: {report.verdict}")

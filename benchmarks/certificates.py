@@ -1,0 +1,81 @@
+"""The goals of certificates: how long they are, how fast they are checked, and what writing them costs."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from fractions import Fraction
+from pathlib import Path
+
+from benchmarks import tables
+from benchmarks.mechanisms import MECHANISMS
+from benchmarks.targets import Goal, dipc_command, spawn
+
+#: The tightest claim of the paper's form on the 27 rows of Sparse, m = 3.
+BETA = "2*m*c*exp(-alpha*eps/(8*c))/6"
+
+_RUNS = 9
+
+
+def goals() -> list[Goal]:
+    """Every goal of certificates."""
+    sparse = MECHANISMS["sparse"]
+    constants = sparse.constants({"m": Fraction(3), "c": Fraction(1)})
+    with tempfile.TemporaryDirectory() as directory:
+        table, proof = Path(directory) / "table.csv", Path(directory) / "proof.json"
+        count = tables.write(sparse, constants, tables.grid(range(-1, 2), 3), table)
+        command = [*dipc_command(), "check", str(sparse.path), str(table), "--beta", BETA, "--quiet"]
+        _run([*command, "--certificate", str(proof)])
+        size = proof.stat().st_size / 1000
+        checking = _run([sys.executable, "-m", "dipc.verifier", str(proof)])
+    name = f"Certificate of Sparse, m = 3, all {count} rows"
+    return [
+        Goal(f"{name}: size", 200, size, "KB"),
+        Goal(f"{name}: verified", 2, checking, "s CPU", "pure Python, start-up included"),
+        _cost(),
+    ]
+
+
+def _cost() -> Goal:
+    """What certificates add to checks: the dearest of some, start-up apart."""
+    with tempfile.TemporaryDirectory() as directory:
+        table = Path(directory) / "table.csv"
+        shares = {f"m = {m}, c = {c}": _share(m, c, table) for m, c in ((3, 1), (8, 2), (50, 1))}
+    remark = ", ".join(f"{name}: {share:.0f} %" for name, share in shares.items())
+    return Goal("Writing certificates of Sparse, of the time of `check`", 30, max(shares.values()), "%", remark)
+
+
+def _share(m: int, c: int, table: Path) -> float:
+    """Percent that keeping proofs and writing them adds to the check of a CSV file with all rows of a grid, or three;
+    the best times count, since whatever else the machine does can only make them worse."""
+    import dipc
+    from benchmarks.targets import SHAPES
+
+    sparse = MECHANISMS["sparse"]
+    given = {"m": Fraction(m), "c": Fraction(c)}
+    vectors = (
+        tables.grid(range(-1, 2), m)
+        if m < 10
+        else [[Fraction(value) for value in shape(m)] for shape in SHAPES.values()]
+    )
+    tables.write(sparse, sparse.constants(given), vectors, table)
+
+    def seconds(*, certified: bool) -> float:
+        program = dipc.load(sparse.path, **given)
+        start = time.process_time()
+        report = dipc.check(program, str(table), keep_proofs=certified)
+        if certified:
+            dipc.certify(report)
+        return time.process_time() - start
+
+    seconds(certified=True)
+    plain = min(seconds(certified=False) for _ in range(_RUNS))
+    return 100 * (min(seconds(certified=True) for _ in range(_RUNS)) / plain - 1)
+
+
+def _run(command: list[str]) -> float:
+    code, usage = spawn(command)
+    if code:
+        raise RuntimeError(f"{' '.join(command)} exited with {code}")
+    return usage.cpu

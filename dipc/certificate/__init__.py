@@ -1,0 +1,1 @@
+"""Writes certificates: what the engine found, as data that `dipc.verifier` checks without it."""

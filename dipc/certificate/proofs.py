@@ -1,0 +1,61 @@
+"""What shows that a function is nonnegative, negative somewhere, or positive, as data."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, assert_never
+
+from dipc.accuracy.outcome import Counterexample
+from dipc.certificate.numbers import rational
+from dipc.certificate.signs import analysis_data, chart_data
+from dipc.certificate.terms import ring_data
+from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import Undecided
+from dipc.exact.sign import Analysis, Decision, Fails, Holds, Interval, SignLimits
+from dipc.exact.sign.chart import analyze
+from dipc.exact.sign.limits import Budget
+from dipc.exact.sign.normal_form import normal_form
+
+
+def interval_proof(interval: Interval, decision: Decision | None) -> dict[str, Any] | None:
+    """What shows f >= 0 on the interval, or where it is negative; None where neither is known."""
+    data: dict[str, Any] = {"interval": str(interval)}
+    match decision:
+        case None:
+            return None
+        case Holds(proof=Analysis() as analysis):
+            return data | analysis_data(analysis)
+        case Fails(analysis=Analysis() as analysis, chart=chart):
+            return data | analysis_data(analysis) | chart_data(chart, analysis)
+        case Holds() | Fails():
+            assert interval.is_point
+            return data
+    assert_never(decision)
+
+
+def counterexample_data(found: Counterexample) -> dict[str, Any]:
+    """The eps and the two enclosures."""
+
+    def pair(ends: tuple[Fraction, Fraction]) -> list[str]:
+        return [rational(end) for end in ends]
+
+    return {
+        "eps": rational(found.eps),
+        "probability": pair(found.probability),
+        "required": pair(found.required),
+    }
+
+
+def positive_proof(function: ExpPoly, limits: SignLimits) -> dict[str, Any]:
+    """A denominator with what shows that it is positive for every eps > 0."""
+    data: dict[str, Any] = {"function": ring_data(function)}
+    if all(c > 0 for _, _, c in function.terms()):
+        return data | {"proof": "coefficients"}
+    budget = Budget(limits)
+    try:
+        analysis = analyze(normal_form(function, budget), Interval.positive(), budget, skip_even=False)
+    except Undecided as undecided:
+        return data | {"proof": None, "reason": undecided.reason}
+    assert analysis.left > 0
+    assert not analysis.roots()
+    return data | {"proof": analysis_data(analysis)}

@@ -1,0 +1,299 @@
+"""From a report with its evidence to a certificate, schema `dipc.certificate/1` (see FORMAT.md beside this file)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dipc.accuracy.cells import Cell
+from dipc.accuracy.claim import Terms
+from dipc.accuracy.closed_form import ClosedForm
+from dipc.accuracy.decide import Decider, Proof, Settled
+from dipc.accuracy.decided_rows import Outcome
+from dipc.accuracy.evidence import Evidence
+from dipc.accuracy.expression import ClaimExpression
+from dipc.accuracy.outcome import Report, Verdict
+from dipc.accuracy.table import Row
+from dipc.certificate.arms import arms_of
+from dipc.certificate.derivation import Derivations
+from dipc.certificate.numbers import rational
+from dipc.certificate.proofs import counterexample_data, interval_proof, positive_proof
+from dipc.certificate.seal import encode, seal
+from dipc.certificate.terms import closed_data
+from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import Undecided
+from dipc.exact.quotient import Closed, Quotient
+from dipc.syntax.printer import print_expression
+from dipc.verifier.budget import Budget
+from dipc.verifier.claims import Claim as ClaimReader
+from dipc.verifier.expression import mentions
+
+SCHEMA = "dipc.certificate/1"
+
+_IN_PIECES = "this beta is not one closed form for every eps, nor the least of some"
+
+#: What stands in the text of a row where rows with the same outcome differ; no text of a program has the character.
+_HOLE_VALUE = "\0"
+_HOLE = json.dumps(_HOLE_VALUE)
+
+#: A beta as it is certified: a closed form, the least of some, or, as its text, not at all.
+_Beta = ClosedForm | tuple[ClosedForm, ...] | str
+
+
+def certify(report: Report, tool: str = "dipc") -> str:
+    """The text of the certificate of a report of `check(..., keep_proofs=True)`. `tool` names who wrote it.
+
+    ValueError for a report without evidence, or that was interrupted.
+    """
+    if report.evidence is None:
+        raise ValueError("the report has no evidence: check with keep_proofs=True")
+    if report.interrupted:
+        raise ValueError("the check was interrupted: there is no certificate of a part of a table")
+    return seal(_Writer(report, report.evidence).parts(tool))
+
+
+class _Texts(dict[Cell | None, str]):
+    """Cells encoded, each once."""
+
+    def __missing__(self, cell: Cell | None) -> str:
+        text = self[cell] = encode(None if cell is None else cell.text)
+        return text
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Collects what rows share, each thing once."""
+
+    report: Report
+    evidence: Evidence
+    probabilities: dict[ClosedForm, int] = field(default_factory=dict)
+    betas: dict[_Beta, int] = field(default_factory=dict)
+    obligations: dict[tuple[ClosedForm, _Beta], int] = field(default_factory=dict)
+    positive: dict[ExpPoly, dict[str, Any]] = field(default_factory=dict)
+    probability_data: list[dict[str, Any]] = field(default_factory=list)
+    derivations: Derivations = field(init=False)
+    stated: dict[str, Any] = field(init=False)
+    reader: ClaimReader = field(init=False)
+    beta_data: list[dict[str, Any]] = field(default_factory=list)
+    obligation_data: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.derivations = Derivations(self.evidence.probabilities)
+        claim = self.evidence.claim
+        self.stated = {
+            "alpha": _expression(claim.alpha),
+            "beta": _expression(claim.beta),
+            "gamma": _expression(claim.gamma),
+            "eps": [str(interval) for interval in claim.intervals],
+        }
+        self.reader = ClaimReader.read(self.stated, dict(self.evidence.program.core.constants))
+
+    def parts(self, tool: str) -> dict[str, str | list[str]]:
+        """The certificate without its digest, encoded."""
+        program, table = self.evidence.program.core, self.evidence.table
+        rows = list(self._rows())
+        document = {
+            "schema": SCHEMA,
+            "tool": tool,
+            "program": {
+                "name": program.name,
+                "sha256": hashlib.sha256(program.source.text.encode("utf-8", "surrogatepass")).hexdigest(),
+                "constants": {name: rational(value) for name, value in program.constants.items()},
+            },
+            "table": {
+                "name": table.name,
+                "sha256": _file_hash(table.name),
+                "rows": len(rows),
+                "inputs": list(self.evidence.program.inputs),
+                "outputs": list(self.evidence.program.outputs),
+            },
+            "claim": self.stated,
+            "verdict": str(self.report.verdict),
+            "rows": [],
+            "obligations": self.obligation_data,
+            "betas": self.beta_data,
+            "probabilities": self.probability_data,
+            "positive": list(self.positive.values()),
+            "derivation": self.derivations.data(),
+        }
+        parts: dict[str, str | list[str]] = {
+            name: list(map(encode, part)) if isinstance(part, list) else encode(part) for name, part in document.items()
+        }
+        return parts | {"rows": rows}
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def _rows(self) -> Iterator[str]:
+        """Each row encoded; what rows with one outcome share is encoded once."""
+        shapes: dict[int, list[str]] = {}
+        texts = _Texts()
+        for row, outcome in self.evidence.rows.with_outcomes():
+            shape = shapes.get(id(outcome))
+            if shape is None:
+                shape = shapes[id(outcome)] = encode(self._shared(row, outcome)).split(_HOLE)
+            holes = [
+                f"[{','.join([texts[cell] for cell in row.inputs])}]",
+                f"[{','.join([texts[cell] for cell in row.outputs])}]",
+                str(row.number),
+            ]
+            if outcome.probability is not None:
+                holes.insert(0, str(self.derivations.add(row.inputs, row.outputs, outcome.terms.gamma)))
+            yield "".join([part for pair in zip(shape, [*holes, ""], strict=True) for part in pair])
+
+    def _shared(self, row: Row, outcome: Outcome) -> dict[str, Any]:
+        """What the rows with this outcome have in common, with holes for derivation, input, output and row, in this
+        order when encoded. They have the same claim columns and dd, too."""
+        terms, probability, settled = outcome.terms, outcome.probability, outcome.settled
+        beta = self._certified(row, terms)
+        data: dict[str, Any] = {"alpha": terms.alpha_text, "gamma": terms.gamma.text, "beta": self._beta(beta)}
+        if row.dd is not None:
+            data["dd"] = row.dd.text
+        own = _own(row)
+        if own:
+            data["own"] = own
+        data |= {"input": _HOLE_VALUE, "output": _HOLE_VALUE, "row": _HOLE_VALUE}
+        if probability is not None:
+            data["derivation"] = _HOLE_VALUE
+        data["probability"] = None if probability is None else self._probability(probability)
+        if terms.vacuous:
+            data["vacuous"] = True
+        data["obligation"] = None
+        if probability is not None and not terms.vacuous:
+            data["obligation"] = self._obligation(probability, beta, settled)
+        data["verdict"] = str(settled.verdict)
+        if settled.reason is not None:
+            data["reason"] = settled.reason
+        return data
+
+    def _probability(self, form: ClosedForm) -> int:
+        known = self.probabilities.get(form)
+        if known is None:
+            known = self.probabilities[form] = len(self.probability_data)
+            self.probability_data.append({"value": self._closed(form.value)})
+        return known
+
+    def _beta(self, beta: _Beta) -> int:
+        known = self.betas.get(beta)
+        if known is None:
+            known = self.betas[beta] = len(self.beta_data)
+            data: dict[str, Any]
+            match beta:
+                case ClosedForm():
+                    data = {"value": self._closed(beta.value)}
+                case tuple():
+                    data = {"min": [self._closed(arm.value) for arm in beta]}
+                case str():
+                    data = {"value": None, "reason": _IN_PIECES}
+            self.beta_data.append(data)
+        return known
+
+    def _certified(self, row: Row, terms: Terms) -> _Beta:
+        """The beta of a row in the form in which the checker will find it in the claim."""
+        beta, own = terms.beta, _own(row)
+        expression = own.get("beta", self.stated["beta"])
+        if any(name in expression and mentions(expression, name) for name in ("min", "max", "abs")):
+            arms = self.reader.terms(own, None if row.dd is None else row.dd.text, Budget(), "beta")[2]
+            if arms is not None and len(arms) > 1:
+                return arms_of(self.evidence.claim, row, terms) or str(beta)
+            if arms is None:
+                return str(beta)
+        return beta if isinstance(beta, ClosedForm) else str(beta)
+
+    # --- obligations ------------------------------------------------------------------------------
+
+    def _obligation(self, probability: ClosedForm, beta: _Beta, result: Settled) -> int:
+        key = (probability, beta)
+        known = self.obligations.get(key)
+        if known is None:
+            known = self.obligations[key] = len(self.obligation_data)
+            data: dict[str, Any] = {
+                "probability": self._probability(probability),
+                "beta": self._beta(beta),
+                "verdict": str(result.verdict),
+            }
+            match beta:
+                case ClosedForm():
+                    data |= self._decided(self._proof_of(probability, beta), result)
+                case tuple():
+                    data |= self._parts(probability, beta, result)
+                case str():
+                    data |= {"function": None, "reason": _IN_PIECES}
+            self.obligation_data.append(data)
+        return known
+
+    def _proof_of(self, probability: ClosedForm, beta: ClosedForm) -> Proof:
+        found = self.evidence.proofs.get((probability, beta))
+        if found is None:
+            # It was decided elsewhere, or together with others.
+            claim, limits = self.evidence.claim, self.evidence.program.limits
+            decider = Decider(claim.intervals, limits.sign, keep_proofs=True)
+            decider.settle(probability, beta)
+            found = decider.proofs[probability, beta]
+        return found
+
+    def _parts(self, probability: ClosedForm, arms: tuple[ClosedForm, ...], result: Settled) -> dict[str, Any]:
+        """One claim for each argument of a `min`: all hold, or one fails."""
+        try:
+            proofs = [self._proof_of(probability, arm) for arm in arms]
+        except Undecided as undecided:
+            return {"function": None, "reason": undecided.reason}
+        match result.verdict:
+            case Verdict.ACCURATE if all(None not in proof.decisions for proof in proofs):
+                return {"parts": [self._decided(proof, result) for proof in proofs]}
+            case Verdict.INACCURATE:
+                assert result.counterexample is not None
+                eps = result.counterexample.eps
+                least = min(range(len(arms)), key=lambda at: arms[at].at(eps))
+                function = self._closed(proofs[least].slack)
+                example = counterexample_data(result.counterexample)
+                return {"parts": [{"argument": least, "function": function, "counterexample": example}]}
+            case _:
+                return {"function": None, "reason": result.reason or _IN_PIECES}
+
+    def _decided(self, proof: Proof, result: Settled) -> dict[str, Any]:
+        data: dict[str, Any] = {"function": self._closed(proof.slack)}
+        match result.verdict:
+            case Verdict.UNDECIDED:
+                data["reason"] = result.reason
+            case Verdict.INACCURATE:
+                assert result.counterexample is not None
+                data["counterexample"] = counterexample_data(result.counterexample)
+                data["charts"] = self._interval_proofs(proof)
+            case Verdict.ACCURATE:
+                data["proofs"] = self._interval_proofs(proof)
+        return data
+
+    def _interval_proofs(self, proof: Proof) -> list[dict[str, Any] | None]:
+        intervals = self.evidence.claim.intervals
+        # The zero function needs no proof, and has none.
+        return [
+            interval_proof(interval, decision)
+            for interval, decision in zip(intervals, proof.decisions, strict=bool(proof.decisions))
+        ]
+
+    def _closed(self, value: Closed) -> Any:
+        if isinstance(value, Quotient) and value.denominator != 1 and value.denominator not in self.positive:
+            self.positive[value.denominator] = positive_proof(value.denominator, self.evidence.program.limits.sign)
+        return closed_data(value)
+
+
+def _own(row: Row) -> dict[str, str]:
+    cells = (("alpha", row.alpha), ("beta", row.beta), ("gamma", row.gamma))
+    return {name: cell.text for name, cell in cells if cell is not None}
+
+
+def _expression(expression: ClaimExpression | None) -> str | None:
+    return None if expression is None else print_expression(expression.tree)
+
+
+def _file_hash(name: str) -> str | None:
+    """Of the bytes of a file; None where the table is not one."""
+    try:
+        with Path(name).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return None

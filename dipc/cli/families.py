@@ -1,0 +1,85 @@
+"""Families of one program: constants that range over several values, and a table for each member."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+from math import prod
+from pathlib import Path
+
+from dipc.accuracy.names import listing, nearest
+from dipc.accuracy.rationals import NotExact, parse_rational
+from dipc.cli.arguments import read_definitions
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+
+Constants = Mapping[str, Fraction]
+
+#: More members than this are not looked at one by one.
+MOST_MEMBERS = 10_000
+
+_RANGE = re.compile(r"(?P<low>[+-]?[0-9]+)\s*\.\.\s*(?P<high>[+-]?[0-9]+)", re.ASCII)
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z_0-9]*)\}")
+
+
+def parse_family(definitions: Iterable[str]) -> dict[str, tuple[Fraction, ...]]:
+    """The values of each constant of `-D m=4`, `-D m=1..10` or `-D "c={1, 2, 1/2}"`, in the order given.
+
+    Raises DiagnosticError for what is none of these, and for more than MOST_MEMBERS members.
+    """
+    note = "write a number, a range of integers or a list: -D m=4, -D m=1..10 or -D c={1,2}"
+    family = read_definitions(definitions, _values, note)
+    members = prod(len(values) for values in family.values())
+    if members > MOST_MEMBERS:
+        message = f"the family has {members} members, more than {MOST_MEMBERS}"
+        raise DiagnosticError(Diagnostic("E1001", message, notes=("give smaller ranges",)))
+    return family
+
+
+def _values(text: str) -> tuple[Fraction, ...]:
+    inner = text[1:-1] if text.startswith("{") and text.endswith("}") else text
+    values: dict[Fraction, None] = {}
+    for item in inner.split(","):
+        match = _RANGE.fullmatch(item.strip())
+        if match is None:
+            values[parse_rational(item.strip())] = None
+            continue
+        low, high = parse_rational(match["low"]), parse_rational(match["high"])
+        if high < low:
+            raise NotExact("is an empty range")
+        if high - low >= MOST_MEMBERS:
+            raise NotExact(f"has more than {MOST_MEMBERS} values")
+        values.update(dict.fromkeys(Fraction(n) for n in range(int(low), int(high) + 1)))
+    return tuple(values)
+
+
+def members(family: Mapping[str, tuple[Fraction, ...]]) -> Iterator[dict[str, Fraction]]:
+    """The constants of each member; the last constant runs fastest."""
+    for values in product(*family.values()):
+        yield dict(zip(family, values, strict=True))
+
+
+def table_path(pattern: Path, constants: Constants) -> Path:
+    """The path with `{name}` replaced by the value of the constant; a fraction p/q is written p_q.
+
+    Raises DiagnosticError for a name that is no constant.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in constants:
+            close = nearest(name, constants)
+            notes = [f"did you mean `{{{close}}}`?"] if close else []
+            notes.append(f"the constants are {listing(list(constants))}" if constants else "there are no constants")
+            raise DiagnosticError(
+                Diagnostic("E1002", f"`{{{name}}}` in `{pattern}` is no constant of the program", notes=tuple(notes))
+            )
+        return str(constants[name]).replace("/", "_")
+
+    return Path(_PLACEHOLDER.sub(value, str(pattern)))
+
+
+def member_text(constants: Constants) -> str:
+    """`m = 3, c = 1`."""
+    return ", ".join(f"{name} = {value}" for name, value in constants.items())

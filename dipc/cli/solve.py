@@ -1,0 +1,137 @@
+"""`dipc solve`: the least eps, alpha, beta or gamma with which a claim holds."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from dipc.accuracy.files import read_source
+from dipc.cli.arguments import (
+    define_option,
+    digits_option,
+    inputs_option,
+    output_option,
+    parse_definitions,
+    program_argument,
+)
+from dipc.cli.exits import ExitCode
+from dipc.cli.limits import NAMES, parse_limits
+from dipc.cli.output import check_target, write_text
+from dipc.cli.progress import ProgressBar
+from dipc.cli.statement import statement_of
+from dipc.cli.terminal import look_of
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.report.page import Look
+
+#: Significant digits unless told otherwise.
+DIGITS = 30
+
+_EPILOG = """
+\b
+Examples:
+  dipc solve laplace.dip table.csv --for eps --beta 1/10 --gamma 1
+  dipc solve laplace.dip table.csv --for gamma --beta 1e-23 --eps 50
+  dipc solve sparse.dip --inputs "q = -1..1" --for beta
+  dipc solve sparse.dip table.csv --for alpha --beta 1/10 --eps "[20, inf)"
+
+\b
+What is asked for holds at every row, and for every eps of --eps:
+  eps    the exact set of eps at which the claim holds, and its least
+  gamma  the exact tolerance: the least gamma, certified from both sides
+  beta   the largest 1 - Pr of all rows, as closed forms in eps
+  alpha  the least alpha such that all rows with dd > alpha hold
+Every digit shown is one of the number.
+
+\b
+Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
+3 undecided (a limit was reached), 70 internal error.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@program_argument
+@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
+@click.option("--for", "wanted", type=click.Choice(["eps", "alpha", "beta", "gamma"]), help="What is asked for.")
+@inputs_option
+@define_option
+@click.option(
+    "--beta",
+    metavar="EXPR",
+    help="The failure probability: in eps, alpha, gamma, the constants, exp, min, max and abs.",
+)
+@click.option("--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own.")
+@click.option("--gamma", metavar="VALUE", help="How far real and int outputs may be off; 0 by default.")
+@click.option(
+    "--eps",
+    metavar="VALUE|INTERVALS",
+    help='Which eps are meant, such as 1/2 or "(0, 1/2]"; all, "(0, inf)", by default.',
+)
+@digits_option(f"Significant digits; {DIGITS} by default.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
+@output_option
+@click.option(
+    "--limit",
+    "limits",
+    metavar="NAME=N",
+    multiple=True,
+    help=f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
+)
+def solve(
+    program_path: Path,
+    table_path: Path | None,
+    wanted: str | None,
+    inputs: tuple[str, ...],
+    definitions: tuple[str, ...],
+    beta: str | None,
+    alpha: str | None,
+    gamma: str | None,
+    eps: str | None,
+    digits: int | None,
+    form: str,
+    target: Path | None,
+    limits: tuple[str, ...],
+) -> ExitCode:
+    """Find the least eps, alpha, beta or gamma with which a claim holds at every row of a table.
+
+    The answer is exact, or enclosed by two numbers at one of which the claim is proved, and refuted at the other; that
+    there is none is proved as well.
+    """
+    check_target(target)
+    constants = parse_definitions(definitions)
+    if wanted is None:
+        notes = ("give `--for eps`, `--for alpha`, `--for beta` or `--for gamma`",)
+        raise DiagnosticError(Diagnostic("E1025", "it is not said what to solve for", notes=notes))
+
+    from dipc.accuracy.load import load_source
+    from dipc.ideal.check import prepared
+    from dipc.inverse.solve import solve as find
+    from dipc.report.solve import render, render_json
+
+    program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+    table = prepared(program, table_path, inputs or None)
+    with ProgressBar(f"solving {program.name} for {wanted}") as progress:
+        found = find(
+            program,
+            table,
+            wanted=wanted,
+            beta=beta,
+            alpha=alpha,
+            gamma=gamma,
+            eps=eps,
+            digits=digits or DIGITS,
+            progress=progress,
+        )
+    if form == "json":
+        text = render_json(found)
+    else:
+        statement = statement_of(program, table, alpha=alpha, beta=beta, gamma=gamma, program_path=program_path)
+        look = look_of(sys.stdout) if target is None else Look()
+        text = render(found, statement, program.inputs, program.outputs, look)
+    write_text(target, text)
+    return {
+        "solved": ExitCode.ACCURATE,
+        "none": ExitCode.INACCURATE,
+        "undecided": ExitCode.UNDECIDED,
+    }[found.status]

@@ -1,0 +1,55 @@
+"""`dipc table`: the exact answers at given inputs, as the table that `dipc check` reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from dipc.accuracy.files import read_source
+from dipc.cli.arguments import define_option, inputs_option, output_option, parse_definitions, program_argument
+from dipc.cli.exits import ExitCode
+from dipc.cli.limits import parse_limits
+from dipc.cli.output import check_target, write_result
+
+_EPILOG = """
+\b
+Examples:
+  dipc table sparse.dip --inputs "q = -1..1" -o table.csv
+  dipc table noisy_max.dip -D m=2 --inputs "q[1] = 0, q[2] in {0, 1/2, 1}"
+"""
+
+
+@click.command(epilog=_EPILOG)
+@program_argument
+@inputs_option
+@define_option
+@output_option
+@click.option("--limit", "limits", metavar="NAME=N", multiple=True, help="Such as rows=N: the most rows to write.")
+def table(
+    program_path: Path,
+    inputs: tuple[str, ...],
+    definitions: tuple[str, ...],
+    target: Path | None,
+    limits: tuple[str, ...],
+) -> ExitCode:
+    """Write the table of the exact answers: inputs, outputs and the distance to disagreement dd.
+
+    The answers are those of the program's `ideal` block. Inputs that are not named range over their whole domain.
+    """
+    check_target(target)
+    constants = parse_definitions(definitions)
+
+    from dipc.accuracy.load import load_source
+    from dipc.ideal.check import prepared
+    from dipc.report.table import write_table
+
+    program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+    made = prepared(program, None, inputs or None)
+
+    def writer(stream: TextIO) -> None:
+        write_table(program.core, made, stream)
+
+    write_result(target, writer)
+    return ExitCode.ACCURATE

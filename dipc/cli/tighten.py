@@ -1,0 +1,211 @@
+"""`dipc tighten`: the least factor of beta with which a claim holds, for one program or for a family."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dipc.accuracy.files import read_source
+from dipc.cli.arguments import digits_option, inputs_option, output_option, program_argument
+from dipc.cli.exits import ExitCode
+from dipc.cli.families import member_text, members, parse_family, table_path
+from dipc.cli.limits import NAMES, parse_limits
+from dipc.cli.output import check_target, write_text
+from dipc.cli.progress import ProgressBar
+from dipc.cli.statement import statement_of
+from dipc.cli.terminal import look_of, write
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.diagnostics.source import Source
+from dipc.report.page import Look
+
+if TYPE_CHECKING:
+    from dipc.accuracy.probability import Limits
+    from dipc.inverse.tighten import Tightest
+    from dipc.report.text import Statement
+    from dipc.report.tighten_data import Member
+
+#: Significant digits unless told otherwise.
+DIGITS = 30
+
+_EPILOG = """
+\b
+Examples:
+  dipc tighten sparse.dip table.csv
+  dipc tighten sparse.dip table.csv --beta "exp(-alpha*eps/8)" --digits 100
+  dipc tighten sparse.dip "sparse_{m}.csv" -D m=1..6 --format csv
+  dipc tighten sparse.dip --inputs "q = -1..1" -D m=1..6 --plot factors.svg
+  dipc tighten sparse.dip --inputs "q = -1..1" -D m=1..6 -D "c={1,2}"
+
+\b
+The least factor is the supremum of (1 - Pr)/beta over all rows and all eps.
+It is exact: every digit shown is one of the number.
+With ranges in -D each member of the family has its own table: {m} in the
+path stands for the value of m, or --inputs asks the program's ideal.
+
+\b
+Exit codes: 0 found, 2 bad input, 3 undecided (some row is past a limit),
+70 internal error.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@program_argument
+@click.argument("pattern", metavar="[TABLE.csv]", type=Path, required=False)
+@inputs_option
+@click.option(
+    "-D",
+    "definitions",
+    metavar="name=values",
+    multiple=True,
+    help="Give a constant another value, or several: m=4, m=1..10 or c={1,2}; may be repeated.",
+)
+@click.option(
+    "--beta",
+    metavar="EXPR",
+    help="The failure probability: in eps, alpha, gamma, the constants, exp, min, max and abs.",
+)
+@click.option("--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own.")
+@click.option("--gamma", metavar="VALUE", help="How far real and int outputs may be off; 0 by default.")
+@click.option(
+    "--eps", metavar="INTERVALS", help='Which eps are meant, such as "(0, 1/2]"; all, "(0, inf)", by default.'
+)
+@digits_option(f"Significant digits; {DIGITS} by default.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", help="text by default.")
+@output_option
+@click.option(
+    "--plot",
+    metavar="FILE.svg|png",
+    type=Path,
+    help="Draw the factor against eps, or over a family against its constants (needs matplotlib).",
+)
+@click.option(
+    "--limit",
+    "limits",
+    metavar="NAME=N",
+    multiple=True,
+    help=f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
+)
+def tighten(
+    program_path: Path,
+    pattern: Path | None,
+    inputs: tuple[str, ...],
+    definitions: tuple[str, ...],
+    beta: str | None,
+    alpha: str | None,
+    gamma: str | None,
+    eps: str | None,
+    digits: int | None,
+    form: str,
+    target: Path | None,
+    plot: Path | None,
+    limits: tuple[str, ...],
+) -> ExitCode:
+    """Find the least factor f such that the claim holds with f*beta at every row, and the best 1/κ with integer κ.
+
+    The result is exact: a certified enclosure to as many digits as asked for, with the row and the eps that need it.
+    """
+    check_target(target)
+    family = parse_family(definitions)
+
+    from dipc.report.tighten import render, render_family
+    from dipc.report.tighten_data import render_csv, render_json
+
+    if plot is not None:
+        from dipc.report.tighten_plot import check_plot
+
+        check_target(plot, "--plot")
+        check_plot(plot, family)
+    claim = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
+    run = _Run(read_source(program_path), program_path, pattern, inputs, claim, parse_limits(limits), digits or DIGITS)
+    ranged = any(len(values) > 1 for values in family.values())
+    found = [run.member(constants, named=ranged) for constants in members(family)]
+    match form:
+        case "json":
+            text = render_json(found, run.name)
+        case "csv":
+            text = render_csv(found)
+        case _:
+            look = look_of(sys.stdout) if target is None else Look()
+            if ranged:
+                text = render_family(found, f"{run.name} ({program_path})", run.statement.beta, look)
+            else:
+                text = render(found[0].found, run.statement, look)
+    if plot is not None:
+        from dipc.report.tighten_plot import write_plot
+
+        write_plot(plot, found, run.name, run.statement.beta)
+        write(sys.stderr, f"drawn to {plot}\n")
+    write_text(target, text)
+    return ExitCode.ACCURATE if all(member.found.complete for member in found) else ExitCode.UNDECIDED
+
+
+class _Run:
+    """One program under one claim, loaded anew for each member of a family. `name` and `statement` are those of the
+    member that came last."""
+
+    name: str
+    statement: Statement
+
+    def __init__(
+        self,
+        source: Source,
+        path: Path,
+        pattern: Path | None,
+        inputs: tuple[str, ...],
+        claim: Mapping[str, str | None],
+        limits: Limits,
+        digits: int,
+    ) -> None:
+        self._source = source
+        self._path = path
+        self._pattern = pattern
+        self._inputs = inputs
+        self._claim = claim
+        self._limits = limits
+        self._digits = digits
+
+    def member(self, constants: Mapping[str, Fraction], *, named: bool) -> Member:
+        """What is found for one member; a mistake says, if `named`, which member it is about."""
+        from dipc.report.tighten_data import Member
+
+        try:
+            return Member(constants, self._found(constants))
+        except DiagnosticError as error:
+            if not named:
+                raise
+            note = f"this is the member with {member_text(constants)}"
+            raise DiagnosticError(
+                *(replace(found, notes=(*found.notes, note)) for found in error.diagnostics)
+            ) from None
+
+    def _found(self, constants: Mapping[str, Fraction]) -> Tightest:
+        from dipc.accuracy.load import load_source
+        from dipc.ideal.check import prepared
+        from dipc.inverse.tighten import tighten as find
+
+        program = load_source(self._source, constants).with_limits(self._limits)
+        path = None if self._pattern is None else table_path(self._pattern, program.constants)
+        table = prepared(program, path, self._inputs or None)
+        claim = self._claim
+        self.name = program.name
+        self.statement = statement_of(
+            program, table, alpha=claim["alpha"], beta=claim["beta"], gamma=claim["gamma"], program_path=self._path
+        )
+        what = f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else "")
+        with ProgressBar(what) as progress:
+            return find(
+                program,
+                table,
+                beta=claim["beta"],
+                alpha=claim["alpha"],
+                gamma=claim["gamma"],
+                eps=claim["eps"],
+                digits=self._digits,
+                progress=progress,
+            )

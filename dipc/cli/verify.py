@@ -1,0 +1,115 @@
+"""`dipc verify`: check a certificate without trusting the engine that wrote it."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dipc.cli.arguments import define_option, parse_definitions
+from dipc.cli.exits import ExitCode
+from dipc.cli.terminal import write
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+
+if TYPE_CHECKING:
+    from dipc.verifier.check import Document
+
+_EPILOG = """
+\b
+Examples:
+  dipc check sparse.dip table.csv --certificate proof.json
+  dipc verify proof.json
+  dipc verify proof.json --program sparse.dip --table table.csv
+  dipc verify proof.json --recompute sparse.dip table.csv
+
+\b
+The same checker runs without dipc's libraries: python -m dipc.verifier FILE
+The format: dipc/certificate/FORMAT.md, beside the installed package's code.
+
+\b
+Exit codes: 0 accepted, 1 rejected, 2 unreadable or bad usage, 3 accepted
+in part (some rows carry no proof), 70 internal error.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("certificate_path", metavar="FILE", type=Path)
+@click.option("--program", "program_path", metavar="PROG.dip", type=Path, help="Compare the program with this one.")
+@click.option("--table", "table_path", metavar="TABLE.csv", type=Path, help="Compare the rows with this table's.")
+@click.option(
+    "--recompute",
+    metavar="PROG.dip TABLE.csv",
+    nargs=2,
+    type=Path,
+    help="Compare both, and compute every probability anew with the second engine.",
+)
+@define_option
+@click.option("--quiet", "-q", is_flag=True, help="Print the first line only.")
+def verify(
+    certificate_path: Path,
+    program_path: Path | None,
+    table_path: Path | None,
+    recompute: tuple[Path, Path] | None,
+    definitions: tuple[str, ...],
+    quiet: bool,
+) -> ExitCode:
+    """Check a certificate of `dipc check`: every step is derived again, or the first wrong one is named."""
+    constants = parse_definitions(definitions)
+    if recompute is not None:
+        if program_path is not None or table_path is not None:
+            note = "`--recompute PROG.dip TABLE.csv` compares the program and the table as well"
+            raise DiagnosticError(Diagnostic("E0901", "give --recompute, or --program and --table", notes=(note,)))
+        program_path, table_path = recompute
+    if constants and program_path is None:
+        note = "give the program, too: `--program PROG.dip`"
+        raise DiagnosticError(Diagnostic("E0901", "-D gives a constant of a program, and there is none", notes=(note,)))
+
+    from dipc.verifier.budget import Budget
+    from dipc.verifier.check import check_document, read_document
+    from dipc.verifier.files import compare_program, compare_table, read_certificate
+    from dipc.verifier.rejection import Rejected, Unreadable
+
+    try:
+        document = read_document(read_certificate(certificate_path))
+        facts: dict[str, str] = {}
+        if program_path is not None:
+            facts["program"] = compare_program(document, program_path)
+            facts["constants"] = _compare_constants(document, program_path, constants)
+        if table_path is not None:
+            facts["rows"] = compare_table(document, table_path)
+        accepted = check_document(document, Budget(), facts)
+        if recompute is not None:
+            from dipc.certificate.recompute import recomputed
+
+            accepted = recomputed(accepted, document, *recompute)
+    except Unreadable as error:
+        note = "give a file that `dipc check … --certificate FILE` wrote"
+        message = f"`{certificate_path}` is not read: {error.why}"
+        raise DiagnosticError(Diagnostic("E0902", message, notes=(note,))) from None
+    except Rejected as error:
+        write(sys.stdout, f"rejected: {error}\n")
+        return ExitCode.INACCURATE
+    lines = list(accepted.lines())
+    write(sys.stdout, "\n".join(lines[:1] if quiet else lines) + "\n")
+    return ExitCode.ACCURATE if accepted.complete else ExitCode.UNDECIDED
+
+
+def _compare_constants(document: Document, path: Path, given: dict[str, Fraction]) -> str:
+    """That the program with these constants has those of the certificate. Raises Rejected."""
+    from dipc.accuracy.files import read_source
+    from dipc.accuracy.load import load_source
+    from dipc.verifier.rejection import Rejected
+
+    constants = load_source(read_source(path), given).constants
+    if constants != document.constants:
+        different = sorted(
+            name
+            for name in constants.keys() | document.constants.keys()
+            if constants.get(name) != document.constants.get(name)
+        )
+        note = "give the same -D as to `dipc check`"
+        raise Rejected("program", f"the constant `{different[0]}` has another value in the certificate: {note}")
+    return "its constants have these values"

@@ -1,0 +1,191 @@
+"""det(P) from the `ideal` block: executed once with real inputs symbolic, and cut into regions with one answer each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from dipc.accuracy.answers import Answer, same_value
+from dipc.accuracy.cells import Cell, CellPool
+from dipc.accuracy.program import Program
+from dipc.chain.affine import Affine
+from dipc.chain.chain import ExitState
+from dipc.chain.constraints import Constraint
+from dipc.chain.explore import explore
+from dipc.chain.flow import Flow, analyze
+from dipc.chain.irredundant import irredundant
+from dipc.chain.symbolic import is_symbolic
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.exact.limits import LimitReached
+from dipc.ideal.execute import Unassigned, execute
+from dipc.ideal.linear import Arithmetic
+from dipc.ideal.metric import Metric
+from dipc.ideal.nearest import InputSet
+from dipc.ideal.undefined import undefined
+from dipc.syntax.core import CoreProgram, IntType, Value
+from dipc.syntax.lower import lower_ideal
+from dipc.syntax.parser import parse
+
+__all__ = ["Answer", "Ideal", "Region"]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The real and int inputs that satisfy all `guards`: a convex set, on which det gives one answer.
+
+    Guards and answer are over the input slots of the program (not of the ideal); strictness is exact. `answer` is in
+    the order of the program's outputs.
+    """
+
+    guards: tuple[Constraint, ...]
+    answer: tuple[Answer, ...]
+
+
+class Ideal:
+    """det(P) of one program, and its `metric`. Its own `pool` makes the cells that it gives."""
+
+    def __init__(self, program: Program) -> None:
+        """Raises DiagnosticError for a program without an `ideal` block."""
+        self.program = program
+        core = program.core
+        lowered = None
+        if core.ideal is not None:
+            # The constants as they are now, whether the text or the command line has set them.
+            lowered = lower_ideal(parse(core.source), core.source, core.constants)
+        if lowered is None:
+            raise DiagnosticError(_no_ideal(core))
+        self.core = lowered
+        self.metric = Metric(program.core)
+        self.pool = CellPool()
+        self._to_program = dict(zip(lowered.inputs, core.inputs, strict=True))
+        self._to_ideal = {slot: own for own, slot in self._to_program.items()}
+        self._regions: dict[tuple[Value, ...], tuple[Region, ...] | LimitReached] = {}
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Control and data flow of the ideal, analyzed once."""
+        return analyze(self.core)
+
+    @cached_property
+    def finite_inputs(self) -> tuple[int, ...]:
+        """The program's bool and DOM inputs, as slots."""
+        slots = self.program.core.slots
+        return tuple(slot for slot in self.program.core.inputs if not is_symbolic(slots[slot].type))
+
+    @cached_property
+    def symbolic_inputs(self) -> tuple[int, ...]:
+        """The program's real and int inputs, as slots."""
+        slots = self.program.core.slots
+        return tuple(slot for slot in self.program.core.inputs if is_symbolic(slots[slot].type))
+
+    @cached_property
+    def whole_inputs(self) -> tuple[int, ...]:
+        """The program's int inputs, as slots."""
+        slots = self.program.core.slots
+        return tuple(slot for slot in self.symbolic_inputs if isinstance(slots[slot].type, IntType))
+
+    def regions(self, finite: Mapping[int, Value]) -> tuple[Region, ...]:
+        """What det is for these finite inputs (a value for every DOM and bool input, by the program's slots).
+
+        The regions are disjoint, none is empty as a set of reals, and together they cover all real and int inputs.
+        Paths with the same answer are united where they meet and make one convex set.
+
+        Raises DiagnosticError where det is undefined for some input, LimitReached past the limits of the program.
+        """
+        key = tuple(finite[slot] for slot in self.finite_inputs)
+        known = self._regions.get(key)
+        if known is None:
+            known = self._regions[key] = self._explored(finite)
+        if isinstance(known, LimitReached):
+            raise known.with_traceback(None)
+        return known
+
+    def alike(self, finite: Mapping[int, Value], answer: Sequence[Value]) -> tuple[Region, ...]:
+        """The regions whose finite outputs are those of `answer`: all that can give this answer.
+
+        Where there are too many regions altogether, only the paths to this answer are followed.
+        """
+        outputs = self.program.core.outputs
+        try:
+            everything = self.regions(finite)
+        except LimitReached:
+            wanted: dict[int, Value] = {
+                own: value
+                for own, value in zip(self.core.outputs, answer, strict=True)
+                if not is_symbolic(self.core.slots[own].type)
+            }
+            return self._regions_of(finite, wanted)
+        return tuple(
+            region
+            for region in everything
+            if all(
+                is_symbolic(self.program.core.slots[slot].type)
+                or (not isinstance(here, Affine) and same_value(here, there))
+                for slot, here, there in zip(outputs, region.answer, answer, strict=True)
+            )
+        )
+
+    def _explored(self, finite: Mapping[int, Value]) -> tuple[Region, ...] | LimitReached:
+        try:
+            return self._regions_of(finite, None)
+        except LimitReached as limit:
+            return limit
+
+    def _regions_of(self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None) -> tuple[Region, ...]:
+        own = {self._to_ideal[slot]: finite[slot] for slot in self.finite_inputs}
+        chain = explore(self.flow, own, wanted, self.program.limits.explore)
+        whole = frozenset(self.whole_inputs)
+        regions = [self._region(found, finite, wanted or {}) for found in chain.exits]
+        return tuple(region for region in regions if not InputSet(region.guards, whole).is_empty)
+
+    def values(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
+        """det at one input: a value for every input, in their order, to one for every output, in theirs.
+
+        Raises DiagnosticError where det is undefined there, LimitReached for a run that is too long.
+        """
+        try:
+            return execute(self.flow, inputs, self.program.limits.explore.states)
+        except Unassigned as missing:
+            raise DiagnosticError(undefined(self.program.core, missing.name, inputs)) from None
+
+    def answer(self, inputs: Sequence[Cell]) -> tuple[Cell, ...]:
+        """det at one input, as cells of this ideal's pool; raises as `values` does."""
+        given: list[Value] = []
+        for cell in inputs:
+            assert cell.value is not None, "an input is finite"
+            given.append(cell.value)
+        return tuple(self.pool.cell(value) for value in self.values(given))
+
+    def _region(self, found: ExitState, finite: Mapping[int, Value], wanted: Mapping[int, Value]) -> Region:
+        guards = tuple(self._moved_constraint(guard) for guard in irredundant(found.guards.items))
+        answer: list[Answer] = []
+        for own in self.core.outputs:
+            value = wanted.get(own, found.outputs.get(own))
+            if value is None:
+                raise DiagnosticError(self._partial(self.core.slots[own].name, finite, guards))
+            answer.append(self._moved(value) if isinstance(value, Affine) else value)
+        return Region(guards, tuple(answer))
+
+    def _partial(self, output: str, finite: Mapping[int, Value], guards: tuple[Constraint, ...]) -> Diagnostic:
+        arithmetic = Arithmetic(frozenset(self.whole_inputs))
+        return undefined(self.program.core, output, {**finite, **(arithmetic.point(guards) or {})})
+
+    def _moved_constraint(self, item: Constraint) -> Constraint:
+        return replace(item, form=self._moved(item.form), difference=self._moved(item.difference))
+
+    def _moved(self, form: Affine) -> Affine:
+        assert not form.noises, "an ideal draws nothing"
+        terms = sorted((self._to_program[slot], coefficient) for slot, coefficient in form.inputs)
+        return Affine((), tuple(terms), form.constant)
+
+
+def _no_ideal(core: CoreProgram) -> Diagnostic:
+    return Diagnostic(
+        "E1101",
+        f"the program `{core.name}` has no `ideal` block",
+        notes=(
+            "add `ideal { ... }`, a deterministic program that computes the exact answer",
+            "or give a table of the exact answers",
+        ),
+    )

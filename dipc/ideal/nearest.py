@@ -1,0 +1,190 @@
+"""The least distance from an input to a convex set of inputs, exactly.
+
+A set is given by its constraints. Where it is not empty its distance is that of its closure (each strict inequality
+taken with its boundary), because every point of the closure of a convex set is a limit of points of the set.
+
+The cheap ways come first: one violated constraint gives a lower bound, and a point that attains it settles the matter;
+a system of differences has a closed form, the longest paths in its graph; the rest is left to z3's optimizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+
+from dipc.chain.bounds import ORIGIN, as_difference, graph_of, greatest_bounds
+from dipc.chain.constraints import Constraint
+from dipc.chain.decided import contradict
+from dipc.ideal.linear import Arithmetic
+from dipc.ideal.norm import Norm
+
+Point = Mapping[int, Fraction]
+
+#: (x, y, D): x - y >= D, over input slots and ORIGIN.
+Bound = tuple[int, int, Fraction]
+
+_ZERO = Fraction(0)
+
+
+class ConvexSet:
+    """The inputs, all ints or all reals, that satisfy `guards`; what does not depend on a point is computed once."""
+
+    def __init__(self, guards: tuple[Constraint, ...]) -> None:
+        self.guards = guards
+        self.whole = any(guard.whole for guard in guards)
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether no input satisfies the guards, strict ones strictly. Raises Undecided."""
+        if contradict(self.guards):
+            return True
+        # Of differences (over integers with integer bounds) a contradiction is always found.
+        if all(as_difference(guard) is not None for guard in self.guards):
+            return False
+        return self._arithmetic().point(self.guards) is None
+
+    def distance(self, norm: Norm, point: Point, below: Fraction | None = None) -> Fraction | None:
+        """inf { norm(point - u') : u' in this set }, by the norm LINF or L1.
+
+        `point` has a value for every input that the guards mention. None means that the distance is at least `below`,
+        or that the set is empty. Raises Undecided where z3 gives up.
+        """
+        violated = [(guard, -value) for guard in self.guards if (value := guard.form.at(point)) < 0]
+        if not violated:
+            near = below is None or below > 0
+            return _ZERO if near and not self.is_empty else None
+        worst, bound = max(
+            ((guard, amount / norm.steepness(guard.form.inputs)) for guard, amount in violated),
+            key=lambda pair: pair[1],
+        )
+        bound = self._rounded(bound)
+        if below is not None and bound >= below:
+            return None
+        if self.is_empty:
+            return None
+        if self._closure_contains(norm.towards(point, worst.form.inputs, bound)):
+            return bound
+        distance = self._exactly(norm, point)
+        return distance if below is None or distance < below else None
+
+    def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
+        """inf { norm(point - u') : u' not in this set } for a point of the set; None is infinity: it is everything.
+
+        Whatever violates one of the guards is outside, and nothing else.
+        """
+        # An integer form that is not >= 0 is <= -1, and each step of all coordinates lowers it by its steepness.
+        step = 1 if self.whole else 0
+        distances = [
+            self._rounded((guard.form.at(point) + step) / norm.steepness(guard.form.inputs)) for guard in self.guards
+        ]
+        return min(distances, default=None)
+
+    def _closure_contains(self, point: Point) -> bool:
+        return all(guard.form.at(point) >= 0 for guard in self.guards)
+
+    def _rounded(self, distance: Fraction) -> Fraction:
+        """A bound on the distance of integer points is a bound on an integer."""
+        return Fraction(ceil(distance)) if self.whole else distance
+
+    def _exactly(self, norm: Norm, point: Point) -> Fraction:
+        if norm is Norm.LINF and self._bounds is not None:
+            return self._by_paths(point, self._bounds)
+        if norm is Norm.L1 and all(len(guard.form.inputs) == 1 for guard in self.guards):
+            return self._by_coordinates(point)
+        return self._arithmetic().nearest(norm, point, self.guards)
+
+    def _arithmetic(self) -> Arithmetic:
+        used = {slot for guard in self.guards for slot, _ in guard.form.inputs}
+        return Arithmetic(frozenset(used) if self.whole else frozenset())
+
+    @cached_property
+    def _bounds(self) -> tuple[Bound, ...] | None:
+        """The greatest D with x - y >= D on the set, for all pairs that have one; None if it is no set of differences.
+
+        They are the longest paths from y to x in the graph of the differences.
+        """
+        differences = [found for guard in self.guards if (found := as_difference(guard)) is not None]
+        if len(differences) < len(self.guards):
+            return None
+        graph = graph_of(differences)
+        bounds: list[Bound] = []
+        for lower in graph:
+            best = greatest_bounds(graph, lower)
+            assert best is not None, "the set is not empty"
+            bounds += [(_slot(upper), _slot(lower), bound) for upper, (bound, _) in best.items() if upper != lower]
+        return tuple(bounds)
+
+    def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:
+        """The largest-coordinate distance to a set of differences.
+
+        The closed set and the box of radius t around the point have a common point iff no D exceeds the difference of
+        the box's ends, point[x] + t - (point[y] - t), with one t only where x or y is the origin: a longest path in
+        the graph of both goes through the set's own longest paths. Where all D are integers and t is one, the common
+        point may be taken to be of integers as well.
+        """
+        least = _ZERO
+        for upper, lower, bound in bounds:
+            if upper == ORIGIN:
+                need = bound + point[lower]
+            elif lower == ORIGIN:
+                need = bound - point[upper]
+            else:
+                need = (bound - point[upper] + point[lower]) / 2
+            if need > least:
+                least = need
+        return self._rounded(least)
+
+    def _by_coordinates(self, point: Point) -> Fraction:
+        """The sum-of-coordinates distance to a box: its coordinates do not depend on each other."""
+        moves: dict[int, Fraction] = {}
+        for guard in self.guards:
+            ((slot, coefficient),) = guard.form.inputs
+            missing = -guard.form.at(point) / abs(coefficient)
+            moves[slot] = max(moves.get(slot, _ZERO), self._rounded(missing))
+        return sum(moves.values(), _ZERO)
+
+
+class InputSet:
+    """A set of ints and reals together: no constraint is about both, so it is the product of two convex sets."""
+
+    def __init__(self, guards: Sequence[Constraint], whole_inputs: frozenset[int]) -> None:
+        ints = tuple(guard for guard in guards if guard.form.inputs[0][0] in whole_inputs)
+        reals = tuple(guard for guard in guards if guard.form.inputs[0][0] not in whole_inputs)
+        self._parts = tuple(ConvexSet(part) for part in (ints, reals) if part)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no input is in the set, strictness observed."""
+        return any(part.is_empty for part in self._parts)
+
+    def distance(self, norm: Norm, point: Point, away: Fraction, below: Fraction | None) -> Fraction | None:
+        """The distance of the nearest input in the set, whose other inputs are `away`: at a place that is not `point`.
+
+        None means that it is at least `below`, or that the set is empty.
+        """
+        if below is not None and away >= below:
+            return None
+        if norm is Norm.DISCRETE:
+            return None if self.is_empty or (below is not None and below <= 1) else Fraction(1)
+        distances = [away]
+        for part in self._parts:
+            found = part.distance(norm, point, below)
+            if found is None:
+                return None
+            distances.append(found)
+        total = norm.combined(distances)
+        return total if below is None or total < below else None
+
+    def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
+        """The distance from a point of the set to the nearest input outside; None is infinity."""
+        if norm is Norm.DISCRETE:
+            return Fraction(1) if self._parts else None
+        found = [out for part in self._parts if (out := part.distance_out(norm, point)) is not None]
+        return min(found, default=None)
+
+
+def _slot(variable: int) -> int:
+    """The input slot of a variable of difference graphs, or ORIGIN."""
+    return variable if variable == ORIGIN else variable // 2

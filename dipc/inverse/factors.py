@@ -1,0 +1,109 @@
+"""The factor that an obligation needs at each eps, (1 - Pr)/beta, and where it is largest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dipc.accuracy.closed_form import ClosedForm
+from dipc.accuracy.parts import Part, fraction_of, parts_of
+from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
+from dipc.exact.exppoly import ExpPoly
+from dipc.exact.optimum import Far, Peak, Ratio, Where, peaks, vanishes_at
+from dipc.exact.sign import Fails, Interval, RegionEnd, Root, SignLimits, arrange, decide_nonnegative, sign_at
+
+
+class Factors:
+    """Finds the peaks of (1 - Pr)/beta, infinite where no factor suffices.
+
+    Quotients that are equal after a change of eps's scale are analyzed once. So rows that differ by a common factor of
+    all distances share their peaks' values, as identical objects.
+    """
+
+    def __init__(self, intervals: Sequence[Interval], limits: SignLimits) -> None:
+        self._intervals = intervals
+        self._limits = limits
+        self._known: dict[tuple[object, ...], list[Peak]] = {}
+
+    def needs(self, probability: ClosedForm, beta: BetaForm) -> Iterator[Peak]:
+        """Peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps, so that the greatest of their values
+        is the least factor for all eps of the intervals. None where Pr = 1 throughout. Raises LimitReached."""
+        above, below = fraction_of(probability.value)
+        missing = below - above
+        if missing.is_zero():
+            return
+        for interval in self._intervals:
+            if interval.is_point and missing.value_is_zero(interval.lower):
+                continue
+            negative = _negative_at(beta, interval, self._limits)
+            if negative is not None:
+                yield Peak(negative, not missing.value_is_zero(negative), None)
+                continue
+            met: Fraction | Root | None = None
+            for part in parts_of(beta, interval, self._limits):
+                for need in self._needs(missing * part.denominator, part.numerator * below, part):
+                    # Continuous, beta is at the joint what it was at the end of the part before.
+                    if need.at != met:
+                        yield need
+                met = self._joint(missing, part)
+
+    def _joint(self, missing: ExpPoly, part: Part) -> Fraction | Root | None:
+        """The upper end of the part, where the factor needed goes on continuously; else None."""
+        end = part.upper.value
+        if end is None or all(vanishes_at(f, end, self._limits) for f in (part.numerator, missing)):
+            return None
+        return end.lower if isinstance(end, Root) and end.is_exact else end
+
+    def _needs(self, numerator: ExpPoly, denominator: ExpPoly, part: Part) -> Iterator[Peak]:
+        if denominator.is_zero():
+            if part.sample is None:
+                yield Peak(Far.EVERYWHERE, True, None)
+            else:
+                yield Peak(part.sample, not numerator.value_is_zero(part.sample), None)
+            return
+        ratio = Ratio.of(numerator, denominator)
+        lower, upper = part.lower, part.upper
+        exact = not isinstance(lower.value, Root) and not isinstance(upper.value, Root)
+        rate = ratio.rate() if exact else Fraction(1)
+        scaled = ratio.scaled(1 / rate)
+        ends = _scaled_end(lower, rate), _scaled_end(upper, rate)
+        key = (scaled, *ends)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = peaks(scaled, *ends, self._limits)
+        for peak in found:
+            at = _unscaled(peak.at, rate)
+            if at is Far.EVERYWHERE and part.sample is not None:
+                at = part.sample  # all of the part, but not all of the interval
+            yield Peak(at, peak.attained, peak.value)
+
+
+def _scaled_end(end: RegionEnd, rate: Fraction) -> RegionEnd:
+    return RegionEnd(end.value * rate, end.closed) if isinstance(end.value, Fraction) else end
+
+
+def _unscaled(at: Where, rate: Fraction) -> Where:
+    match at:
+        case Fraction():
+            return at / rate
+        case Root():
+            return replace(at, lower=at.lower / rate, upper=at.upper / rate, scale=at.scale * rate)
+        case Far():
+            return at
+
+
+def _negative_at(beta: BetaForm, interval: Interval, limits: SignLimits) -> Fraction | None:
+    """A rational of the interval at which beta is negative; None where it is proved to be at least 0."""
+    match beta:
+        case ClosedForm():
+            decision = decide_nonnegative(fraction_of(beta.value)[0], interval, limits)
+            return decision.witness if isinstance(decision, Fails) else None
+        case PiecewiseForm():
+            numerators = [part.numerator for part in parts_of(beta, interval, limits) if not part.numerator.is_zero()]
+            # Continuous, it is negative in a whole gap if anywhere.
+            for sample in arrange([*beta.conditions(), *numerators], interval, limits).samples:
+                numerator = beta.parts_at(sample)[0]
+                if not numerator.is_zero() and sign_at(numerator, sample, limits) < 0:
+                    return sample
+            return None

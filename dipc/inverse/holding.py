@@ -1,0 +1,154 @@
+"""The exact set of eps at which several obligations hold together, from the sets where each of them fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cmp_to_key
+
+from dipc.accuracy.closed_form import ClosedForm
+from dipc.accuracy.decide_pieces import FailsInPieces, decide_pieces, holds_in_pieces
+from dipc.accuracy.digits import root_cell
+from dipc.accuracy.outcome import EndPoint
+from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
+from dipc.exact.limits import LimitReached
+from dipc.exact.optimum.shared_root import order
+from dipc.exact.quotient import Quotient
+from dipc.exact.sign import Fails, FailureRegion, Interval, RegionEnd, Root, SignLimits, decide_nonnegative
+from dipc.exact.sign.limits import Budget
+from dipc.exact.sign.root import refine_within
+
+#: A rational eps, an isolated root, or None for infinity.
+Place = Fraction | Root | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A cut of the line of eps just before a place, or just after it."""
+
+    place: Place
+    after: bool
+
+
+#: What lies between two cuts.
+Stretch = tuple[Cut, Cut]
+
+
+def failing_regions(
+    probability: ClosedForm, beta: BetaForm, interval: Interval, limits: SignLimits
+) -> tuple[FailureRegion, ...]:
+    """Where Pr < 1 - beta on the interval. Raises LimitReached."""
+    match beta:
+        case PiecewiseForm():
+            decision = decide_pieces(probability.value, beta, interval, limits)
+            if not isinstance(decision, FailsInPieces):
+                return ()
+            if decision.regions is None:
+                raise LimitReached("degree", "the roots of too large functions were to be put in order")
+            return decision.regions
+        case ClosedForm():
+            slack = probability.value + beta.value - 1
+            # A quotient's denominator is positive for every eps > 0.
+            found = decide_nonnegative(slack.numerator if isinstance(slack, Quotient) else slack, interval, limits)
+            return found.regions if isinstance(found, Fails) else ()
+
+
+def holds_throughout(probability: ClosedForm, beta: BetaForm, interval: Interval, limits: SignLimits) -> bool:
+    """Whether Pr >= 1 - beta at all eps of the interval. Raises LimitReached."""
+    match beta:
+        case PiecewiseForm():
+            return holds_in_pieces(probability.value, beta, interval, limits)
+        case ClosedForm():
+            return not failing_regions(probability, beta, interval, limits)
+
+
+def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
+    """The regions without their punctures."""
+    for region in regions:
+        inner = [RegionEnd(root, closed=False) for root in region.punctures]
+        for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):
+            yield Cut(lower.value, not lower.closed), Cut(upper.value, upper.closed)
+
+
+def cuts(interval: Interval) -> Stretch:
+    """The interval as what lies between two cuts."""
+    return Cut(interval.lower, not interval.lower_closed), Cut(interval.upper, interval.upper_closed)
+
+
+def outside(failing: Iterable[Stretch], interval: Interval, limits: SignLimits) -> list[Stretch]:
+    """The maximal parts of the interval that no stretch covers, increasing. Raises LimitReached."""
+    whole = cuts(interval)
+    comparison = Comparison(limits)
+    first = whole[0]
+    found: list[Stretch] = []
+
+    def by_start(one: Stretch, other: Stretch) -> int:
+        return comparison(one[0], other[0])
+
+    for lower, upper in sorted(failing, key=cmp_to_key(by_start)):
+        if comparison(first, lower) < 0:
+            found.append((first, lower))
+        if comparison(first, upper) < 0:
+            first = upper
+    if comparison(first, whole[1]) < 0:
+        found.append((first, whole[1]))
+    return found
+
+
+class Comparison:
+    """The order of cuts: the sign of the first minus the second, exactly."""
+
+    def __init__(self, limits: SignLimits) -> None:
+        self._limits = limits
+
+    def __call__(self, first: Cut, second: Cut) -> int:
+        return self.places(first.place, second.place) or first.after - second.after
+
+    def places(self, first: Place, second: Place) -> int:
+        """The order of places."""
+        match first, second:
+            case None, None:
+                return 0
+            case None, _:
+                return 1
+            case _, None:
+                return -1
+            case Fraction(), Fraction():
+                return (first > second) - (first < second)
+            case Root(), Fraction():
+                return self._against(first, second)
+            case Fraction(), Root():
+                return -self._against(second, first)
+            case Root(), Root():
+                return order(first, second, Budget(self._limits))
+        raise AssertionError
+
+    def _against(self, root: Root, value: Fraction) -> int:
+        """The sign of root - value; a root that is not known to be rational is none."""
+        budget = Budget(self._limits)
+        while not root.is_exact and root.lower < value < root.upper:
+            root = refine_within(root, root.width / 16, budget)
+        if root.is_exact:
+            return (root.lower > value) - (root.lower < value)
+        return 1 if root.lower >= value else -1
+
+
+def start_point(cut: Cut, digits: int, limits: SignLimits) -> EndPoint:
+    """The lower end of what begins at the cut."""
+    return _point(cut.place, digits, limits, included=not cut.after)
+
+
+def end_point(cut: Cut, digits: int, limits: SignLimits) -> EndPoint:
+    """The upper end of what ends at the cut."""
+    return _point(cut.place, digits, limits, included=cut.after)
+
+
+def _point(place: Place, digits: int, limits: SignLimits, *, included: bool) -> EndPoint:
+    match place:
+        case None:
+            return EndPoint(Fraction(0), None, False)
+        case Fraction():
+            return EndPoint(place, place, included)
+        case Root():
+            return EndPoint(*root_cell(place, digits, limits), included)

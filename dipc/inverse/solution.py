@@ -1,0 +1,207 @@
+"""What an inverse question comes to: the least eps, alpha, beta or gamma, or a proof that there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from dipc.accuracy.decimals import exact_text
+from dipc.accuracy.outcome import EndPoint
+from dipc.accuracy.table import Row, Table
+
+SCHEMA = "dipc.solve/1"
+
+#: Significant digits of an answer unless more are asked for.
+DIGITS = 30
+
+Cell = tuple[Fraction, Fraction]
+
+
+class Wanted(StrEnum):
+    """What is asked for."""
+
+    EPS = "eps"
+    ALPHA = "alpha"
+    BETA = "beta"
+    GAMMA = "gamma"
+
+
+class Status(StrEnum):
+    """`solved` and `none` are proved; `undecided` has the reason."""
+
+    SOLVED = "solved"
+    NONE = "none"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A maximal interval of eps; a single point where both ends are the same. Ends that are not rational are cells: the
+    number cut off after the digits asked for, and one unit of the last digit more."""
+
+    start: EndPoint
+    end: EndPoint
+
+    @property
+    def is_point(self) -> bool:
+        return self.start == self.end
+
+    def as_json(self) -> dict[str, Any]:
+        return {"start": end_json(self.start), "end": end_json(self.end)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """An answer for all rows of a table that claim something. `rows` are those that prevent a smaller answer, or any;
+    `remark` says in a sentence what was proved besides, or why nothing was. `eps` is what was asked about."""
+
+    program: str
+    table: Table
+    eps: str
+    digits: int
+    status: Status
+    rows: tuple[int, ...]
+    remark: str
+
+    @property
+    def wanted(self) -> Wanted:
+        raise NotImplementedError
+
+    @property
+    def single_eps(self) -> str | None:
+        """The eps that was asked about, as text, where it is a single one."""
+        low, _, high = self.eps.strip("[]").partition(", ")
+        return low if low == high else None
+
+    def row(self, number: int) -> Row:
+        """The row of the table with this number."""
+        return self.table.rows[number - 1]
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object; every number is a text that is exact, and an enclosure is a pair of them."""
+        return {
+            "schema": SCHEMA,
+            "program": self.program,
+            "for": str(self.wanted),
+            "status": str(self.status),
+            "eps": self.eps,
+            **self.details(),
+            "rows": list(self.rows),
+            "remark": self.remark or None,
+        }
+
+    def details(self) -> dict[str, Any]:
+        """The keys that this kind of answer has."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EpsSolution(Solution):
+    """The claim holds, of the eps asked about, exactly on the union of `holds`.
+
+    Undecided, it holds at most there. `everywhere`: it holds for all eps asked about. `from_there_on`: from the least
+    eps on it holds for all that are asked about.
+    """
+
+    holds: tuple[Span, ...]
+    everywhere: bool
+    from_there_on: bool
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted.EPS
+
+    @property
+    def least(self) -> EndPoint | None:
+        """The infimum of the eps at which the claim holds, which is attained where it is `included`."""
+        return self.holds[0].start if self.holds else None
+
+    def details(self) -> dict[str, Any]:
+        return {
+            "least": None if self.least is None else end_json(self.least),
+            "from_there_on": self.from_there_on,
+            "holds": [span.as_json() for span in self.holds],
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GammaSolution(Solution):
+    """Pr >= 1 - beta holds at all rows with gamma = `value[1]`, and not with gamma = `value[0]`, nor with any below;
+    both are the same where that is the least gamma exactly. None where there is no solution, or it is not known."""
+
+    value: Cell | None
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted.GAMMA
+
+    @property
+    def exact(self) -> bool:
+        return self.value is not None and self.value[0] == self.value[1]
+
+    def details(self) -> dict[str, Any]:
+        return {
+            "least": None if self.value is None else [exact_text(end) for end in self.value],
+            "exact": self.exact,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlphaSolution(Solution):
+    """`value` is the least alpha such that all rows with dd(u) > alpha hold; it is attained. `claims` is how many rows
+    that are."""
+
+    value: Fraction | None
+    claims: int
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted.ALPHA
+
+    def details(self) -> dict[str, Any]:
+        return {"least": None if self.value is None else str(self.value), "claims": self.claims}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnvelopePiece:
+    """On `span`, 1 - Pr is largest at `rows`: there the least beta is this closed form; `value` is an enclosure where
+    the span is a single eps."""
+
+    span: Span
+    beta: str
+    rows: tuple[int, ...]
+    value: Cell | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BetaSolution(Solution):
+    """The least beta as a function of eps: the largest 1 - Pr of all rows, in `pieces` from left to right."""
+
+    beta: str
+    pieces: tuple[EnvelopePiece, ...]
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted.BETA
+
+    def details(self) -> dict[str, Any]:
+        return {
+            "beta": self.beta or None,
+            "pieces": [
+                {
+                    **piece.span.as_json(),
+                    "beta": piece.beta,
+                    "rows": list(piece.rows),
+                    **({} if piece.value is None else {"value": [exact_text(end) for end in piece.value]}),
+                }
+                for piece in self.pieces
+            ],
+        }
+
+
+def end_json(end: EndPoint) -> dict[str, Any]:
+    """An end as an enclosure, `inf` for infinity."""
+    eps = ["inf", "inf"] if end.high is None else [exact_text(end.low), exact_text(end.high)]
+    return {"eps": eps, "included": end.included}

@@ -1,0 +1,149 @@
+"""The least beta as a function of eps: the upper envelope of 1 - Pr over all rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dipc.accuracy.closed_form import ClosedForm
+from dipc.accuracy.digits import number_cell, root_cell
+from dipc.accuracy.form import FLAT, Form, TooLarge
+from dipc.accuracy.intervals import intervals_text
+from dipc.accuracy.outcome import EndPoint
+from dipc.accuracy.parts import fraction_of
+from dipc.accuracy.piecewise import PiecewiseForm
+from dipc.accuracy.selection import Kind, Selection
+from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import Undecided
+from dipc.exact.optimum import Number
+from dipc.exact.quotient import Closed, Quotient
+from dipc.exact.sign import Holds, Interval, Root, SignLimits, decide_nonnegative
+from dipc.inverse.obligations import Obligations, Unknown
+from dipc.inverse.solution import BetaSolution, EnvelopePiece, Span, Status
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Missing:
+    """1 - Pr at some rows."""
+
+    value: Closed
+    rows: tuple[int, ...]
+
+    @property
+    def form(self) -> Form:
+        above, below = fraction_of(self.value)
+        return Form({} if above.is_zero() else {FLAT: above}, below)
+
+
+def solve_beta(obligations: Obligations, digits: int) -> BetaSolution:
+    """The least beta(eps) such that every row that claims something holds, in closed form, piece by piece.
+
+    Past a limit the answer is undecided.
+    """
+    limits = obligations.program.limits.sign
+    intervals = obligations.claim.intervals
+    unknown = list(obligations.unknown)
+    missing = [_Missing(1 - found.probability.value, found.rows) for found in obligations.distinct]
+    pieces: tuple[EnvelopePiece, ...] = ()
+    highest: list[_Missing] = []
+    text = ""
+    try:
+        highest = _undominated(missing, intervals, limits)
+        if len(highest) == 1:
+            text = str(ClosedForm(highest[0].value))
+            pieces = tuple(_whole(highest[0], interval, digits, limits) for interval in intervals)
+        elif highest:
+            envelope = PiecewiseForm(Selection(Kind.MAX, tuple(found.form for found in highest)))
+            text = str(envelope)
+            pieces = tuple(
+                piece for interval in intervals for piece in _split(envelope, highest, interval, digits, limits)
+            )
+    except Undecided as undecided:
+        unknown.append(Unknown(undecided.reason, tuple(number for found in missing for number in found.rows)))
+    except TooLarge:
+        reason = f"{len(highest)} rows need the largest beta in turn, too many to be put in order"
+        unknown.append(Unknown(reason, tuple(number for found in highest for number in found.rows)))
+    return BetaSolution(
+        program=obligations.program.name,
+        table=obligations.table,
+        eps=intervals_text(intervals),
+        digits=digits,
+        status=Status.UNDECIDED if unknown else Status.SOLVED,
+        rows=unknown[0].rows if unknown else tuple(sorted({number for piece in pieces for number in piece.rows})),
+        remark=unknown[0].reason if unknown else "",
+        beta=text,
+        pieces=pieces,
+    )
+
+
+def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: SignLimits) -> list[_Missing]:
+    """Those that are needed for the maximum: no other is at least as large at every eps asked about."""
+    kept: list[_Missing] = []
+    # The likely winners first, so that most others fall to them at once; only a guess.
+    at = _inside(intervals[0])
+    for found in sorted(missing, key=lambda found: -found.value.enclosure(at, 5)[0]):
+        if any(_at_least(other, found, intervals, limits) for other in kept):
+            continue
+        kept = [other for other in kept if not _at_least(found, other, intervals, limits)]
+        kept.append(found)
+    return kept
+
+
+def _at_least(first: _Missing, second: _Missing, intervals: tuple[Interval, ...], limits: SignLimits) -> bool:
+    difference = first.value - second.value
+    numerator = difference.numerator if isinstance(difference, Quotient) else difference
+    return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
+
+
+def _inside(interval: Interval) -> Fraction:
+    return interval.lower + 1 if interval.upper is None else (interval.lower + interval.upper) / 2
+
+
+def _whole(found: _Missing, interval: Interval, digits: int, limits: SignLimits) -> EnvelopePiece:
+    lower = EndPoint(interval.lower, interval.lower, interval.lower_closed)
+    upper = _upper(interval)
+    value = _value(*fraction_of(found.value), interval.lower, digits, limits) if interval.is_point else None
+    return EnvelopePiece(Span(lower, upper), str(ClosedForm(found.value)), found.rows, value)
+
+
+def _split(
+    envelope: PiecewiseForm, highest: list[_Missing], interval: Interval, digits: int, limits: SignLimits
+) -> list[EnvelopePiece]:
+    """The pieces of the maximum; neighbors meet in the end that belongs to both."""
+    pieces = []
+    for piece in envelope.pieces(interval, limits):
+        owner = next(found for found in highest if _is(found, piece.numerator, piece.denominator))
+        lower = _end(piece.lower, interval.lower, interval.lower_closed, digits, limits)
+        upper = (
+            _upper(interval)
+            if piece.upper is None
+            else _end(piece.upper, interval.upper, interval.upper_closed, digits, limits)
+        )
+        value = (
+            _value(piece.numerator, piece.denominator, interval.lower, digits, limits) if interval.is_point else None
+        )
+        pieces.append(EnvelopePiece(Span(lower, upper), str(ClosedForm(owner.value)), owner.rows, value))
+    return pieces
+
+
+def _is(found: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
+    above, below = fraction_of(found.value)
+    return above * denominator == numerator * below
+
+
+def _upper(interval: Interval) -> EndPoint:
+    if interval.upper is None:
+        return EndPoint(Fraction(0), None, False)
+    return EndPoint(interval.upper, interval.upper, interval.upper_closed)
+
+
+def _end(place: Fraction | Root, outer: Fraction | None, closed: bool, digits: int, limits: SignLimits) -> EndPoint:
+    if isinstance(place, Root):
+        return EndPoint(*root_cell(place, digits, limits), included=True)
+    return EndPoint(place, place, closed if place == outer else True)
+
+
+def _value(
+    numerator: ExpPoly, denominator: ExpPoly, at: Fraction, digits: int, limits: SignLimits
+) -> tuple[Fraction, Fraction]:
+    return number_cell(Number(numerator, denominator, at, limits), digits)

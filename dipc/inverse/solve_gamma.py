@@ -1,0 +1,261 @@
+"""The exact tolerance: the least gamma at which a program is accurate with a given beta."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dipc.accuracy.cells import CellPool
+from dipc.accuracy.claim import Claim
+from dipc.accuracy.closed_form import ClosedForm
+from dipc.accuracy.decide_pieces import slack as slack_of
+from dipc.accuracy.decimals import magnitude
+from dipc.accuracy.intervals import intervals_text
+from dipc.accuracy.parts import fraction_of
+from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
+from dipc.accuracy.probability import Probabilities
+from dipc.accuracy.table import Row
+from dipc.chain.symbolic import is_symbolic
+from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import LimitReached, Undecided
+from dipc.exact.sign import Interval, Root, SignLimits, isolate_roots
+from dipc.inverse.holding import holds_throughout
+from dipc.inverse.requests import Request, refuse_dependence
+from dipc.inverse.solution import Cell, GammaSolution, Status
+from dipc.inverse.steps import Smooth, Steps, course_of, grows_up_to, largest_distance, limit_at_zero_is_fixed
+
+#: Gammas above 10 to the power of this are not tried, nor below 10 to the power of its negative.
+MOST_MAGNITUDE = 300
+
+_WHY = "if the bound moves with gamma, a larger gamma may fail where a smaller one holds"
+
+
+def solve_gamma(request: Request, digits: int) -> GammaSolution:
+    """The least gamma such that every row that claims something has Pr >= 1 - beta at all eps asked about, enclosed to
+    so many digits; exactly, where that is proved.
+
+    Pr never falls as gamma grows, and neither alpha nor beta may depend on it, so the good gammas are all from some
+    number on. Raises DiagnosticError for a claim that does depend on it.
+    """
+    claim = request.claim(gamma=0)
+    refuse_dependence(request, claim, "gamma", _WHY)
+    search = _Search(request, claim, digits)
+    try:
+        return search.solve()
+    except Undecided as undecided:
+        return search.answer(Status.UNDECIDED, None, search.worst_rows(), undecided.reason)
+
+
+@dataclass(slots=True, eq=False)
+class _Claimed:
+    """A row with what it claims."""
+
+    row: Row
+    beta: BetaForm
+
+
+class _Search:
+    """Narrows the least gamma of all rows together; rows that are known to need less are dropped on the way."""
+
+    def __init__(self, request: Request, claim: Claim, digits: int) -> None:
+        self._request = request
+        self._claim = claim
+        self._digits = digits
+        self._limits: SignLimits = request.program.limits.sign
+        self._probabilities: Probabilities = request.program.probabilities()
+        self._pool = CellPool()
+        self._decided: dict[tuple[ClosedForm, BetaForm], bool] = {}
+        self._open = [_Claimed(row, t.beta) for row in request.table.rows if not (t := claim.terms(row)).vacuous]
+        self._failing: _Claimed | None = None
+
+    # --- the search --------------------------------------------------------------------------------
+
+    def solve(self) -> GammaSolution:
+        """The least gamma of all rows."""
+        if self._all_hold(Fraction(0)):
+            remark = "" if self._open else "no row claims anything"
+            return self.answer(Status.SOLVED, (Fraction(0), Fraction(0)), (), remark)
+        hopeless = self._hopeless()
+        if hopeless is not None:
+            return hopeless
+        low, high = self._bracket()
+        exact = self._on_steps(low, high) if self._all_in_steps() else None
+        if exact is not None:
+            return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")
+        low, high = self._narrowed(low, high)
+        if self._is_least(high):
+            return self.answer(Status.SOLVED, (high, high), self.worst_rows(), "")
+        return self.answer(Status.SOLVED, (low, high), self.worst_rows(), "")
+
+    def _all_hold(self, gamma: Fraction) -> bool:
+        """Whether all open rows hold at this gamma; if not, those that do need less than others, and are dropped."""
+        holding: list[_Claimed] = []
+        for at, claimed in enumerate(self._open):
+            if not self._holds(claimed, gamma):
+                self._open = [claimed, *self._open[at + 1 :]]
+                self._failing = claimed
+                return False
+            holding.append(claimed)
+        return True
+
+    def _holds(self, claimed: _Claimed, gamma: Fraction | None) -> bool:
+        """Whether Pr >= 1 - beta at all eps asked about; with None for gamma, whatever the real and int outputs are."""
+        probability = self._probability(claimed, gamma)
+        key = (probability, claimed.beta)
+        known = self._decided.get(key)
+        if known is None:
+            known = self._decided[key] = all(
+                holds_throughout(probability, claimed.beta, interval, self._limits)
+                for interval in self._claim.intervals
+            )
+        return known
+
+    def _probability(self, claimed: _Claimed, gamma: Fraction | None) -> ClosedForm:
+        outputs = claimed.row.outputs
+        if gamma is None:
+            core = self._request.program.core
+            outputs = tuple(
+                None if is_symbolic(core.slots[slot].type) else cell
+                for slot, cell in zip(core.outputs, outputs, strict=True)
+            )
+        return self._probabilities.probability(claimed.row.inputs, outputs, self._pool.cell(gamma or Fraction(0)))
+
+    # --- where there is none ------------------------------------------------------------------------
+
+    def _hopeless(self) -> GammaSolution | None:
+        """A proof that no gamma suffices, if one of two kinds is found."""
+        for claimed in self._open:
+            largest = largest_distance(self._probabilities, claimed.row)
+            if not self._holds(claimed, largest):
+                remark = "it fails even with nothing asked of the real and int outputs, as for gamma without bound"
+                if largest is not None:
+                    remark = f"it fails with gamma = {largest}, and no answer is further off than that"
+                return self.answer(Status.NONE, None, (claimed.row.number,), remark)
+        if self._claim.intervals[0].lower > 0:
+            return None
+        for claimed in self._open:
+            if limit_at_zero_is_fixed(course_of(self._probabilities, claimed.row)) and self._fails_at_zero(claimed):
+                remark = "as eps goes to 0, Pr has a limit that no gamma changes, and it is below that of 1 - beta"
+                return self.answer(Status.NONE, None, (claimed.row.number,), remark)
+        return None
+
+    def _fails_at_zero(self, claimed: _Claimed) -> bool:
+        """Whether Pr - 1 + beta has a negative limit as eps goes to 0, for gamma = 1 and so for all."""
+        _, numerator, denominator = self._pieces(claimed.beta, self._claim.intervals[0])[0]
+        probability = self._probability(claimed, Fraction(1)).value
+        slack = slack_of(probability, numerator, denominator)
+        below = fraction_of(probability)[1] * denominator
+        if slack.is_zero():
+            return False
+        # Of two functions that vanish at 0 the quotient has a limit too, but this is enough for programs as they are.
+        at_zero = [sum((c for k, _, c in f.terms() if not k), Fraction(0)) for f in (slack, below)]
+        return at_zero[0] < 0 < at_zero[1]
+
+    # --- numbers -----------------------------------------------------------------------------------
+
+    def _bracket(self) -> tuple[Fraction, Fraction]:
+        """Neighboring powers of ten, of which all rows hold at the larger and not at the smaller."""
+        power = 0
+        step = -1 if self._all_hold(Fraction(1)) else 1
+        while abs(power) < MOST_MAGNITUDE:
+            power += step
+            if self._all_hold(Fraction(10) ** power) == (step > 0):
+                low = power if step < 0 else power - 1
+                return Fraction(10) ** low, Fraction(10) ** (low + 1)
+        side = "greater" if step > 0 else "less"
+        raise LimitReached("digits", f"the least gamma, if there is one, is {side} than 10^{power}")
+
+    def _narrowed(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+        """Decimal numbers one unit of the last digit apart, of which all rows hold at the larger only."""
+        unit = Fraction(10) ** (magnitude(low) + 1 - self._digits)
+        below, above = int(low / unit), int(high / unit)
+        while above - below > 1:
+            middle = (above + below) // 2
+            if self._all_hold(middle * unit):
+                above = middle
+            else:
+                below = middle
+        return below * unit, above * unit
+
+    def _all_in_steps(self) -> bool:
+        return all(isinstance(course_of(self._probabilities, claimed.row), Steps) for claimed in self._open)
+
+    def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
+        """The least gamma between `low`, where some row fails, and `high`, where all hold, if Pr changes in steps."""
+        courses = [course_of(self._probabilities, claimed.row) for claimed in self._open]
+        steps = [course for course in courses if isinstance(course, Steps)]
+        if any(course.integers for course in steps):
+            below, above = int(low), -int(-high // 1)
+            while above - below > 1:
+                middle = (above + below) // 2
+                if self._all_hold(Fraction(middle)):
+                    above = middle
+                else:
+                    below = middle
+            low, high = max(low, Fraction(below)), Fraction(above)
+        jumps = sorted({jump for course in steps for jump in course.jumps if low < jump <= high} | {high})
+        first, last = 0, len(jumps) - 1
+        while first < last:
+            middle = (first + last) // 2
+            if self._all_hold(jumps[middle]):
+                last = middle
+            else:
+                first = middle + 1
+        return jumps[first]
+
+    def _is_least(self, gamma: Fraction) -> bool:
+        """Whether this gamma, at which all hold, is proved to be the least: some row has Pr = 1 - beta there at some
+        eps, and Pr grows strictly up to it."""
+        for claimed in self._open:
+            if not isinstance(course_of(self._probabilities, claimed.row), Smooth):
+                continue
+            now, then = self._pool.cell(gamma), self._pool.cell(gamma + 1)
+            if not grows_up_to(self._probabilities, claimed.row, now, then):
+                continue
+            probability = self._probability(claimed, gamma)
+            if any(self._touches(probability, claimed.beta, interval) for interval in self._claim.intervals):
+                return True
+        return False
+
+    def _touches(self, probability: ClosedForm, beta: BetaForm, interval: Interval) -> bool:
+        """Whether Pr = 1 - beta at some eps of the interval; True is proved."""
+        for hull, numerator, denominator in self._pieces(beta, interval):
+            slack = slack_of(probability.value, numerator, denominator)
+            if slack.is_zero() or (hull is not None and isolate_roots(slack, hull, self._limits)):
+                return True
+        return False
+
+    def _pieces(self, beta: BetaForm, interval: Interval) -> list[tuple[Interval | None, ExpPoly, ExpPoly]]:
+        """The closed forms of beta on the interval, each with the part where it holds, None where that has an end that
+        is not rational."""
+        match beta:
+            case ClosedForm():
+                return [(interval, *fraction_of(beta.value))]
+            case PiecewiseForm():
+                return [
+                    (
+                        None if isinstance(piece.lower, Root) or isinstance(piece.upper, Root) else piece.hull,
+                        piece.numerator,
+                        piece.denominator,
+                    )
+                    for piece in beta.pieces(interval, self._limits)
+                ]
+
+    # --- answers -----------------------------------------------------------------------------------
+
+    def worst_rows(self) -> tuple[int, ...]:
+        """The row that failed last: it needs the least gamma that was found."""
+        return () if self._failing is None else (self._failing.row.number,)
+
+    def answer(self, status: Status, value: Cell | None, rows: tuple[int, ...], remark: str) -> GammaSolution:
+        request = self._request
+        return GammaSolution(
+            program=request.program.name,
+            table=request.table,
+            eps=intervals_text(self._claim.intervals),
+            digits=self._digits,
+            status=status,
+            rows=rows,
+            remark=remark,
+            value=value,
+        )

@@ -1,0 +1,131 @@
+"""The error of a program as a union of single events, for every number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dipc.accuracy.program import Program
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import constraint
+from dipc.exact.event import Constraint, Event, Family, Noise
+from dipc.ideal.ideal import Ideal, Region
+from dipc.regions.flips import Term
+from dipc.regions.halfspaces import single_bound
+from dipc.regions.lockstep import Lockstep, TooFew
+from dipc.regions.lower import Distances, slack_of
+from dipc.regions.metric import wall_metric
+from dipc.regions.selection import Selection, selection
+from dipc.regions.uniform import (
+    NotUniform,
+    parameter_arrays,
+    require_uniform_metric,
+    uniform,
+)
+from dipc.regions.union import Sum, sums
+from dipc.regions.walls import walls
+from dipc.syntax import ast
+from dipc.syntax.core import SampleNoise
+from dipc.syntax.parser import parse
+
+#: Iterations that are unrolled to see all states of the loop.
+MOST_ITERATIONS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """For every number of queries from `start` on, the error has at most the probability of the largest of `sums`; the
+    claim is about numbers from `least` on."""
+
+    sums: frozenset[Sum]
+    least: int
+    start: int
+
+
+def union_of(program: Program, parameter: str, instance: Callable[[int], Ideal], distances: Distances) -> Union:
+    """The union bound of a program that is uniform, or a selection loop. Raises NotUniform with what is neither."""
+    tree = parse(program.core.source)
+    try:
+        shape = uniform(tree, parameter)
+    except NotUniform as refused:
+        found = _selection(tree, parameter)
+        if found is None:
+            raise refused from None
+        return _selected(instance, found[0], distances)
+    count = 2
+    while count <= MOST_ITERATIONS:
+        ideal = instance(shape.low + count - 1)
+        try:
+            found_sums = sums(Lockstep(ideal, shape, wall_metric(ideal), distances).automaton(), shape.low)
+        except TooFew:
+            count *= 2
+            continue
+        last = max(total.once for total in found_sums)
+        return Union(found_sums, shape.low, max(last, shape.low) + 1)
+    raise NotUniform(f"the loop still reaches new states after {MOST_ITERATIONS} iterations")
+
+
+# --- the selection loop -------------------------------------------------------------------------------------------
+
+
+def _selection(tree: ast.Program, parameter: str) -> tuple[Selection, Selection] | None:
+    """The loops of the program and of its ideal, None where they are not the same selection."""
+    ideal = next((found for found in tree.declarations if isinstance(found, ast.IdealDecl)), None)
+    if ideal is None:
+        return None
+    try:
+        arrays = parameter_arrays(tree, parameter)
+        require_uniform_metric(tree, parameter)
+        own = selection(tree.body, tree.declarations, parameter)
+        other = selection(ideal.body, tree.declarations, parameter)
+    except NotUniform:
+        return None
+    inputs = [d for d in tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.INPUT]
+    declared = [(declarator.name, declarator.low) for declaration in inputs for declarator in declaration.declarators]
+    same = (own.array, own.answer, own.first) == (other.array, other.answer, other.first)
+    alone = declared == [(own.array, own.first)] and own.array in arrays
+    return (own, other) if same and alone and own.rates is not None and other.rates is None else None
+
+
+def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Distances) -> Union:
+    """The sums of a selection loop: one term for each query but the one selected, in two cases."""
+    assert isinstance(own.first, ast.Number)
+    least = int(own.first.value)
+    ideal = instance(least + 2)
+    core = ideal.program.core
+    draws = [instruction for instruction in core.instructions if isinstance(instruction, SampleNoise)]
+    slots = [slot for slot in core.inputs if core.slots[slot].name.startswith(f"{own.array}[")]
+    metric = wall_metric(ideal)
+    if metric.apart is not None:
+        raise NotUniform("the metric sets some inputs of a selection infinitely far apart")
+    first, other = draws[0].rate, draws[1].rate
+    if len(draws) != 3 or draws[2].rate != other:
+        raise NotUniform("the values of a selection are not drawn alike")
+    difference = Affine.input(slots[1]) - Affine.input(slots[0])
+    region = Region((constraint(difference, ast.CompareOp.GE),), ())
+    bound = single_bound(difference, walls(region, (), metric), distances.alpha)
+    assert bound is not None, "the difference is itself the wall"
+    slack = slack_of(bound, 0, distances)
+    margin = slack.slope if distances.is_open else slack.base
+    first_wins = (_loses(other, first, margin),)
+    # The first index is selected; or another one is, against the first and all others.
+    return Union(
+        frozenset(
+            {
+                Sum((), first_wins, least),
+                Sum((_loses(first, other, margin),), (_loses(other, other, margin),), least + 1),
+            }
+        ),
+        least,
+        least + 1,
+    )
+
+
+def _loses(challenger: Fraction, selected: Fraction, margin: Fraction) -> Term:
+    """The selected value, ahead by the margin, against one challenger with these rates."""
+    noises = (
+        Noise(Family.LAPLACE, selected, Fraction(0)),
+        Noise(Family.LAPLACE, challenger, Fraction(0)),
+    )
+    return Term(Event(noises, (Constraint(((0, Fraction(1)), (1, Fraction(-1))), margin),)))

@@ -1,0 +1,128 @@
+"""The tightest constants of `dipc tighten` as JSON, schema `dipc.tighten/1`, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dipc.accuracy.decimals import exact_text
+
+if TYPE_CHECKING:
+    from dipc.inverse.tighten import Place, Tightest
+
+SCHEMA = "dipc.tighten/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a family: the constants that were given for it, and what was found."""
+
+    constants: Mapping[str, Fraction]
+    found: Tightest
+
+
+def render_json(members: Sequence[Member], program: str) -> str:
+    """The JSON object, schema `dipc.tighten/1`, in ASCII."""
+    result = {"schema": SCHEMA, "program": program, "members": [as_json(member) for member in members]}
+    return json.dumps(result, indent=1) + "\n"
+
+
+def as_json(member: Member) -> dict[str, Any]:
+    """One member. Numbers are texts; a pair [low, high] encloses a number, which it is where both are the same."""
+    found = member.found
+    return {
+        "constants": {name: str(value) for name, value in member.constants.items()},
+        "eps": found.eps,
+        "factor": ["inf", "inf"] if found.factor is None else _pair(found.factor),
+        "kappa": _kappa_word(found),
+        "attained": found.attained,
+        "complete": found.complete,
+        "places": [_place_json(found, place) for place in found.places],
+        "equal": "proved" if found.proved else f"to {found.digits} digits",
+        "rows": len(found.obligations.table.rows),
+        "vacuous": found.obligations.vacuous,
+        "undecided": [{"rows": list(unknown.rows), "reason": unknown.reason} for unknown in found.unknown],
+    }
+
+
+def _kappa_word(found: Tightest) -> str | None:
+    """`6`, `0` where beta itself fails, `inf` where every κ holds, None where it is not known."""
+    if not found.complete:
+        return None
+    return "inf" if found.kappa is None else str(found.kappa)
+
+
+def _place_json(found: Tightest, place: Place) -> dict[str, Any]:
+    row = row_words(found, place.obligation.rows[0])
+    return {
+        "rows": list(place.obligation.rows),
+        **row,
+        "beta": str(place.obligation.beta),
+        "probability": str(place.obligation.probability),
+        "eps": _eps_words(place),
+        "attained": place.attained,
+    }
+
+
+def _eps_words(place: Place) -> list[str] | str:
+    if place.everywhere:
+        return "all"
+    return ["inf", "inf"] if place.eps is None else _pair(place.eps)
+
+
+def _pair(cell: tuple[Fraction, Fraction]) -> list[str]:
+    low, high = cell
+    return [str(low), str(high)] if low == high else [exact_text(low), exact_text(high)]
+
+
+def row_words(found: Tightest, number: int) -> dict[str, Any]:
+    """Input, output, alpha and gamma of a row, as in the JSON of `dipc check`."""
+    core = found.obligations.program.core
+    row = found.row(number)
+    terms = found.obligations.claim.terms(row)
+    return {
+        "input": {core.slots[slot].name: cell.text for slot, cell in zip(core.inputs, row.inputs, strict=True)},
+        "output": {
+            core.slots[slot].name: cell.text
+            for slot, cell in zip(core.outputs, row.outputs, strict=True)
+            if cell is not None
+        },
+        "alpha": terms.alpha_text,
+        "gamma": terms.gamma.text,
+    }
+
+
+def render_csv(members: Sequence[Member]) -> str:
+    """One line for each member: its constants, the enclosure of the factor, κ, and the first place that needs it."""
+    names = list(members[0].constants)
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(
+        [*names, "factor_low", "factor_high", "kappa", "complete", "row", "eps_low", "eps_high", "attained"]
+    )
+    for member in members:
+        found = member.found
+        factor = ["inf", "inf"] if found.factor is None else _pair(found.factor)
+        place = found.places[0] if found.places else None
+        eps = ["", ""] if place is None else _eps_words(place)
+        writer.writerow(
+            [
+                *(str(member.constants[name]) for name in names),
+                *factor,
+                _kappa_word(found) or "",
+                _truth(found.complete),
+                place.obligation.rows[0] if place else "",
+                *(["all", "all"] if isinstance(eps, str) else eps),
+                _truth(place.attained) if place else "",
+            ]
+        )
+    return stream.getvalue()
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,185 @@
+"""Tasks in processes of this machine.
+
+The processes are spawned, not forked: FLINT and z3 keep state, and other threads may hold locks, that a fork would copy
+as they are. Each has a pipe of its own and one task at a time, so that when one dies it is known which task it had, and
+the others go on. Pools of the standard library give up all their processes when one dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.scale.executor import Finished
+from dipc.scale.tasks import Done, Task, perform
+
+#: So many processes may die before they say that they are there, when none ever did.
+_STILLBORN = 3
+
+
+def serve(connection: Connection) -> None:
+    """Be a worker: do tasks until the process at the other end of the pipe is gone, and then end at once."""
+    tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+
+    def listen() -> None:
+        try:
+            while True:
+                tasks.put(connection.recv())
+        except (EOFError, OSError):
+            os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    connection.send(None)
+    while True:
+        task = tasks.get()
+        try:
+            done = perform(task)
+        except MemoryError:
+            os._exit(os.EX_OSERR)
+        connection.send(done)
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """A process with its pipe, and the ticket of the task it has."""
+
+    process: SpawnProcess
+    connection: Connection
+    ticket: int | None = None
+    ready: bool = False
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self.connection.close()
+
+
+class Processes:
+    """Does tasks in up to `slots` processes, started as they are needed."""
+
+    attempts = 3
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self._context = get_context("spawn")
+        self._workers: list[_Worker] = []
+        self._waiting: deque[tuple[int, Task]] = deque()
+        self._any_ready = False
+        self._stillborn = 0
+
+    def submit(self, ticket: int, task: Task) -> None:
+        self._waiting.append((ticket, task))
+        self._hand_out()
+
+    def wait(self) -> list[Finished]:
+        finished: list[Finished] = []
+        while not finished:
+            self._hand_out()
+            ends = {worker.connection: worker for worker in self._workers}
+            for connection in wait(list(ends)):
+                assert isinstance(connection, Connection)
+                finished += self._receive(ends[connection])
+        self._hand_out()
+        return finished
+
+    def close(self) -> None:
+        self._waiting.clear()
+        while self._workers:
+            self._workers.pop().stop()
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that are there now."""
+        return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
+
+    def _hand_out(self) -> None:
+        while self._waiting:
+            worker = next((worker for worker in self._workers if worker.ticket is None), None)
+            if worker is None:
+                if len(self._workers) >= self.slots:
+                    return
+                worker = self._start()
+            worker.ticket, task = self._waiting.popleft()
+            # A process that is gone is noticed where its answer is waited for.
+            with contextlib.suppress(OSError):
+                worker.connection.send(task)
+
+    def _start(self) -> _Worker:
+        here, there = self._context.Pipe()
+        process = self._context.Process(target=serve, args=(there,), daemon=True, name="dipc-worker")
+        with _sigint_blocked():
+            process.start()
+        there.close()
+        self._workers.append(_Worker(process, here))
+        return self._workers[-1]
+
+    def _receive(self, worker: _Worker) -> list[Finished]:
+        """What has come from a worker that has something to say, or is gone."""
+        try:
+            message = worker.connection.recv()
+        except (EOFError, OSError):
+            return self._lost(worker)
+        if message is None:
+            worker.ready = self._any_ready = True
+            return []
+        assert isinstance(message, Done)
+        ticket, worker.ticket = worker.ticket, None
+        assert ticket is not None
+        return [Finished(ticket, message)]
+
+    def _lost(self, worker: _Worker) -> list[Finished]:
+        self._workers.remove(worker)
+        worker.process.join(1)
+        code = worker.process.exitcode
+        worker.stop()
+        if not worker.ready and not self._any_ready:
+            self._stillborn += 1
+            if self._stillborn >= _STILLBORN:
+                raise DiagnosticError(_stillborn(code))
+            if worker.ticket is not None:
+                return [Finished(worker.ticket, None, "")]
+        if worker.ticket is None:
+            return []
+        return [Finished(worker.ticket, None, _end_text(code))]
+
+
+@contextlib.contextmanager
+def _sigint_blocked() -> Iterator[None]:
+    """What is started in the block never sees Ctrl-C: the process that started it decides what then happens."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_text(code: int | None) -> str:
+    if code is not None and code < 0:
+        with contextlib.suppress(ValueError):
+            return f"was ended by {signal.Signals(-code).name}"
+    return "ran out of memory" if code == os.EX_OSERR else f"ended with exit code {code}"
+
+
+def _stillborn(code: int | None) -> Diagnostic:
+    return Diagnostic(
+        "E1301",
+        f"the worker processes end as they start: the last one {_end_text(code)}",
+        notes=(
+            'a script that uses several processes does its work under `if __name__ == "__main__":`',
+            "without `-j` (or `jobs=`) everything is done in one process",
+        ),
+    )

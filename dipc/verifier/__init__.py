@@ -1,0 +1,1 @@
+"""Checks certificates on its own: the standard library only, and nothing of the engine that wrote them."""

@@ -1,0 +1,49 @@
+"""The checker as a command of its own."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dipc.verifier.budget import STEPS, Budget
+from dipc.verifier.files import verify
+from dipc.verifier.rejection import Rejected, Unreadable
+
+ACCEPTED, REJECTED, UNREADABLE, IN_PART = 0, 1, 2, 3
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check one certificate: 0 accepted, 1 rejected, 2 unreadable or bad usage, 3 accepted in part."""
+    parser = argparse.ArgumentParser(
+        prog="python -m dipc.verifier",
+        description="Check a certificate of `dipc check`, by the Python standard library alone.",
+        epilog="Exit codes: 0 accepted, 1 rejected, 2 unreadable or bad usage, 3 accepted in part.",
+    )
+    parser.add_argument("file", type=Path, help="the certificate")
+    parser.add_argument("--program", type=Path, help="compare the program that it is about with this file")
+    parser.add_argument("--table", type=Path, help="compare its rows with this CSV file")
+    parser.add_argument("--steps", type=int, default=STEPS, help="give up after so many steps (%(default)s)")
+    options = parser.parse_args(arguments)
+    try:
+        budget = Budget(options.steps)
+        accepted = verify(options.file, program=options.program, table=options.table, budget=budget)
+    except Unreadable as error:
+        sys.stderr.write(f"{options.file} is not read: {error.why}\n")
+        return UNREADABLE
+    except Rejected as error:
+        _say([f"rejected: {error}"])
+        return REJECTED
+    _say(accepted.lines())
+    return ACCEPTED if accepted.complete else IN_PART
+
+
+def _say(lines: Iterable[str]) -> None:
+    try:
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody reads any more; the exit code is still worth giving.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,178 @@
+"""The whole certificate: every step re-derived, or the first that is wrong named."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.claims import Claim
+from dipc.verifier.decided import Context, Decided, Positive, check_obligation
+from dipc.verifier.derivation import Derivation, check_derivation
+from dipc.verifier.outcome import Accepted
+from dipc.verifier.reading import items, natural, optional_text, parse, rational, record, text
+from dipc.verifier.rejection import Rejected, Unreadable
+from dipc.verifier.ring import Closed, read_closed
+from dipc.verifier.rows import Rows
+
+SCHEMA = "dipc.certificate/1"
+
+_PARTS = (
+    "schema",
+    "tool",
+    "program",
+    "table",
+    "claim",
+    "verdict",
+    "rows",
+    "obligations",
+    "betas",
+    "probabilities",
+    "positive",
+    "derivation",
+    "digest",
+)
+
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+#: What no certificate alone can show.
+LINK = "that the probabilities are those of the program at the inputs of the rows (`dipc verify --recompute` does)"
+
+#: What is only said until it is compared with the files.
+WORDS = {
+    "program": "that it is about your program (`--program` does)",
+    "rows": "that these are all rows of your table, and dd (`--table` does)",
+}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A certificate as it was read, its digest compared, nothing else believed."""
+
+    data: Mapping[str, Any]
+    program: Mapping[str, Any]
+    table: Mapping[str, Any]
+    constants: dict[str, Fraction]
+    size: int
+
+
+def read_document(source: str) -> Document:
+    """Raises Unreadable for what is no certificate of this version, Rejected for one that was corrupted."""
+    data = parse(source)
+    if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
+        raise Unreadable("it is no certificate of dipc: there is no `schema`")
+    if data["schema"] != SCHEMA:
+        raise Unreadable(f"its schema is `{data['schema'][:60]}`, and this checker reads `{SCHEMA}`")
+    record(data, "certificate", _PARTS)
+    stated = data["digest"]
+    rest = {name: value for name, value in data.items() if name != "digest"}
+    if stated != digest(rest):
+        raise Rejected("digest", "the certificate was changed after it was written: its digest is another")
+    text(data["tool"], "tool")
+    program = record(data["program"], "program", ("name", "sha256", "constants"))
+    table = record(data["table"], "table", ("name", "sha256", "rows", "inputs", "outputs"))
+    for entry, step in ((program, "program"), (table, "table")):
+        text(entry["name"], step)
+        if entry["sha256"] is not None and not _HASH.fullmatch(text(entry["sha256"], step)):
+            raise Rejected(step, "`sha256` is not 64 hexadecimal digits")
+    for side in ("inputs", "outputs"):
+        for name in items(table[side], f"table, {side}"):
+            text(name, f"table, {side}")
+    raw = program["constants"]
+    if not isinstance(raw, dict):
+        raise Rejected("program", "`constants` is not an object")
+    constants = {name: rational(value, f"program, constant {name[:40]}") for name, value in raw.items()}
+    return Document(data, program, table, constants, len(source))
+
+
+def digest(rest: Mapping[str, Any]) -> str:
+    """SHA-256 of the JSON text without blanks, in ASCII, every object's names in order."""
+    canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def check_document(document: Document, budget: Budget, facts: Mapping[str, str] | None = None) -> Accepted:
+    """Every step derived again; raises Rejected naming the first that is wrong. `facts` says what was compared before:
+    the `program`, its `constants`, the `rows`."""
+    facts = facts or {}
+    data = document.data
+    # Reading numbers takes about in proportion to the text.
+    budget.spend(document.size // 8, "certificate")
+    claim = Claim.read(data["claim"], document.constants)
+    positive = Positive(data["positive"], budget)
+    probabilities = [
+        _probability(item, f"probability {number}", positive)
+        for number, item in enumerate(items(data["probabilities"], "probabilities"))
+    ]
+    derivation = check_derivation(data["derivation"], budget)
+    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
+    context = Context(probabilities, betas, claim.intervals, positive, derivation.probabilities)
+    decided: list[Decided] = [
+        check_obligation(item, context, budget, f"obligation {number}")
+        for number, item in enumerate(items(data["obligations"], "obligations"))
+    ]
+    rows = Rows(claim, context, decided, len(document.table["inputs"]), len(document.table["outputs"]))
+    found = rows.check(data["rows"], budget)
+    if natural(document.table["rows"], "table, rows") != found.counts["rows"]:
+        raise Rejected("rows", f"there are {found.counts['rows']} of them, not {document.table['rows']}")
+    if data["verdict"] != found.verdict:
+        raise Rejected("verdict", f"the rows give {found.verdict}")
+    return Accepted(
+        program=document.program["name"],
+        constants=tuple((name, str(value)) for name, value in document.constants.items()),
+        verdict=found.verdict,
+        counts=found.counts,
+        obligations=len(decided),
+        charted=sum(entry.charted for entry in decided),
+        claim=_claim_text(data["claim"]),
+        open_rows=found.open_rows,
+        trusted=(*(words for name, words in WORDS.items() if name not in facts), LINK, *_not_replayed(derivation)),
+        facts=tuple(facts.values()),
+        derived=derivation.summary,
+    )
+
+
+def check_text(source: str, budget: Budget | None = None) -> Accepted:
+    """Check the text of a certificate. Raises Rejected, naming the step, or Unreadable."""
+    try:
+        return check_document(read_document(source), budget or Budget())
+    except RecursionError:
+        raise Rejected("certificate", "it is nested too deeply") from None
+
+
+def _probability(item: object, step: str, positive: Positive) -> Closed:
+    value = read_closed(record(item, step, ("value",))["value"], step)
+    positive.open(value[1], step)
+    return value
+
+
+def _beta(item: object, step: str, positive: Positive) -> tuple[Closed, ...] | None:
+    entry = record(item, step, (), ("value", "min", "reason"))
+    optional_text(entry.get("reason"), step)
+    if ("value" in entry) == ("min" in entry):
+        raise Rejected(step, "it has either a `value` or is the `min` of some")
+    if "value" in entry and entry["value"] is None:
+        return None
+    arms = [entry["value"]] if "value" in entry else items(entry["min"], step, 1_000)
+    values = tuple(read_closed(arm, step) for arm in arms)
+    if not values:
+        raise Rejected(step, "it is the `min` of nothing")
+    for value in values:
+        positive.open(value[1], step)
+    return values
+
+
+def _not_replayed(derivation: Derivation) -> Iterator[str]:
+    for reason, count in sorted(derivation.reasons.items()):
+        steps = derivation.measures + derivation.chains + len(derivation.probabilities)
+        yield f"{count} of the {steps} measures, chains of choices and sums of the derivation: {reason}"
+
+
+def _claim_text(claim: Mapping[str, Any]) -> str:
+    parts = [f"{name} = {claim[name]}" for name in ("alpha", "beta", "gamma") if claim[name] is not None]
+    return ", ".join([*parts, f"eps in {' or '.join(claim['eps'])}"])

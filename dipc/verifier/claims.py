@@ -1,0 +1,145 @@
+"""What is claimed at a row: alpha, beta and gamma from the claim's expressions, the row's own cells and dd."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.expression import Form, NotOneForm, evaluate, evaluate_least, mentions
+from dipc.verifier.reading import items, optional_text, rational, record, text
+from dipc.verifier.rejection import Rejected
+from dipc.verifier.ring import Closed
+
+_INTERVAL = re.compile(r"([\[(])([0-9/]+), (inf|[0-9/]+)([\])])", re.ASCII)
+
+MOST_INTERVALS = 10_000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval of eps within (0, inf); `upper` None is infinity."""
+
+    lower: Fraction
+    upper: Fraction | None
+    lower_closed: bool
+    upper_closed: bool
+
+    @staticmethod
+    def read(value: object, step: str) -> Interval:
+        """Of a text such as `(0, 1/2]`."""
+        match = _INTERVAL.fullmatch(text(value, step))
+        if match is None:
+            raise Rejected(step, "an interval is written like (0, inf) or [1/2, 3)")
+        lower = rational(match[2], step)
+        upper = None if match[3] == "inf" else rational(match[3], step)
+        result = Interval(lower, upper, match[1] == "[", match[4] == "]")
+        if upper is None:
+            wrong = result.upper_closed
+        else:
+            wrong = upper < lower or (upper == lower and not (result.lower_closed and result.upper_closed))
+        if wrong or (not lower and result.lower_closed):
+            raise Rejected(step, "the interval is empty or not within (0, inf)")
+        return result
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it is a single eps."""
+        return self.lower == self.upper
+
+    def __contains__(self, eps: Fraction) -> bool:
+        above = eps > self.lower or (eps == self.lower and self.lower_closed)
+        return above and (self.upper is None or eps < self.upper or (eps == self.upper and self.upper_closed))
+
+
+#: alpha (None: infinite), gamma, and beta as the least of some closed forms, None where it is none.
+Terms = tuple[Fraction | None, Fraction, tuple[Closed, ...] | None]
+
+
+@dataclass
+class Claim:
+    """The claim of a certificate; what is claimed at rows is computed once for equal cells."""
+
+    alpha: str | None
+    beta: str | None
+    gamma: str | None
+    intervals: tuple[Interval, ...]
+    constants: Mapping[str, Fraction]
+    known: dict[tuple[str | None, ...], Terms] = field(default_factory=dict)
+
+    @staticmethod
+    def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
+        """Of the document's `claim`."""
+        step = "claim"
+        stated = record(value, step, ("alpha", "beta", "gamma", "eps"))
+        intervals = tuple(Interval.read(item, step) for item in items(stated["eps"], step, MOST_INTERVALS))
+        if not intervals:
+            raise Rejected(step, "it is about no eps")
+        alpha, beta, gamma = (optional_text(stated[name], step) for name in ("alpha", "beta", "gamma"))
+        return Claim(alpha, beta, gamma, intervals, constants)
+
+    def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget, step: str) -> Terms:
+        """alpha, gamma and beta at a row with these cells of its own and this dd."""
+        key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = self._terms(own, dd, budget, step)
+        return found
+
+    def _terms(self, own: Mapping[str, str], dd: str | None, budget: Budget, step: str) -> Terms:
+        names = {name: Form.number(value) for name, value in self.constants.items()}
+        if dd is not None:
+            names["dd"] = Form.infinite() if dd == "inf" else Form.number(_distance(dd, step))
+        if self.alpha is not None and mentions(self.alpha, "gamma"):
+            names["gamma"] = Form.number(self._gamma(own.get("gamma"), names, budget, step))
+        alpha = self._alpha(own.get("alpha"), dd, names, budget, step)
+        names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
+        gamma = self._gamma(own.get("gamma"), names, budget, step)
+        names["gamma"] = Form.number(gamma)
+        beta = own.get("beta", self.beta)
+        if beta is None:
+            raise Rejected(step, "there is no beta")
+        try:
+            arms = evaluate_least(beta, names, budget, f"{step}, beta")
+        except NotOneForm:
+            return alpha, gamma, None
+        limits = tuple(limit for arm in arms if (limit := arm.limit()) is not None)
+        return alpha, gamma, limits if len(limits) == len(arms) else None
+
+    def _gamma(self, own: str | None, names: Mapping[str, Form], budget: Budget, step: str) -> Fraction:
+        if own is not None:
+            return _distance(own, step)
+        return Fraction(0) if self.gamma is None else _number(self.gamma, names, budget, f"{step}, gamma")
+
+    def _alpha(
+        self, own: str | None, dd: str | None, names: Mapping[str, Form], budget: Budget, step: str
+    ) -> Fraction | None:
+        stated = self.alpha if own is None else own
+        if stated == "dd" or (stated is None and dd is not None):
+            if dd is None:
+                raise Rejected(step, "alpha is dd, but the row has none")
+            return None if dd == "inf" else _distance(dd, step)
+        if own is not None:
+            return _distance(own, step)
+        return Fraction(0) if stated is None else _number(stated, names, budget, f"{step}, alpha")
+
+
+def _distance(value: str, step: str) -> Fraction:
+    found = rational(value, step)
+    if found < 0:
+        raise Rejected(step, "a distance is negative")
+    return found
+
+
+def _number(expression: str, names: Mapping[str, Form], budget: Budget, step: str) -> Fraction:
+    try:
+        value = evaluate(expression, names, budget, step).constant()
+    except NotOneForm:
+        value = None
+    if value is None:
+        raise Rejected(step, "it is not a number")
+    if value < 0:
+        raise Rejected(step, "it is negative")
+    return value

@@ -1,0 +1,65 @@
+"""What a check of a certificate found, and how it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A certificate whose every step was re-derived.
+
+    `charted` counts refuted obligations of which all eps where they fail were shown, too. `open_rows` are rows, by
+    number, whose verdict it states without a proof, with the reason; `trusted` says what was taken on trust; `facts`
+    what was compared besides.
+    """
+
+    program: str
+    constants: tuple[tuple[str, str], ...]
+    verdict: str
+    counts: dict[str, int]
+    obligations: int
+    claim: str
+    charted: int
+    open_rows: tuple[tuple[int, str], ...]
+    trusted: tuple[str, ...]
+    facts: tuple[str, ...] = ()
+    derived: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether no verdict but `undecided` is without a proof."""
+        return not self.open_rows
+
+    def lines(self) -> Iterator[str]:
+        """The report as lines of text."""
+        rows = self.counts["rows"]
+        if self.complete:
+            proved = "all rows are proved" if not self.counts["undecided"] else "the rows decided are proved"
+            yield f"accepted: {self.verdict}; {proved}"
+        else:
+            missing = f"{len(self.open_rows)} of {_count(rows, 'row')}"
+            yield f"accepted in part: {missing} without a proof; the certificate says {self.verdict}"
+        given = ", ".join(f"{name} = {value}" for name, value in self.constants)
+        yield f"  program      {self.program}{f' with {given}' if given else ''}"
+        yield f"  claim        {self.claim}"
+        kinds = [f"{self.counts[kind]} {kind}" for kind in ("accurate", "inaccurate", "undecided") if self.counts[kind]]
+        vacuous = f" ({self.counts['vacuous']} of them vacuously)" if self.counts["vacuous"] else ""
+        yield f"  rows         {_count(rows, 'row')}: {', '.join(kinds)}{vacuous}"
+        charted = f"; exactly where they fail was shown, too, of {self.charted}" if self.charted else ""
+        yield f"  obligations  {self.obligations}, each derived again{charted}"
+        if self.derived is not None:
+            yield f"  derivation   {self.derived}"
+        for fact in self.facts:
+            yield f"  compared     {fact}"
+        for number, reason in self.open_rows[:20]:
+            yield f"  not certified: row {number}: {reason}"
+        if len(self.open_rows) > 20:
+            yield f"  not certified: {len(self.open_rows) - 20} more rows"
+        for note in self.trusted:
+            yield f"  not checked: {note}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,176 @@
+"""JSON from an untrusted source, value by value: the type, the size and the names of everything are checked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dipc.verifier.rejection import Rejected, Unreadable
+
+#: Bytes of a certificate, digits of a JSON integer and of a rational, characters of a text.
+MOST_BYTES = 200_000_000
+MOST_INTEGER_DIGITS = 15
+MOST_DIGITS = 60_000
+MOST_CHARACTERS = 20_000
+
+#: Digits that Python converts whatever its limit is set to.
+_SAFE_DIGITS = 600
+
+_RATIONAL = re.compile(r"(-?)(0|[1-9][0-9]*)(?:/([1-9][0-9]*))?", re.ASCII)
+
+
+def parse(text: str) -> object:
+    """The JSON value; raises Unreadable for what is none, for floats, NaN, long integers and names given twice."""
+    if len(text) > MOST_BYTES:
+        raise Unreadable(f"it is longer than {MOST_BYTES // 1_000_000} MB")
+    try:
+        return json.loads(
+            text,
+            parse_int=_integer,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+            object_pairs_hook=_object,
+        )
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"it is not JSON: {error.msg}, line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+
+
+def _integer(text: str) -> int:
+    if len(text) > MOST_INTEGER_DIGITS:
+        raise Unreadable(f"an integer has more than {MOST_INTEGER_DIGITS} digits: long numbers are texts")
+    return int(text)
+
+
+def _no_float(text: str) -> object:
+    raise Unreadable(f'`{_short(text)}` is not exact: numbers are integers or texts such as "1/3"')
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise Unreadable(f"the name `{_short(twice)}` is given twice in one object")
+    return result
+
+
+# --- typed values ----------------------------------------------------------------------------------
+
+
+def record(value: object, step: str, required: Sequence[str], optional: Sequence[str] = ()) -> Mapping[str, Any]:
+    """An object with all the required names, and no others but the optional ones."""
+    if not isinstance(value, dict):
+        raise Rejected(step, f"an object is expected, not {_kind(value)}")
+    for name in required:
+        if name not in value:
+            raise Rejected(step, f"`{name}` is missing")
+    for name in value:
+        if name not in required and name not in optional:
+            raise Rejected(step, f"`{_short(name)}` is not known here")
+    return value
+
+
+def items(value: object, step: str, most: int = 10_000_000) -> list[Any]:
+    """A list of at most so many items."""
+    if not isinstance(value, list):
+        raise Rejected(step, f"a list is expected, not {_kind(value)}")
+    if len(value) > most:
+        raise Rejected(step, f"{len(value)} items, more than {most}")
+    return value
+
+
+def triple(value: object, step: str) -> tuple[Any, Any, Any]:
+    """The three items of a list."""
+    found = items(value, step, 3)
+    if len(found) != 3:
+        raise Rejected(step, f"three items are expected, not {len(found)}")
+    first, second, third = found
+    return first, second, third
+
+
+def natural(value: object, step: str, most: int = 10**MOST_INTEGER_DIGITS) -> int:
+    """An integer from 0 to `most`."""
+    if type(value) is not int or not 0 <= value <= most:
+        raise Rejected(step, f"an integer from 0 to {most} is expected, not {_kind(value)}")
+    return value
+
+
+def sign(value: object, step: str) -> int:
+    """1 or -1."""
+    if type(value) is int and value in (1, -1):
+        return 1 if value == 1 else -1
+    raise Rejected(step, f"a sign, 1 or -1, is expected, not {_kind(value)}")
+
+
+def text(value: object, step: str) -> str:
+    """A text that is not too long."""
+    if not isinstance(value, str):
+        raise Rejected(step, f"a text is expected, not {_kind(value)}")
+    if len(value) > MOST_CHARACTERS:
+        raise Rejected(step, f"a text of {len(value)} characters, more than {MOST_CHARACTERS}")
+    return value
+
+
+def optional_text(value: object, step: str) -> str | None:
+    """A text or null."""
+    return None if value is None else text(value, step)
+
+
+def rational(value: object, step: str) -> Fraction:
+    """The rational number of a text such as `-1` or `1/3`, in lowest terms."""
+    if not isinstance(value, str):
+        raise Rejected(step, f"a rational number as text is expected, not {_kind(value)}")
+    if len(value) > MOST_DIGITS:
+        raise Rejected(step, f"a number of {len(value)} digits, more than {MOST_DIGITS}")
+    match = _RATIONAL.fullmatch(value)
+    if match is None:
+        raise Rejected(step, f"`{_short(value)}` is no rational number such as 2 or -1/3")
+    minus, above, below = match.groups()
+    numerator, denominator = decimal_integer(above), decimal_integer(below or "1")
+    result = Fraction(-numerator if minus else numerator, denominator)
+    if result.denominator != denominator or (minus and not numerator) or below == "1":
+        raise Rejected(step, f"`{_short(value)}` is not in lowest terms")
+    return result
+
+
+def integer(value: object, step: str) -> int:
+    """An integer given as text."""
+    result = rational(value, step)
+    if result.denominator != 1:
+        raise Rejected(step, f"`{_short(str(value))}` is no integer")
+    return result.numerator
+
+
+def decimal_integer(digits: str) -> int:
+    """The natural number of ASCII digits of any length, whatever limit Python has for that."""
+    if len(digits) <= _SAFE_DIGITS:
+        return int(digits)
+    half = len(digits) // 2
+    unit: int = 10**half
+    return decimal_integer(digits[:-half]) * unit + decimal_integer(digits[-half:])
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case str():
+            return f"the text `{_short(value)}`"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
+
+
+def _short(value: str) -> str:
+    shown = value if len(value) <= 40 else value[:37] + "..."
+    return shown.encode("ascii", "backslashreplace").decode("ascii")

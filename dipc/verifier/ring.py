@@ -1,0 +1,211 @@
+"""Exponential polynomials Σ c·eps^k·e^{q·eps} over the rationals, as dictionaries (k, q) -> c without zeros.
+
+As functions of eps, the monomials eps^k·e^{q·eps} with different (k, q) are linearly independent over Q (they are
+solutions of linear differential equations with different characteristic roots), so two functions are equal exactly if
+their dictionaries are: `==` decides equality. No function here changes its arguments.
+
+In a certificate a function is the list of its terms [k, "q", "c"], every number in lowest terms, or for a quotient with
+a positive denominator {"numerator": terms, "denominator": terms}. `read_closed` gives both as a pair; `equal_closed`
+compares such pairs as functions. Whatever reads data raises Rejected for what is malformed or longer than the limits;
+products of long functions are counted against a `Budget`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.reading import rational
+from dipc.verifier.rejection import Rejected
+
+#: c·eps^k·e^{q·eps} by (k, q); every c nonzero.
+Ring = dict[tuple[int, Fraction], Fraction]
+
+#: numerator/denominator; the denominator is {(0, 0): 1} for what lies in the ring.
+Closed = tuple[Ring, Ring]
+
+#: The highest power of eps and the longest function that are read.
+MOST_POWER = 10_000
+MOST_TERMS = 200_000
+
+#: The longest quotient that a division finds.
+MOST_QUOTIENT = 200
+
+ZERO = Fraction(0)
+ONE: Ring = {(0, ZERO): Fraction(1)}
+
+
+# --- arithmetic ------------------------------------------------------------------------------------
+
+
+def constant(value: Fraction | int) -> Ring:
+    """The constant function."""
+    return {(0, ZERO): Fraction(value)} if value else {}
+
+
+def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
+    """Σ c·eps^k·e^{q·eps} over triples (k, q, c), equal (k, q) added up."""
+    result: Ring = {}
+    for k, q, c in terms:
+        result[k, q] = result.get((k, q), ZERO) + c
+    return {key: c for key, c in result.items() if c}
+
+
+def add(f: Ring, g: Ring) -> Ring:
+    """f + g."""
+    result = dict(f)
+    for key, c in g.items():
+        total = result.get(key, ZERO) + c
+        if total:
+            result[key] = total
+        else:
+            del result[key]
+    return result
+
+
+def times(f: Ring, factor: Fraction | int) -> Ring:
+    """factor·f."""
+    return {key: c * factor for key, c in f.items()} if factor else {}
+
+
+def subtract(f: Ring, g: Ring) -> Ring:
+    """f - g."""
+    return add(f, times(g, -1))
+
+
+def multiply(f: Ring, g: Ring, budget: Budget, step: str) -> Ring:
+    """f·g."""
+    if f == ONE or g == ONE:
+        return g if f == ONE else f
+    (unit, left), (other, right) = _whole(f, budget, step), _whole(g, budget, step)
+    bits = max((c.bit_length() for c in left.values()), default=0) + max(
+        (c.bit_length() for c in right.values()), default=0
+    )
+    budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), step, bits + unit.bit_length() + other.bit_length())
+    sums: dict[tuple[int, Fraction], int] = {}
+    for (k, q), c in left.items():
+        for (j, p), d in right.items():
+            key = (k + j, q + p)
+            sums[key] = sums.get(key, 0) + c * d
+    unit *= other
+    return {key: Fraction(c, unit) for key, c in sums.items() if c}
+
+
+def _whole(f: Ring, budget: Budget, step: str) -> tuple[int, dict[tuple[int, Fraction], int]]:
+    """A common denominator, and the numerators over it: sums of integers are far faster than those of fractions."""
+    unit = 1
+    for c in f.values():
+        if unit % c.denominator:
+            unit = lcm(unit, c.denominator)
+            budget.spend(2, step, unit.bit_length() + c.numerator.bit_length())
+    return unit, {key: c.numerator * (unit // c.denominator) for key, c in f.items()}
+
+
+def derivative(f: Ring) -> Ring:
+    """df/deps."""
+    falling = ((k - 1, q, c * k) for (k, q), c in f.items() if k)
+    growing = ((k, q, c * q) for (k, q), c in f.items() if q)
+    return collected([*falling, *growing])
+
+
+# --- quotients -------------------------------------------------------------------------------------
+
+
+def divided(f: Ring, g: Ring, budget: Budget, step: str) -> Ring | None:
+    """The h with f = g·h, None where there is none in the ring or it has more than a few terms; g is not 0."""
+
+    def order(key: tuple[int, Fraction]) -> tuple[Fraction, int]:
+        return key[1], key[0]
+
+    if not f:
+        return {}
+    rest = dict(f)
+    quotient: Ring = {}
+    lead, last = max(g, key=order), min(g, key=order)
+    lowest = min(f, key=order)
+    end = lowest[1] - last[1], lowest[0] - last[0]
+    while rest and len(quotient) < MOST_QUOTIENT:
+        top = max(rest, key=order)
+        key = top[0] - lead[0], top[1] - lead[1]
+        if key[0] < 0 or order(key) < end:
+            return None
+        budget.spend(4 * len(g) + len(rest), step)
+        c = quotient[key] = rest[top] / g[lead]
+        for (k, q), d in g.items():
+            at = k + key[0], q + key[1]
+            total = rest.get(at, ZERO) - c * d
+            if total:
+                rest[at] = total
+            else:
+                rest.pop(at, None)
+    return None if rest else quotient
+
+
+def add_closed(f: Closed, g: Closed, budget: Budget, step: str) -> Closed:
+    """f + g, over the denominator of one of them where the other's divides it."""
+    if f[1] == g[1]:
+        return add(f[0], g[0]), f[1]
+    for one, other in ((f, g), (g, f)):
+        factor = divided(one[1], other[1], budget, step)
+        if factor is not None:
+            return add(one[0], multiply(other[0], factor, budget, step)), one[1]
+    left, right = multiply(f[0], g[1], budget, step), multiply(g[0], f[1], budget, step)
+    return add(left, right), multiply(f[1], g[1], budget, step)
+
+
+def multiply_closed(f: Closed, g: Closed, budget: Budget, step: str) -> Closed:
+    """f·g."""
+    return multiply(f[0], g[0], budget, step), multiply(f[1], g[1], budget, step)
+
+
+def equal_closed(f: Closed, g: Closed, budget: Budget, step: str) -> bool:
+    """Whether f and g are the same function; their denominators must not be zero functions."""
+    if f[1] == g[1]:
+        return f[0] == g[0]
+    return multiply(f[0], g[1], budget, step) == multiply(g[0], f[1], budget, step)
+
+
+# --- data ------------------------------------------------------------------------------------------
+
+
+def read_ring(data: Any, step: str) -> Ring:
+    """The function that a list of terms [k, "q", "c"] stands for."""
+    if not isinstance(data, list) or len(data) > MOST_TERMS:
+        raise Rejected(step, f"a function is a list of at most {MOST_TERMS} terms")
+    result: Ring = {}
+    for term in data:
+        if not isinstance(term, list) or len(term) != 3:
+            raise Rejected(step, "a term is a list of a power, an exponent and a coefficient")
+        k, q, c = term
+        if type(k) is not int or not 0 <= k <= MOST_POWER:
+            raise Rejected(step, f"a power of eps is an integer from 0 to {MOST_POWER}")
+        key = (k, rational(q, step))
+        if key in result:
+            raise Rejected(step, f"the term eps^{k}·e^({q[:40]}·eps) occurs twice")
+        result[key] = rational(c, step)
+        if not result[key]:
+            raise Rejected(step, "a term has the coefficient 0")
+    return result
+
+
+def read_closed(data: Any, step: str) -> Closed:
+    """Numerator and denominator of a function; the denominator is not the zero function.
+
+    That it is positive is for the caller to prove, where that matters.
+    """
+    if not isinstance(data, dict):
+        return read_ring(data, step), ONE
+    if data.keys() != {"numerator", "denominator"}:
+        raise Rejected(step, "a quotient has the fields numerator and denominator")
+    below = read_ring(data["denominator"], step)
+    if not below:
+        raise Rejected(step, "a denominator is 0")
+    return read_ring(data["numerator"], step), below
+
+
+def write_ring(f: Ring) -> list[list[Any]]:
+    """The terms of a function as data, in the order of (q, k)."""
+    return [[k, str(q), str(c)] for (k, q), c in sorted(f.items(), key=lambda term: (term[0][1], term[0][0]))]

@@ -1,0 +1,152 @@
+"""Rows: what is claimed at each, that its obligation is about that, and the verdict that follows from all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.claims import Claim, Terms
+from dipc.verifier.decided import VERDICTS, Context, Decided, index
+from dipc.verifier.reading import items, optional_text, rational, record, text
+from dipc.verifier.rejection import Rejected
+from dipc.verifier.ring import equal_closed
+
+_REQUIRED = ("row", "input", "output", "alpha", "gamma", "probability", "beta", "obligation", "verdict")
+_OPTIONAL = ("dd", "own", "vacuous", "reason", "derivation")
+
+
+@dataclass(frozen=True)
+class Found:
+    """The verdict that follows from the rows, how many there are of each kind, and those stated without a proof."""
+
+    verdict: str
+    counts: dict[str, int]
+    open_rows: tuple[tuple[int, str], ...]
+
+
+@dataclass
+class Rows:
+    """Checks rows against the claim and the obligations."""
+
+    claim: Claim
+    context: Context
+    decided: Sequence[Decided]
+    inputs: int
+    outputs: int
+    #: Pairs of what is claimed and the beta of a row that were found equal.
+    _equal: set[tuple[int, int]] = field(default_factory=set)
+    #: Pairs of a probability and a derivation that were.
+    _derived: set[tuple[int, int]] = field(default_factory=set)
+
+    def check(self, value: object, budget: Budget) -> Found:
+        """All rows, numbered from 1."""
+        counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
+        open_rows: list[tuple[int, str]] = []
+        for number, item in enumerate(items(value, "rows"), start=1):
+            step = f"row {number}"
+            budget.spend(20, step)
+            row = record(item, step, _REQUIRED, _OPTIONAL)
+            if type(row["row"]) is not int or row["row"] != number:
+                raise Rejected(step, "the rows are not numbered one after the other from 1")
+            verdict, vacuous, missing = self._row(row, budget, step)
+            counts["rows"] += 1
+            counts[verdict] += 1
+            counts["vacuous"] += vacuous
+            if missing is not None and verdict != "undecided":
+                open_rows.append((number, missing))
+        if not counts["rows"]:
+            raise Rejected("rows", "there are none")
+        verdict = "accurate"
+        for worse in ("undecided", "inaccurate"):
+            verdict = worse if counts[worse] else verdict
+        return Found(verdict, counts, tuple(open_rows))
+
+    def _row(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:
+        """The verdict, whether it is vacuous, and why it is not certified."""
+        self._cells(row, step)
+        own = record(row.get("own", {}), f"{step}, own", (), ("alpha", "beta", "gamma"))
+        own = {name: text(value, step) for name, value in own.items()}
+        dd = optional_text(row.get("dd"), step)
+        terms = self.claim.terms(own, dd, budget, step)
+        alpha = self._stated(row, terms, step)
+        beta = index(row["beta"], self.context.betas, step)
+        self._check_beta(terms, beta, budget, step)
+        vacuous = dd is not None and dd != "inf" and alpha is not None and rational(dd, step) < alpha
+        if row.get("vacuous", False) is not vacuous:
+            raise Rejected(
+                step, f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise"
+            )
+        verdict = row["verdict"]
+        if verdict not in VERDICTS:
+            raise Rejected(step, f"the verdict is not one of {', '.join(VERDICTS)}")
+        probability = row["probability"]
+        if (probability is None) != ("derivation" not in row):
+            raise Rejected(step, "a probability comes with its derivation, and no derivation without it")
+        if probability is not None:
+            self._check_derivation(row, budget, step)
+        reason = optional_text(row.get("reason"), step)
+        if (reason is not None) != (verdict == "undecided"):
+            raise Rejected(step, "a reason is given exactly for the verdict undecided")
+        if vacuous:
+            if verdict != "accurate" or row["obligation"] is not None:
+                raise Rejected(step, "it holds vacuously, so it is accurate without an obligation")
+            return verdict, True, None
+        if row["obligation"] is None:
+            if verdict != "undecided":
+                raise Rejected(step, f"{verdict} without an obligation")
+            return verdict, False, None
+        decided = self.decided[index(row["obligation"], self.decided, step)]
+        if (probability, beta) != (decided.probability, decided.beta) or probability is None:
+            raise Rejected(step, "its obligation is about another probability or beta")
+        if verdict != decided.verdict:
+            raise Rejected(step, f"its obligation is {decided.verdict}, not {verdict}")
+        return verdict, False, decided.open
+
+    def _cells(self, row: Mapping[str, Any], step: str) -> None:
+        inputs = items(row["input"], step)
+        outputs = items(row["output"], step)
+        if (len(inputs), len(outputs)) != (self.inputs, self.outputs):
+            raise Rejected(step, "it has not a value for each input and output")
+        for cell in inputs:
+            text(cell, step)
+        for cell in outputs:
+            optional_text(cell, step)
+
+    def _stated(self, row: Mapping[str, Any], terms: Terms, step: str) -> Fraction | None:
+        """alpha, None for infinity; it and gamma are as claimed."""
+        alpha = None if row["alpha"] == "inf" else rational(row["alpha"], f"{step}, alpha")
+        if alpha != terms[0]:
+            raise Rejected(step, "alpha is not what is claimed")
+        if rational(row["gamma"], f"{step}, gamma") != terms[1]:
+            raise Rejected(step, "gamma is not what is claimed")
+        return alpha
+
+    def _check_derivation(self, row: Mapping[str, Any], budget: Budget, step: str) -> None:
+        """That the row's probability is what its derivation comes to."""
+        stated, derived = row["probability"], row["derivation"]
+        key = (
+            index(stated, self.context.probabilities, step),
+            index(derived, self.context.derived, f"{step}, derivation"),
+        )
+        if key not in self._derived:
+            if not equal_closed(self.context.probabilities[stated], self.context.derived[derived], budget, step):
+                raise Rejected(step, "its probability is not what its derivation comes to")
+            self._derived.add(key)
+
+    def _check_beta(self, terms: Terms, beta: int, budget: Budget, step: str) -> None:
+        key = (id(terms), beta)
+        if key in self._equal:
+            return
+        stated = self.context.betas[beta]
+        claimed = terms[2]
+        # Without a stated beta nothing is certified, so there is nothing to compare.
+        if stated is not None and not (
+            claimed is not None
+            and len(stated) == len(claimed)
+            and all(equal_closed(left, right, budget, step) for left, right in zip(stated, claimed, strict=True))
+        ):
+            raise Rejected(step, "its beta is not what is claimed")
+        self._equal.add(key)

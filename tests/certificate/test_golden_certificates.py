@@ -1,0 +1,75 @@
+"""A certificate for every golden `dipc check` that decides something: it is accepted, and says the same."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from dipc.cli.exits import ExitCode
+from dipc.cli.main import run
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+#: Claims that have no certificate, and say so.
+WITHOUT = ("--gamma free", "--inputs all", "m=all")
+
+#: Betas in pieces: what is not certified is named.
+IN_PART = {"accurate_divisor", "accurate_piecewise", "inaccurate_piecewise_json"}
+
+
+def cases() -> list[Path]:
+    found = []
+    for path in sorted((ROOT / "tests" / "golden").glob("*.txt")):
+        command, code, *_ = [*path.read_text(encoding="utf-8").splitlines(), "", ""]
+        decided = code in ("--- exit 0", "--- exit 1", "--- exit 3")
+        if command.startswith("$ dipc check") and decided and "--help" not in command:
+            found.append(path)
+    return found
+
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_golden_checks_are_certified(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    command, expected, *_ = path.read_text(encoding="utf-8").splitlines()
+    words = shlex.split(command.removeprefix("$ "))[1:]
+    file = tmp_path / "certificate.json"
+    status = run([*words, "--certificate", str(file)])
+    if any(kind in command for kind in WITHOUT):
+        assert status == ExitCode.BAD_INPUT
+        assert not file.exists()
+        return
+    assert f"--- exit {int(status)}" == expected
+    capsys.readouterr()
+    sources = []
+    if "inputs" not in command:
+        program, table, *_ = (word for word in words[1:] if word.endswith((".dip", ".csv")))
+        definitions = [word for at, name in enumerate(words) if name == "-D" for word in ("-D", words[at + 1])]
+        sources = ["--program", program, "--table", table, *definitions]
+    code = run(["verify", str(file), *sources])
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert code == (ExitCode.UNDECIDED if path.stem in IN_PART else ExitCode.ACCURATE)
+    assert {0: "accurate", 1: "inaccurate", 3: "undecided"}[int(status)] in captured.out.splitlines()[0]
+
+
+def test_there_are_many_of_them() -> None:
+    assert len(CASES) >= 20
+
+
+def test_the_text_is_one_json_object_a_row_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "certificate.json"
+    sparse = ROOT / "benchmarks" / "sparse"
+    run(["check", f"{sparse}.dip", f"{sparse}.csv", "-q", "--certificate", str(file)])
+    text = file.read_text(encoding="utf-8")
+    assert text.endswith("}\n")
+    lines = text.splitlines()
+    for row in json.loads(text)["rows"]:
+        assert any(json.loads(line.rstrip(",")) == row for line in lines if line.startswith('{"alpha":'))

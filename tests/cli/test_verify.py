@@ -1,0 +1,154 @@
+"""`dipc check --certificate` and `dipc verify` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dipc.cli.exits import ExitCode
+from dipc.cli.main import run
+from tests.verifier.samples import document, resealed
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPARSE = [str(ROOT / "benchmarks" / name) for name in ("sparse.dip", "sparse.csv")]
+
+
+@pytest.fixture
+def proof(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    file = tmp_path / "proof.json"
+    assert run(["check", *SPARSE, "-q", "--certificate", str(file)]) == ExitCode.ACCURATE
+    assert capsys.readouterr().err == ""
+    return file
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(["verify", *arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_what_is_accepted_is_described(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, str(proof))
+    assert (code, err) == (ExitCode.ACCURATE, "")
+    lines = out.splitlines()
+    assert lines[0] == "accepted: accurate; all rows are proved"
+    assert "  rows         27 rows: 27 accurate" in lines
+    assert any(line.startswith("  not checked: that the probabilities are those of the program") for line in lines)
+    assert said(capsys, str(proof), "-q") == (ExitCode.ACCURATE, lines[0] + "\n", "")
+
+
+def test_the_program_and_the_table_are_compared(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, str(proof), "--program", SPARSE[0], "--table", SPARSE[1])
+    assert code == ExitCode.ACCURATE
+    assert f"  compared     the program is {SPARSE[0]}\n" in out
+    assert f"  compared     the 27 rows are those of {SPARSE[1]}\n" in out
+
+
+def test_another_program(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = str(ROOT / "benchmarks" / "noisy_max.dip")
+    code, out, err = said(capsys, str(proof), "--program", other)
+    assert (code, err) == (ExitCode.INACCURATE, "")
+    assert out == f"rejected: program: the certificate is about another program than {other}\n"
+
+
+def test_other_constants(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, str(proof), "--program", SPARSE[0], "-D", "m=4")
+    assert code == ExitCode.INACCURATE
+    assert out.startswith("rejected: program: the constant `m` has another value in the certificate")
+
+
+def test_another_table(proof: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(Path(SPARSE[1]).read_text(encoding="utf-8").replace("\n0,", "\n0.0,"), encoding="utf-8")
+    code, out, _ = said(capsys, str(proof), "--table", str(table))
+    assert (code, out) == (
+        ExitCode.INACCURATE,
+        f"rejected: table: the certificate is about another table than {table}\n",
+    )
+    # Without the hash the cells are compared, by value.
+    data = document(proof.read_text(encoding="utf-8"))
+    data["table"]["sha256"] = None
+    proof.write_text(resealed(data), encoding="utf-8")
+    assert said(capsys, str(proof), "--table", str(table))[0] == ExitCode.ACCURATE
+    data["rows"][4]["output"][1] = "bot"
+    proof.write_text(resealed(data), encoding="utf-8")
+    assert said(capsys, str(proof))[0] == ExitCode.ACCURATE
+    assert said(capsys, str(proof), "--table", str(table))[1] == f"rejected: row 5: `out[2]` is not that of {table}\n"
+    assert said(capsys, str(proof), "--recompute", *SPARSE)[0] == ExitCode.INACCURATE
+    del data["rows"][26], data["rows"][4:26]
+    data["table"]["rows"] = 4
+    proof.write_text(resealed(data), encoding="utf-8")
+    code, out, _ = said(capsys, str(proof), "--table", str(table))
+    assert (code, out) == (
+        ExitCode.INACCURATE,
+        f"rejected: table: {table} has 27 rows, the certificate another number\n",
+    )
+
+
+def test_recompute(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, str(proof), "--recompute", *SPARSE)
+    assert (code, err) == (ExitCode.ACCURATE, "")
+    assert "the probabilities of 27 rows, computed anew" in out
+    assert "not checked: that the probabilities" not in out
+
+
+def test_a_wrong_step_is_named(proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["check", *SPARSE, "--beta", "2*m*c*exp(-alpha*eps/(8*c))/6", "-q", "--certificate", str(proof)])
+    capsys.readouterr()
+    data = document(proof.read_text(encoding="utf-8"))
+    evidence = data["obligations"][0]["proofs"][0]["evidence"][0]
+    evidence["pieces"][0]["sign"] = -1
+    proof.write_text(resealed(data), encoding="utf-8")
+    code, out, _ = said(capsys, str(proof))
+    assert code == ExitCode.INACCURATE
+    assert out.startswith("rejected: obligation 0, interval (0, inf), factor 1, piece 1: the sign -1 is not shown on [")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "it cannot be read: No such file or directory"),
+        ("", "it is not JSON: Expecting value, line 1, column 1"),
+        ('{"schema": "dipc.certificate/2"}', "its schema is `dipc.certificate/2`"),
+    ],
+)
+def test_what_is_not_read_is_bad_input(
+    content: str | None, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.json"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    code, out, err = said(capsys, str(file))
+    assert (code, out) == (ExitCode.BAD_INPUT, "")
+    assert err.startswith("error[E0902]")
+    assert why in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--recompute", *SPARSE, "--program", SPARSE[0]], ["-D", "m=3"], ["--recompute", SPARSE[0]], ["-D", "m"]],
+)
+def test_usage(arguments: list[str], proof: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, str(proof), *arguments)
+    assert (code, out) == (ExitCode.BAD_INPUT, "")
+    assert err.startswith("error[E0")
+
+
+def test_a_certificate_that_cannot_be_written_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", *SPARSE, "--certificate", str(tmp_path)]) == ExitCode.BAD_INPUT
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "give the path of a file to `--certificate`" in captured.err
+
+
+def test_the_same_check_writes_the_same_certificate(proof: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.json"
+    run(["check", *SPARSE, "-q", "--certificate", str(again)])
+    assert again.read_bytes() == proof.read_bytes()
+    parallel = tmp_path / "parallel.json"
+    run(["check", *SPARSE, "-q", "-j", "2", "--certificate", str(parallel)])
+    assert json.loads(parallel.read_text(encoding="utf-8")) == json.loads(proof.read_text(encoding="utf-8"))

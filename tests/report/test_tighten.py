@@ -1,0 +1,84 @@
+"""What `dipc tighten` says of each kind of result."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import dipc
+from dipc.report.numbers import cell_text
+from dipc.report.page import Look
+from dipc.report.text import Statement
+from dipc.report.tighten import headline, render
+from dipc.report.tighten_data import Member, as_json, render_csv, render_json
+
+LAPLACE = "program l; input q : real; output o : real; o <- Lap(eps, q);"
+CERTAIN = "program p; input q : {0..1}; output o : {0..1}; o <- q;"
+STATEMENT = Statement("l (l.dip)", "rows", (), "0", "b", "1", "real")
+
+
+def member(beta: str, eps: str = "(0, inf)", digits: int = 10) -> Member:
+    rows = [{"q": 0, "o": 0}]
+    return Member({}, dipc.tighten(dipc.load(LAPLACE), rows, gamma=1, beta=beta, eps=eps, digits=digits))
+
+
+@pytest.mark.parametrize(
+    ("beta", "eps", "line", "where"),
+    [
+        ("2*exp(-eps)", "(0, inf)", "least factor 1/2 = 0.5; the best 1/κ is 1/2", "every eps"),
+        ("1", "(0, inf)", "least factor 1; the best 1/κ is 1/1", "approached as eps → 0, and needed by no eps itself"),
+        ("1/3", "(1, 2]", "least factor 1.103638323…; beta itself fails, so no 1/κ holds", "approached as eps → 1"),
+        ("1/3", "[1, 2]", "least factor 1.103638323…; beta itself fails, so no 1/κ holds", "eps     1"),
+        ("eps", "(0, inf)", "no factor suffices: however large f is, f*beta is too small", "bound as eps → 0"),
+        ("0", "(0, inf)", "no factor suffices: however large f is, f*beta is too small", "every eps, as beta is 0"),
+        ("2 - eps", "[1, 2]", "no factor suffices: however large f is, f*beta is too small", "2, where Pr < 1 and"),
+        ("2 - eps", "[1, 2)", "no factor suffices: however large f is, f*beta is too small", "bound as eps → 2"),
+        ("exp(-eps)*(1 + exp(-eps))", "(0, inf)", "least factor 1; the best 1/κ is 1/1", "approached as eps → ∞"),
+    ],
+)
+def test_text(beta: str, eps: str, line: str, where: str) -> None:
+    found = member(beta, eps).found
+    assert headline(found) == line
+    text = render(found, STATEMENT, Look(width=100))
+    assert text.startswith(line + "\n")
+    assert where in text
+
+
+def test_the_answer_is_always_right() -> None:
+    found = dipc.tighten(dipc.load(CERTAIN), [{"q": 1, "o": 1}], beta="1/2")
+    assert headline(found) == "every factor suffices, even 0: the answer is always right"
+    assert "factor" not in render(found, STATEMENT, Look()).split("\n", 1)[1]
+    words = as_json(Member({}, found))
+    assert (words["factor"], words["kappa"], words["places"], words["complete"]) == (["0", "0"], "inf", [], True)
+
+
+def test_json_and_csv_say_the_same() -> None:
+    one = Member({"k": Fraction(1, 2)}, member("1/(1 - exp(-eps))", digits=12).found)
+    data = json.loads(render_json([one], "l"))
+    assert data["schema"] == "dipc.tighten/1"
+    (words,) = data["members"]
+    assert words["constants"] == {"k": "1/2"}
+    assert (words["factor"], words["kappa"], words["attained"]) == (["1/4", "1/4"], "4", True)
+    assert words["places"][0]["eps"] == ["0.693147180559", "0.69314718056"]
+    header, line = render_csv([one]).splitlines()
+    assert header == "k,factor_low,factor_high,kappa,complete,row,eps_low,eps_high,attained"
+    assert line == "1/2,1/4,1/4,4,true,1,0.693147180559,0.69314718056,true"
+    infinite = render_csv([member("eps")]).splitlines()[1]
+    assert infinite == "inf,inf,0,true,1,0,0,false"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        ("0.125", "0.126", "0.125…"),
+        ("0.12", "0.121", "0.120…"),
+        ("3", "4", "3…"),
+        ("3", "3.01", "3.00…"),
+        ("1/3", "1/3", "1/3 = 0.3333333333…"),
+        ("7", "7", "7"),
+    ],
+)
+def test_cells(low: str, high: str, text: str) -> None:
+    assert cell_text(Fraction(low), Fraction(high)) == text

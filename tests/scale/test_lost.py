@@ -1,0 +1,208 @@
+"""Workers that die, and checks that are stopped: nothing is lost, nothing is there twice, nothing is left running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import dipc
+from dipc.accuracy.outcome import Interrupted, Verdict
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.scale.cache import Cache
+from dipc.scale.engine import fingerprint
+from dipc.scale.executor import Finished
+from dipc.scale.processes import Processes
+from dipc.scale.tasks import Task
+from tests.scale.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
+
+
+class Losing(Counting):
+    """Loses every task the first time; those with a question that contains `poison` always."""
+
+    attempts = 3
+
+    def __init__(self, poison: str | None = None) -> None:
+        super().__init__()
+        self._poison = poison
+        self._seen: set[tuple[str, ...]] = set()
+        self.losses = 0
+
+    def wait(self) -> list[Finished]:
+        ticket, task = self._tasks[0]
+        poisoned = self._poison is not None and any(self._poison in question for question in task.questions)
+        if poisoned or task.questions not in self._seen:
+            self._seen.add(task.questions)
+            self._tasks.popleft()
+            self.losses += 1
+            return [Finished(ticket, None, "was ended by SIGKILL")]
+        return super().wait()
+
+
+def test_lost_work_is_done_again() -> None:
+    program, table = heavy_table(9, m=3)
+    losing = Losing()
+    assert texts(check_with(losing, program, table)) == texts(dipc.check(program, table))
+    assert losing.losses
+
+
+def test_what_always_loses_its_worker_is_undecided_and_is_not_remembered(tmp_path: Path) -> None:
+    program, table = heavy_table(9, m=3)
+    poison = table[4]["q[1]"]
+    numerator = dipc.load(SPARSE).constants["m"].__class__(poison).numerator
+    losing = Losing(f"={numerator:x}/" if "/" in poison else f'"={numerator:x}"')
+    alone = dipc.check(program, table)
+    with Cache(tmp_path / "cache", fingerprint()) as cache:
+        report = check_with(losing, program, table, cache=cache)
+    (wrong,) = (row for row in report.rows if row.verdict is Verdict.UNDECIDED)
+    assert wrong.row == 5
+    assert wrong.reason == "a process that worked on it was lost 3 times: it was ended by SIGKILL"
+    assert [row for row in report.rows if row.row != 5] == [row for row in alone.rows if row.row != 5]
+    with Cache(tmp_path / "cache", fingerprint()) as cache:
+        counting = Counting()
+        assert texts(check_with(counting, program, table, cache=cache)) == texts(alone)
+        assert len(counting.asked) == 2, "the probability and the verdict of the row that was given up"
+
+
+class Murderous(Processes):
+    """Kills the process that has a task, some times, as the out-of-memory killer would."""
+
+    kills = 2
+
+    def submit(self, ticket: int, task: Task) -> None:
+        super().submit(ticket, task)
+        if self.kills and self._any_ready:
+            self.kills -= 1
+            os.kill(self.pids[0], signal.SIGKILL)
+
+
+def test_processes_that_are_killed_lose_nothing() -> None:
+    program, table = heavy_table(9, m=3)
+    processes = Murderous(2)
+    assert texts(check_with(processes, program, table)) == texts(dipc.check(program, table))
+    assert processes.kills == 0
+    assert processes.pids == []
+
+
+@contextmanager
+def running(*arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dipc", "check", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one started, and those that they did."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid and fields[0] != "Z":
+                found += [int(entry.name), *children(int(entry.name))]
+    return found
+
+
+def until(condition: object, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+
+
+@needs_proc
+@pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
+def test_no_process_outlives_the_check(how: signal.Signals, tmp_path: Path) -> None:
+    _, table = heavy_table(300, m=9)
+    csv = write_csv(tmp_path / "table.csv", table)
+    with running(SPARSE, csv, "-D", "m=9", "-j", "2", "--cache", tmp_path / "cache") as process:
+        # Something was decided: the workers are at work.
+        until(lambda: (tmp_path / "cache-wal").exists() and (tmp_path / "cache-wal").stat().st_size > 60_000)
+        workers = children(process.pid)
+        assert len(workers) >= 2
+        process.send_signal(how)
+        out, err = process.communicate(timeout=60)
+        assert out == ""
+        if how is signal.SIGINT:
+            assert process.returncode == 130
+            assert err.startswith("interrupted after ")
+            assert "Traceback" not in err
+        until(lambda: all(map(is_gone, workers)))
+
+
+def test_an_interrupted_check_reports_the_rows_so_far() -> None:
+    program, table = heavy_table(6, m=3)
+
+    class Stopped(Counting):
+        def submit(self, ticket: int, task: Task) -> None:
+            if len(self.asked) >= 7:
+                raise KeyboardInterrupt
+            super().submit(ticket, task)
+
+    stopped = Stopped()
+    with pytest.raises(Interrupted) as caught:
+        check_with(stopped, program, table, window=2)
+    done = caught.value.report
+    assert 0 < len(done.rows) < 6
+    assert list(done.rows) == list(dipc.check(program, table).rows)[: len(done.rows)]
+    assert stopped.closed == 1
+
+
+@pytest.mark.slow
+def test_processes_that_cannot_start(tmp_path: Path) -> None:
+    script = tmp_path / "unguarded.py"
+    script.write_text(
+        f"import dipc\nprint(dipc.check(dipc.load({str(SPARSE)!r}), {str(SPARSE_TABLE)!r}, jobs=2).verdict)\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "the worker processes end as they start: the last one ended with exit code 1" in done.stderr
+
+
+def test_the_words_for_processes_that_cannot_start() -> None:
+    from dipc.scale.processes import _stillborn
+
+    diagnostic = _stillborn(-9)
+    assert diagnostic.code == "E1301"
+    assert diagnostic.message.endswith("the last one was ended by SIGKILL")
+    assert (
+        diagnostic.notes[0] == 'a script that uses several processes does its work under `if __name__ == "__main__":`'
+    )
+    with pytest.raises(DiagnosticError):
+        raise DiagnosticError(diagnostic)

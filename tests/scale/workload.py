@@ -1,0 +1,112 @@
+"""Programs and tables whose rows are worth sharing out, and the report as one text."""
+
+from __future__ import annotations
+
+import io
+import random
+from contextlib import ExitStack
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import dipc
+from dipc.accuracy.check import check as check_here
+from dipc.accuracy.outcome import Report
+from dipc.report.json import write_json
+from dipc.report.page import Look
+from dipc.report.text import Statement, render
+from dipc.scale.crew import Foreman
+from dipc.scale.executor import Executor, Finished, Here
+from dipc.scale.memory import Memory
+from dipc.scale.tasks import Done, Task
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPARSE = ROOT / "benchmarks" / "sparse.dip"
+SPARSE_TABLE = ROOT / "benchmarks" / "sparse.csv"
+
+#: Discrete noise, choices and a loop: quotients.
+MIXED = """
+program mixed;
+input x : {0..2};
+input q : real;
+output y : {no, yes};
+output n : int;
+output r : real;
+var again : bool = true;
+n <- DLap(eps, x);
+y <- choose { yes : 1/(1 + exp(eps)), no : exp(eps)/(1 + exp(eps)) };
+while again do
+  again <- choose { true : 1/2, false : 1/2 }
+end;
+r <- Lap(eps/2, q);
+"""
+
+MIXED_ROWS = [
+    {"x": x, "q": q, "y": y, "n": n, "r": q}
+    for x in (0, 1, 2)
+    for q in ("-1/3", 0)
+    for y in ("no", "yes", "")
+    for n in ("", x)
+]
+
+
+def texts(report: Report) -> tuple[str, str]:
+    """The report as JSON and as text."""
+    stream = io.StringIO()
+    write_json(report, stream)
+    return stream.getvalue(), render(report, Statement("p", "t", (), "0", "b", "0", ""), Look())
+
+
+def heavy_table(rows: int, m: int = 6, seed: int = 1) -> tuple[dipc.Program, list[dict[str, str]]]:
+    """Sparse with all-different obligations."""
+    generator = random.Random(seed)
+    program = dipc.load(SPARSE, m=m, c=1)
+    table = []
+    for _ in range(rows):
+        queries = [Fraction(generator.randint(-900, -100), 100) for _ in range(m - 1)]
+        queries.append(Fraction(generator.randint(100, 900), 100))
+        row = {f"q[{i}]": str(q) for i, q in enumerate(queries, 1)}
+        row |= {f"out[{i}]": "top" if i == m else "bot" for i in range(1, m + 1)}
+        table.append(row | {"dd": str(min(map(abs, queries)))})
+    return program, table
+
+
+def write_csv(path: Path, table: list[dict[str, str]]) -> Path:
+    lines = [",".join(table[0]), *(",".join(row.values()) for row in table)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+class Counting(Here):
+    """Counts the questions that are really asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+        self.closed = 0
+
+    def submit(self, ticket: int, task: Task) -> None:
+        self.asked += [f"{task.kind.value} {question}" for question in task.questions]
+        super().submit(ticket, task)
+
+    def close(self) -> None:
+        self.closed += 1
+        super().close()
+
+
+def check_with(
+    executor: Executor, program: dipc.Program, table: object, cache: Any = None, window: int = 100, **options: Any
+) -> Report:
+    """`check` by this executor, looking so many rows ahead."""
+    with ExitStack():
+        return check_here(
+            program,
+            table,
+            crew=lambda run: Foreman(
+                run, executor, None if cache is None else Memory(cache, run), window=window
+            ).outcomes(),
+            **options,
+        )
+
+
+__all__ = ["Counting", "Done", "Finished", "Here"]

@@ -1,0 +1,100 @@
+"""Certificates to be checked, and to be tampered with."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import dipc
+from dipc.certificate.seal import sealed
+from dipc.certificate.write import certify
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+#: Its output is certain, so that Pr - 1 + beta is beta: any function can be an obligation.
+CERTAIN = """
+program certain;
+const m = 3;
+input q : real;
+output a : {0, 1};
+a <- 0;
+"""
+
+#: Betas that are nonnegative, each in a way of its own: zero, linear factors, double roots, slopes, high order at 0.
+NONNEGATIVE = (
+    "0",
+    "eps*exp(-eps/3)",
+    "(eps - 1)^2*(eps + 2)*exp(-eps)",
+    "(exp(-eps) - 1/2)^2",
+    "(exp(eps/2) - m)^2*(exp(-eps) + 1)^2*eps",
+    "exp(-eps) - 1 + eps - eps^2/2 + eps^3/6",
+    "1 - exp(-eps)*(1 + eps)",
+    "(exp(-eps) - 1/2)^2 + 1/10^6",
+    "(exp(-eps)*(1 + eps) - 1/2)^2*3 + 1/10^4",
+    "(1 - exp(-2*eps))/(1 + eps^2)",
+    "1/((eps^2 - eps + 1)^2*(2 - exp(-eps))^2)",
+    "(exp(-eps) - 1/3)^2*exp(-eps)/(1 - exp(-eps) + exp(-3*eps)*eps)",
+)
+
+#: Nonnegative betas that are the least of several.
+LEAST = ("min(eps, 1 - exp(-eps) + 1/9, 2)", "min(1, exp(-eps))", "min(1/2, 1/3)", "min(eps)")
+
+#: Betas that nothing is certified of.
+IN_PIECES = ("max(eps, 1 - eps)", "abs(eps - 1)", "2*min(eps, 1)", "min(1, max(eps, 2 - eps))")
+
+#: Betas that are negative somewhere.
+NEGATIVE = (
+    "-1",
+    "exp(-eps) - 1/2",
+    "(exp(-eps) - 1/2)^2 - 1/10^6",
+    "(exp(-eps) - 1/5)/(1 + exp(-2*eps))",
+    "(eps - 1)*(exp(eps) - 2)*exp(-3*eps)",
+    "min(1, eps - 1)",
+)
+
+GEOMETRIC = """
+program geometric;
+input q : int;
+output out : int;
+out <- DLap(eps/2, q);
+"""
+
+
+def checked(source: str, table: Any, **options: Any) -> str:
+    """The certificate of a check."""
+    return certify(dipc.check(dipc.load(source), table, keep_proofs=True, **options), "test")
+
+
+@cache
+def certain(betas: tuple[str, ...], eps: str = "(0, inf)") -> str:
+    """The certificate of betas as obligations, one a row."""
+    return checked(CERTAIN, [{"q": 0, "a": 0, "beta": beta} for beta in betas], eps=eps)
+
+
+@cache
+def sparse(factor: int = 6) -> str:
+    """The certificate of Sparse, m = 3."""
+    root = ROOT / "benchmarks"
+    return checked(str(root / "sparse.dip"), str(root / "sparse.csv"), beta=f"2*m*c*exp(-alpha*eps/(8*c))/{factor}")
+
+
+@cache
+def geometric() -> str:
+    """The certificate of a quotient: discrete noise."""
+    rows = [{"q": 0, "out": 0, "gamma": gamma} for gamma in (0, 1, 3)]
+    return checked(GEOMETRIC, rows, beta="2*exp(-(gamma+1)*eps/2)/(1+exp(-eps/2))")
+
+
+def document(text: str) -> dict[str, Any]:
+    """A certificate as an object, without its digest."""
+    found = json.loads(text)
+    del found["digest"]
+    assert isinstance(found, dict)
+    return found
+
+
+def resealed(data: dict[str, Any]) -> str:
+    """The text of a certificate, with the right digest."""
+    return sealed(data)

@@ -1,0 +1,325 @@
+"""The replay of measures, against the engine's, against numbers, and against those who would cheat or stall it."""
+
+from __future__ import annotations
+
+import copy
+import time
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import mpmath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dipc.exact.event import Constraint, Event, Family, Noise
+from dipc.exact.measure import measure
+from dipc.verifier.events import read_event
+from dipc.verifier.measure import Allowance, NotReplayed, Replayed, unreplayed
+from dipc.verifier.rejection import Rejected
+from dipc.verifier.ring import Closed, read_closed
+from tests.strategies.events import (
+    LENGTHS,
+    RATES,
+    above,
+    changed,
+    difference_events,
+    event,
+    halfspace,
+    laplace,
+    order_events,
+    tree_events,
+)
+from tests.verifier.records import record, replayed
+
+
+def one_sided(rate: Fraction | int, mean: Fraction | int = 0) -> Noise:
+    return Noise(Family.ONE_SIDED, Fraction(rate), Fraction(mean))
+
+
+def discrete(rate: Fraction | int, mean: int = 0) -> Noise:
+    return Noise(Family.DISCRETE_LAPLACE, Fraction(rate), Fraction(mean))
+
+
+def accepted(found: Event) -> None:
+    """The engine's measure is replayed, or left out by the structure of the event alone."""
+    data = record(found, measure(found))
+    terms = sum(len(part) for part in read_closed(data["value"], ""))
+    why = unreplayed(read_event(data["noises"], data["constraints"], ""), terms, Allowance())
+    if why is None:
+        assert isinstance(replayed(data), Replayed)
+    else:
+        with pytest.raises(Rejected, match="does not say so"):
+            replayed(data)
+        assert replayed(data | {"unreplayed": why}) == NotReplayed(why, read_closed(data["value"], ""))
+
+
+# --- against the engine --------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(tree_events(5))
+def test_forests_are_all_replayed(found: Event) -> None:
+    assert isinstance(replayed(record(found, measure(found))), Replayed)
+
+
+@settings(max_examples=40, deadline=None)
+@given(order_events(4))
+def test_orders_with_cycles_are_replayed(found: Event) -> None:
+    accepted(found)
+
+
+@settings(max_examples=25, deadline=None)
+@given(difference_events(4))
+def test_cycles_of_distances_are_replayed_or_left_out(found: Event) -> None:
+    accepted(found)
+
+
+@settings(max_examples=25, deadline=None)
+@given(tree_events(3), st.lists(st.booleans(), min_size=3, max_size=3))
+def test_one_sided_noise(found: Event, sides: list[bool]) -> None:
+    noises = [one_sided(n.rate, n.mean) if side else n for n, side in zip(found.noises, sides, strict=False)]
+    mixed = event(noises, *found.constraints)
+    assert isinstance(replayed(record(mixed, measure(mixed))), Replayed)
+
+
+@st.composite
+def integer_events(draw: st.DrawFn) -> Event:
+    size = draw(st.integers(1, 3))
+    noises = [discrete(draw(st.sampled_from(RATES)), draw(st.integers(-2, 2))) for _ in range(size)]
+    constants = st.sampled_from(LENGTHS)
+    constraints = []
+    for j in range(1, size):
+        sign = draw(st.sampled_from([1, -1]))
+        constraints.append(halfspace({draw(st.integers(0, j - 1)): sign, j: -sign}, draw(constants)))
+        if draw(st.integers(0, 2)) == 0:
+            (i, c), (_, d) = constraints[-1].coefficients
+            constraints.append(halfspace({i: -c, j: -d}, draw(constants) + 1))
+    factors = st.sampled_from([1, -1, Fraction(3, 2), -2])
+    bounded = draw(st.lists(st.integers(0, size - 1), max_size=2))
+    return event(noises, *constraints, *[halfspace({i: draw(factors)}, draw(constants)) for i in bounded])
+
+
+@settings(max_examples=15, deadline=None)
+@given(integer_events())
+def test_integer_noise(found: Event) -> None:
+    assert isinstance(replayed(record(found, measure(found))), Replayed)
+
+
+def test_the_events_of_the_mechanisms() -> None:
+    star = event([laplace(Fraction(1, 2)), *[laplace(Fraction(1, 4), i % 3) for i in range(9)]])
+    below = [above(0, i) for i in range(1, 9)]
+    events = [
+        event(star.noises, *below, above(9, 0)),
+        event(star.noises, *[above(i, 0) for i in range(1, 9)]),
+        event([laplace(1, i) for i in range(12)], *[above(i + 1, i) for i in range(11)]),
+        event([laplace(1), laplace(2, 1)], halfspace({0: 1}, 3), halfspace({0: -1}, 1), halfspace({1: -1}, 0)),
+        event([discrete(1, i) for i in range(4)], *[above(0, i, 1) for i in range(1, 4)]),
+        event([]),
+        event([laplace(1)], halfspace({}, -1)),
+    ]
+    for found in events:
+        assert isinstance(replayed(record(found, measure(found))), Replayed)
+
+
+# --- against numbers -----------------------------------------------------------------------------------
+
+
+def value_at(closed: Closed, eps: Fraction) -> Any:
+    with mpmath.workdps(40):
+        above, below = (
+            mpmath.fsum(
+                mpmath.mpf(c.numerator)
+                / c.denominator
+                * mpmath.mpf(eps.numerator) ** k
+                / mpmath.mpf(eps.denominator) ** k
+                * mpmath.exp(mpmath.mpf((q * eps).numerator) / (q * eps).denominator)
+                for (k, q), c in part.items()
+            )
+            for part in closed
+        )
+        return above / below
+
+
+def test_two_integers_against_summation() -> None:
+    found = event([discrete(1), discrete(2, 1)], above(0, 1, -1), halfspace({0: -1}, 2))
+    eps = Fraction(3, 4)
+    r, s = mpmath.exp(-mpmath.mpf(3) / 4), mpmath.exp(-mpmath.mpf(3) / 2)
+    expected = mpmath.fsum(
+        (1 - r) / (1 + r) * r ** abs(i) * (1 - s) / (1 + s) * s ** abs(j - 1)
+        for i, j in product(range(-60, 3), range(-60, 63))
+        if i >= j - 1
+    )
+    data = record(found, measure(found))
+    result = replayed(data)
+    assert isinstance(result, Replayed)
+    assert abs(value_at(result.value, eps) - expected) < 1e-12
+
+
+def test_two_reals_against_quadrature() -> None:
+    found = event([one_sided(1, 1), laplace(2, Fraction(1, 2))], halfspace({0: 1, 1: -1}, -1), halfspace({1: 1}, 1))
+    eps = 2.0
+    below = lambda x: 1 - mpmath.exp(-4 * (x - 0.5)) / 2 if x > 0.5 else mpmath.exp(4 * (x - 0.5)) / 2  # noqa: E731
+    inside = lambda x: eps * mpmath.exp(-eps * (x - 1)) * max(0, below(x - 1) - below(-1))  # noqa: E731
+    expected = mpmath.quad(inside, [1, 1.5, 2.5, 6, 30])
+    result = replayed(record(found, measure(found)))
+    assert isinstance(result, Replayed)
+    assert abs(value_at(result.value, Fraction(2)) - expected) < 1e-9
+
+
+# --- cheating ------------------------------------------------------------------------------------------
+
+SPARSE = event([laplace(Fraction(1, 2)), *[laplace(Fraction(1, 4), i) for i in (-1, 0, 2)]])
+SPARSE = event(SPARSE.noises, above(0, 1), above(0, 2), above(3, 0))
+
+
+def changes(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """One number changed: each rate, mean, coefficient, constant, and each number of the value's terms."""
+    result = []
+
+    def changed(*path: int | str, to: Any) -> None:
+        copied = copy.deepcopy(data)
+        parent: Any = copied
+        for name in path[:-1]:
+            parent = parent[name]
+        if parent[path[-1]] != to:
+            parent[path[-1]] = to
+            result.append(copied)
+
+    for i in range(len(data["noises"])):
+        changed("noises", i, 1, to="3/7")
+        changed("noises", i, 2, to="5/7")
+        changed("noises", i, 0, to="one-sided")
+    for i, (coefficients, _) in enumerate(data["constraints"]):
+        changed("constraints", i, 1, to="1/11")
+        for j in range(len(coefficients)):
+            changed("constraints", i, 0, j, 1, to="7/5")
+    for i, (k, q, c) in enumerate(data["value"]):
+        changed("value", i, 0, to=k + 1)
+        changed("value", i, 1, to=str(Fraction(q) - 1))
+        changed("value", i, 2, to=str(Fraction(c) + Fraction(1, 10**30)))
+    changed("value", to=[])
+    changed("value", to=data["value"][1:])
+    changed("constraints", to=data["constraints"][1:])
+    return result
+
+
+def test_every_changed_number_is_rejected() -> None:
+    data = record(SPARSE, measure(SPARSE))
+    assert isinstance(replayed(data), Replayed)
+    cases = changes(data)
+    assert len(cases) > 30
+    for case in cases:
+        with pytest.raises(Rejected):
+            replayed(case)
+
+
+@settings(max_examples=30, deadline=None)
+@given(tree_events(3), st.data())
+def test_a_measure_that_is_off_by_a_little_is_rejected(found: Event, data: st.DataObject) -> None:
+    value = measure(found) + data.draw(st.sampled_from([Fraction(1, 10**40), -1, Fraction(1, 3)]))
+    with pytest.raises(Rejected, match="another function"):
+        replayed(record(found, value))
+
+
+def test_whether_it_is_replayed_is_not_for_the_certificate_to_say() -> None:
+    data = record(SPARSE, measure(SPARSE))
+    with pytest.raises(Rejected, match="but it can"):
+        replayed(data | {"unreplayed": "it is long"})
+    wide = event([laplace(1), laplace(2), laplace(3)], halfspace({0: 1, 1: 1, 2: 1}, 1))
+    data = record(wide, measure(wide))
+    with pytest.raises(Rejected, match="does not say so: a constraint relates 3 noises"):
+        replayed(data)
+    with pytest.raises(Rejected):
+        replayed(data | {"unreplayed": "it is long"})
+    assert isinstance(replayed(data | {"unreplayed": "a constraint relates 3 noises"}), NotReplayed)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"noises": None},
+        {"noises": [["laplace", "1"]]},
+        {"noises": [["gauss", "1", "0"]]},
+        {"noises": [["laplace", "0", "0"]]},
+        {"noises": [["laplace", "-1", "0"]]},
+        {"noises": [["laplace", 1, "0"]]},
+        {"noises": [["laplace", "NaN", "0"]]},
+        {"noises": [["laplace", "2/4", "0"]]},
+        {"noises": [["discrete-laplace", "1", "1/2"]]},
+        {"noises": [["laplace", "1", "0"]] * 5_000},
+        {"constraints": [[[[1, "1"]], "0"]]},
+        {"constraints": [[[[True, "1"]], "0"]]},
+        {"constraints": [[[[0, "0"]], "0"]]},
+        {"constraints": [[[[0, "1"], [0, "1"]], "0"]]},
+        {"constraints": [[[[0, "1"]]]]},
+        {"constraints": [[[[-1, "1"]], "0"]]},
+        {"constraints": {}},
+        {"value": None},
+        {"value": [[0, "0", "0"]]},
+        {"value": [[0, "0", "1/2"], [0, "0", "1/2"]]},
+        {"value": [[-1, "0", "1/2"]]},
+        {"value": {"numerator": [], "denominator": []}},
+        {"value": {"numerator": []}},
+        {"more": 1},
+    ],
+)
+def test_malformed_records_are_rejected(change: dict[str, Any]) -> None:
+    found = event([laplace(1)], halfspace({0: 1}, 1))
+    with pytest.raises(Rejected):
+        replayed(record(found, measure(found)) | change)
+
+
+# --- stalling ------------------------------------------------------------------------------------------
+
+LONG = "9" * 50_000
+
+
+def hostile() -> list[dict[str, Any]]:
+    many = [["laplace", "1", str(i)] for i in range(900)]
+    value = [[0, "0", "1"]]
+    bipartite = [[[[i, "1"], [j, "-1"]], "0"] for i in range(0, 60, 2) for j in range(1, 60, 2)]
+    primes = [p for p in range(3, 4_000, 2) if all(p % d for d in range(3, int(p**0.5) + 1, 2))][:500]
+    return [
+        {"noises": many, "constraints": bipartite, "value": value},
+        {"noises": many, "constraints": [[[[0, "1"], [i, "-1"]], f"-{i}/7"] for i in range(1, 900)], "value": value},
+        {"noises": many, "constraints": [[[[i, "1"], [i + 1, f"-{2 * i + 3}/5"]], "0"] for i in range(899)]}
+        | {"value": value},
+        {"noises": [["laplace", f"1/{p}", f"1/{p}"] for p in primes]}
+        | {"constraints": [[[[0, "1"], [i, "-1"]], "0"] for i in range(1, 500)], "value": value},
+        {"noises": many[:40], "constraints": [[[[i, "1"], [j, "-1"]], "0"] for i in range(40) for j in range(i)]}
+        | {"value": value},
+        {"noises": many[:40]}
+        | {"constraints": [[[[0, str(s)], [j, str(-s)]], "3"] for j in range(1, 40) for s in (1, -1)]}
+        | {"value": value},
+        {"noises": [["laplace", LONG, LONG]], "constraints": [], "value": value},
+        {"noises": [["laplace", "1", LONG]], "constraints": [[[[0, "1"]], LONG]], "value": value},
+        {"noises": [["discrete-laplace", "1", str(10**70)]], "constraints": [[[[0, "1"]], "5"]], "value": value},
+        {"noises": [["discrete-laplace", f"1/{i + 1}", str(i)] for i in range(12)]}
+        | {"constraints": [[[[0, "1"], [i, "-1"]], "0"] for i in range(1, 12)], "value": value},
+        {"noises": [["laplace", str(i + 1), str(i * i)] for i in range(30)]}
+        | {"constraints": [[[[0, "1"], [i, "-1"]], "0"] for i in range(1, 30)], "value": value},
+        {"noises": [["laplace", "1", "0"]], "constraints": [[[[0, "1"]], "0"]], "value": [[10_000, LONG, LONG]]},
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(hostile())))
+def test_hostile_records_end_soon(number: int) -> None:
+    begun = time.process_time()
+    with pytest.raises(Rejected):
+        replayed(hostile()[number], steps=200_000)
+    assert time.process_time() - begun < 5
+
+
+def test_scales_and_zeros_do_not_matter() -> None:
+    scales = [Fraction(-3), Fraction(1, 2), Fraction(2), Fraction(-1, 7)]
+    moved = changed(SPARSE, scales, [Fraction(1), Fraction(-2), Fraction(1, 3), Fraction(0)])
+    assert isinstance(replayed(record(moved, measure(SPARSE))), Replayed)
+    assert measure(moved) == measure(SPARSE)
+
+
+def test_constraints_may_be_strict_or_not() -> None:
+    open_one = Constraint(((0, Fraction(1)),), Fraction(1), strict=True)
+    found = event([laplace(1)], open_one)
+    assert isinstance(replayed(record(found, measure(found))), Replayed)

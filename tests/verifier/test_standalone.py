@@ -1,0 +1,103 @@
+"""The checker needs the Python standard library and nothing else, least of all the engine it checks."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.verifier import samples
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCES = sorted((ROOT / "dipc" / "verifier").rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """The full names of all modules that a file imports anywhere, relative ones included."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import hides where it leads"
+            assert node.module is not None
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_only_the_standard_library_is_imported(path: Path) -> None:
+    for name in imported(path):
+        assert name.split(".")[0] in sys.stdlib_module_names or name.split(".")[:2] == ["dipc", "verifier"], name
+
+
+def test_nothing_is_imported_by_name() -> None:
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called not in ("__import__", "eval", "exec", "importlib.import_module", "import_module"), path
+
+
+def test_no_floating_point() -> None:
+    """Not one float: neither a literal nor a conversion."""
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), path
+            assert not (isinstance(node, ast.Name) and node.id == "float"), path
+
+
+def run_alone(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """`python -m dipc.verifier` in an interpreter that sees no installed package."""
+    program = (
+        f"import sys; sys.path[:0] = [{str(ROOT)!r}]\n"
+        "from dipc.verifier.alone import main\n"
+        f"code = main({list(arguments)!r})\n"
+        "outside = {name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names) - {'__main__', 'dipc'}\n"
+        "assert not {name for name in outside if not name.startswith('_')}, outside\n"
+        "inside = {name for name in sys.modules if name.startswith('dipc') and not name.startswith('dipc.verifier')}\n"
+        "assert inside == {'dipc'}, inside\n"
+        "sys.exit(code)\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_it_runs_without_any_installed_package(tmp_path: Path) -> None:
+    file = tmp_path / "certificate.json"
+    file.write_text(samples.sparse(), encoding="utf-8")
+    benchmarks = ROOT / "benchmarks"
+    done = run_alone(str(file), "--program", str(benchmarks / "sparse.dip"), "--table", str(benchmarks / "sparse.csv"))
+    assert done.stderr == ""
+    assert done.returncode == 0
+    assert done.stdout.startswith("accepted: accurate; all rows are proved\n")
+    assert f"compared     the 27 rows are those of {benchmarks / 'sparse.csv'}" in done.stdout
+
+
+def test_it_is_a_module_to_run(tmp_path: Path) -> None:
+    file = tmp_path / "certificate.json"
+    file.write_text(samples.certain(("0",)), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "dipc.verifier", str(file)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_it_rejects_and_refuses(tmp_path: Path) -> None:
+    file = tmp_path / "certificate.json"
+    file.write_text(samples.sparse().replace('"accurate"', '"inaccurate"', 1), encoding="utf-8")
+    done = run_alone(str(file))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout == "rejected: digest: the certificate was changed after it was written: its digest is another\n"
+    done = run_alone(str(tmp_path / "nothing.json"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be read" in done.stderr

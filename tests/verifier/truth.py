@@ -1,0 +1,242 @@
+"""Whether what a certificate states is true, judged by the engine and by ball arithmetic, not by the checker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import dipc
+from dipc.accuracy.claim import resolve_claim
+from dipc.accuracy.intervals import resolve_intervals
+from dipc.accuracy.table import read_table
+from dipc.diagnostics.source import Source
+from dipc.exact.event import Constraint, Event, Family, Noise
+from dipc.exact.exppoly import ExpPoly
+from dipc.exact.measure import MeasureLimits, Measurer
+from dipc.exact.quotient import Closed, Quotient
+from dipc.exact.sign import Holds, Interval, decide_nonnegative, isolate_roots, refine, sign_at, sign_chart
+from dipc.syntax.parser import parse_interval
+from tests.exact.sign.oracle import terms_value
+
+#: What a certificate says of the program, of the table and of itself, which only `--program`, `--table` and
+#: `--recompute` compare with anything.
+UNCHECKED = ("tool", "program", "table")
+UNCHECKED_OF_ROWS = ("input", "output", "dd", "reason", "own")
+
+_FAMILIES = {
+    "laplace": Family.LAPLACE,
+    "one-sided": Family.ONE_SIDED,
+    "discrete-laplace": Family.DISCRETE_LAPLACE,
+}
+
+
+def untruths(document: dict[str, Any]) -> Iterator[str]:
+    """All that is wrong in a certificate that is well formed."""
+    texts = [Source("", text) for text in document["claim"]["eps"]]
+    intervals = [interval for text in texts for interval in resolve_intervals(text, parse_interval(text), {})]
+    probabilities = [function(entry["value"]) for entry in document["probabilities"]]
+    betas = [_arms(entry) for entry in document["betas"]]
+    yield from _positive(document)
+    yield from _obligations(document, probabilities, betas, intervals)
+    yield from _rows(document, probabilities, betas)
+    yield from _derivation(document["derivation"], document, probabilities)
+
+
+def ring(terms: list[list[Any]]) -> ExpPoly:
+    return ExpPoly.from_terms((k, Fraction(q), Fraction(c)) for k, q, c in terms)
+
+
+def function(data: Any) -> Closed:
+    """The function; its denominator is made positive by a square where it is not known to be."""
+    if isinstance(data, dict):
+        below = ring(data["denominator"])
+        return Quotient(ring(data["numerator"]) * below, below * below)
+    return ring(data)
+
+
+def _positive(document: dict[str, Any]) -> Iterator[str]:
+    for entry in document["positive"]:
+        below = ring(entry["function"])
+        if entry["proof"] is not None and (
+            isolate_roots(below, Interval.positive()) or sign_at(below, Fraction(1)) < 0
+        ):
+            yield f"{below} is not positive"
+
+
+def _arms(entry: dict[str, Any]) -> list[Closed]:
+    return [function(value) for value in entry.get("min", [entry.get("value")])]
+
+
+def _obligations(
+    document: dict[str, Any], probabilities: list[Closed], betas: list[list[Closed]], intervals: list[Interval]
+) -> Iterator[str]:
+    for number, entry in enumerate(document["obligations"]):
+        if entry.get("function", ()) is None:
+            continue  # nothing is proved, and the checker says so
+        probability, arms = probabilities[entry["probability"]], betas[entry["beta"]]
+        parts = entry.get("parts", [entry])
+        if entry["verdict"] == "accurate" and len(parts) != len(arms):
+            yield f"obligation {number} has another number of parts"
+        for at, part in enumerate(parts):
+            beta = arms[part.get("argument", at)]
+            for wrong in _part(part, entry["verdict"], probability, beta, intervals):
+                yield f"obligation {number}: {wrong}"
+
+
+def _part(
+    part: dict[str, Any], verdict: str, probability: Closed, beta: Closed, intervals: list[Interval]
+) -> Iterator[str]:
+    slack = Quotient.of(probability + beta - 1)
+    if Quotient.of(function(part["function"])) - slack != 0:
+        yield "another function"
+    if verdict == "accurate":
+        for interval in intervals:
+            if not isinstance(decide_nonnegative(slack.numerator, interval), Holds):
+                yield "it is negative somewhere"
+    elif verdict == "inaccurate":
+        found = part["counterexample"]
+        eps = Fraction(found["eps"])
+        if not any(eps in interval for interval in intervals):
+            yield "eps is outside"
+        for name, value in (("probability", probability), ("required", 1 - beta)):
+            low, high = map(Fraction, found[name])
+            least, most = Quotient.of(value).enclosure(eps, 200)
+            if not (low <= least and most <= high):
+                yield f"the {name} is not enclosed"
+        if not Fraction(found["probability"][1]) < Fraction(found["required"][0]):
+            yield "the enclosures meet"
+    for interval, proof in zip(intervals, part.get("proofs", []) + part.get("charts", []), strict=False):
+        yield from _proof(proof, function(part["function"]))
+        if proof is not None and "roots" in proof:
+            yield from _chart(proof, slack.numerator, interval)
+
+
+def _chart(proof: dict[str, Any], slack: ExpPoly, interval: Interval) -> Iterator[str]:
+    chart = sign_chart(slack, interval)
+    stated = [(Fraction(low), Fraction(high)) for _, low, high in proof["roots"]]
+    if len(stated) != len(chart.roots) or list(chart.signs) != proof["signs"]:
+        yield "another chart"
+        return
+    for (low, high), root in zip(stated, chart.roots, strict=True):
+        narrow = refine(root, Fraction(1, 10**40))
+        if not (low <= narrow.lower and narrow.upper <= high):
+            yield "a root is elsewhere"
+
+
+def _proof(proof: dict[str, Any] | None, slack: Closed) -> Iterator[str]:
+    if proof is None or "factors" not in proof:
+        return
+    scale = Fraction(proof["scale"])
+    whole = ExpPoly.term(Fraction(proof["factor"]) * proof["sign"], proof["power"], Fraction(proof["exponent"]))
+    for factor, evidence in zip(proof["factors"], proof["evidence"], strict=True):
+        terms = [(k, Fraction(-j), Fraction(c)) for j, k, c in factor["polynomial"]]
+        whole = whole * ExpPoly.from_terms(terms).scaled(scale) ** factor["multiplicity"]
+        if not isinstance(evidence, dict):
+            continue
+        for low, high, sign, on in _signed(evidence, terms):
+            for n in range(8):
+                t = low + (high - low) * n / 7
+                if t and terms_value(on, t, 400) * sign <= 0:
+                    yield f"at t = {t} the sign is not {sign}"
+    shown = Quotient.of(slack)
+    if not ((shown.denominator == 1 and whole == shown.numerator) or _same_up_to_unit(whole, slack)):
+        yield "the factors are those of another function"
+
+
+def _same_up_to_unit(whole: ExpPoly, slack: Closed) -> bool:
+    """Whether the slack is whole over something positive."""
+    below = Quotient.of(slack)
+    rest = Quotient.of(Fraction(1)) if below.is_zero() else below
+    return all(sign_at(whole, eps) == sign_at(rest.numerator, eps) for eps in (Fraction(n, 7) for n in range(1, 40)))
+
+
+_Signed = tuple[Fraction, Fraction, int, list[tuple[int, Fraction, Fraction]]]
+
+
+def _signed(evidence: dict[str, Any], terms: list[tuple[int, Fraction, Fraction]]) -> Iterator[_Signed]:
+    """Intervals on which a sign of the function or of its derivative is stated."""
+    if evidence.get("zero") is not None:
+        yield Fraction(0), Fraction(evidence["zero"]["radius"]), evidence["zero"]["sign"], terms
+    for piece in evidence.get("pieces", []):
+        low, high = map(Fraction, piece["interval"])
+        if "sign" in piece:
+            yield low, high, piece["sign"], terms
+        if "slope" in piece:
+            slope = [(k - 1, q, c * k) for k, q, c in terms if k] + [(k, q, c * q) for k, q, c in terms if q]
+            yield low, high, piece["slope"], slope
+    if evidence.get("infinity") is not None:
+        bound = Fraction(evidence["infinity"]["bound"])
+        yield bound, bound + 50, evidence["infinity"]["sign"], terms
+
+
+def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[list[Closed]]) -> Iterator[str]:
+    """Against the claim as the engine reads it."""
+    stated = document["claim"]
+    constants = document["program"]["constants"]
+    declared = "".join(f"const {name} = {value};" for name, value in constants.items())
+    program = dipc.load(f"program p; {declared} input q : real; output a : {{0, 1}}; a <- 0;")
+    verdicts = []
+    for row in document["rows"]:
+        cells = {"q": 0, "a": 0, **row.get("own", {})}
+        if "dd" in row:
+            cells["dd"] = row["dd"]
+        table = read_table([cells], program.core)
+        options = {name: stated[name] for name in ("alpha", "beta", "gamma")}
+        terms = resolve_claim(program.core, table, **options, eps=stated["eps"][0]).terms(table.rows[0])
+        if (terms.alpha_text, Fraction(terms.gamma.text)) != (row["alpha"], Fraction(row["gamma"])):
+            yield f"row {row['row']} has another alpha or gamma"
+        if terms.vacuous != row.get("vacuous", False):
+            yield f"row {row['row']}: vacuous or not"
+        for eps in (Fraction(1, 9), Fraction(3, 2), Fraction(11)):
+            least = min(Quotient.of(arm).enclosure(eps, 60) for arm in betas[row["beta"]])
+            claimed = terms.beta.at(eps, 60)
+            if not (least[0] <= claimed[1] and claimed[0] <= least[1]):
+                yield f"row {row['row']} has another beta"
+        verdicts.append(row["verdict"])
+        if row["obligation"] is not None:
+            entry = document["obligations"][row["obligation"]]
+            if probabilities[entry["probability"]] != probabilities[row["probability"]]:
+                yield f"row {row['row']}: another probability"
+            if (entry["beta"], entry["verdict"]) != (row["beta"], row["verdict"]):
+                yield f"row {row['row']}: another obligation"
+        elif not terms.vacuous and row["verdict"] != "undecided":
+            yield f"row {row['row']} without an obligation"
+    worst = next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
+    if document["verdict"] != worst:
+        yield "another verdict"
+
+
+def _derivation(data: dict[str, Any], document: dict[str, Any], probabilities: list[Closed]) -> Iterator[str]:
+    measures: list[Closed] = []
+    measurer = Measurer(MeasureLimits())
+    for number, record in enumerate(data["measures"]):
+        value = function(record["value"])
+        measures.append(value)
+        event = Event(
+            tuple(Noise(_FAMILIES[family], Fraction(rate), Fraction(mean)) for family, rate, mean in record["noises"]),
+            tuple(
+                Constraint(tuple((at, Fraction(c)) for at, c in coefficients), Fraction(constant))
+                for coefficients, constant in record["constraints"]
+            ),
+        )
+        if "unreplayed" not in record and Quotient.of(measurer.measure(event)) - value != 0:
+            yield f"measure {number} is another"
+    derived: list[Closed] = []
+    for entry in data["probabilities"]:
+        total: Closed = ExpPoly.zero()
+        for weight, numbers in entry["shares"]:
+            assert weight is None, "no sample has choices"
+            part: Closed = ExpPoly.one()
+            for number in numbers:
+                part = part * measures[number]
+            total = total + part
+        if "value" in entry and Quotient.of(total) - function(entry["value"]) != 0:
+            yield "a probability is not the sum of its shares"
+        derived.append(total)
+    for row in document["rows"]:
+        if (
+            row["probability"] is not None
+            and Quotient.of(derived[row["derivation"]]) - probabilities[row["probability"]] != 0
+        ):
+            yield f"row {row['row']} has another probability"
