@@ -162,6 +162,10 @@ class Claim:
             return row.gamma.value
         if self.gamma is None:
             return Fraction(0)
+        tree = self.gamma.tree
+        if isinstance(tree, Name) and tree.name == "free" and tree.name not in names:
+            advice = ("give gamma a number", "`dipc check --gamma free` decides a claim for every gamma")
+            raise self.gamma.error("E0614", "gamma is free, and one gamma is needed here", tree, "", *advice)
         value = constant_of(self.gamma.value(names))
         if value is None:
             raise self.gamma.error(

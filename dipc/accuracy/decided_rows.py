@@ -92,10 +92,10 @@ class DecidedRows(Rows):
             if wanted[place]:
                 yield self._names.result(self._table[at], self._outcomes[place])
 
-    def with_outcomes(self) -> Iterator[tuple[Row, Outcome]]:
-        """The rows as the table has them, each with its outcome; rows with equal outcomes share one object."""
-        for row, place in zip(self._table, self._numbers, strict=False):
-            yield row, self._outcomes[place]
+    @property
+    def outcomes(self) -> tuple[Sequence[Outcome], Sequence[int]]:
+        """The distinct outcomes, and for each row the number of its own among them."""
+        return self._outcomes, self._numbers
 
     def __len__(self) -> int:
         return len(self._numbers)

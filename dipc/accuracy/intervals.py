@@ -43,7 +43,7 @@ def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Form])
     high = None if tree.high is None else _end(source, tree.high, constants)
     if low < 0:
         raise _error(source, tree.low, "E0622", f"eps is positive, but the interval begins at {low}", "begin with `(0`")
-    if low == 0 and tree.low_closed and high != 0:
+    if low == 0 and tree.low_closed and (high != 0 or tree.high_closed):
         raise _error(source, tree, "E0623", "eps = 0 is not a privacy budget", "begin with `(0`, which leaves 0 out")
     assert high is not None or not tree.high_closed, "the parser refuses `inf]`"
     if high is not None and (high < low or (high == low and not (tree.low_closed and tree.high_closed)) or high == 0):

@@ -111,6 +111,13 @@ class PackedRows(Sequence[Row]):
             for column, seen, cells in zip(self._columns, self._seen, zip(*fresh, strict=True), strict=True):
                 column.extend([seen[cell] for cell in cells])
 
+    @property
+    def columns(self) -> list[tuple[Sequence[Cell | None], NumberList]]:
+        """The distinct cells of each column, and for each row the number of its cell among them: the inputs, the
+        outputs, then alpha, beta, gamma and dd."""
+        self._settle()
+        return [(seen.cells, numbers) for seen, numbers in zip(self._seen, self._columns, strict=True)]
+
     def __len__(self) -> int:
         return len(self._columns[-1]) + len(self._fresh)
 
@@ -137,3 +144,13 @@ class PackedRows(Sequence[Row]):
     def _row(self, number: int, cells: tuple[Cell | None, ...]) -> Row:
         inputs = cast(tuple[Cell, ...], cells[: self._inputs])
         return Row(number, inputs, cells[self._inputs : self._outputs], *cells[self._outputs :])
+
+
+def packed(rows: Sequence[Row], inputs: int, outputs: int) -> PackedRows:
+    """The same rows in columns."""
+    if isinstance(rows, PackedRows):
+        return rows
+    result = PackedRows(inputs, outputs)
+    for row in rows:
+        result.append((*row.inputs, *row.outputs, row.alpha, row.beta, row.gamma, row.dd))
+    return result

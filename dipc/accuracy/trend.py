@@ -193,7 +193,7 @@ def _inverse(it: Trend) -> Trend:
 def _power(base: Trend, exponent: Expr) -> Trend:
     if not isinstance(exponent, Number):
         return Trend(continuous=False)
-    result = Trend(True, True, True, False, True)
+    result = Trend(True, True, True, False, True, base.continuous)
     for _ in range(int(exponent.value)):
         result = _product(result, base)
     return result

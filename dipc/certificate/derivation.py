@@ -21,7 +21,7 @@ from dipc.accuracy.probability import Cells, Factor, Needs, Probabilities, Share
 from dipc.accuracy.reaching import ChoiceChain
 from dipc.certificate.choices import affordable, numbers_of, written_chain
 from dipc.certificate.normal_event import EventShape, NormalEvent, event_data, read_back
-from dipc.certificate.terms import closed_data
+from dipc.certificate.terms import FunctionData
 from dipc.exact.event import Event
 from dipc.exact.quotient import Closed, Quotient
 from dipc.verifier.derivation import long_sums
@@ -38,7 +38,8 @@ class Derivations:
     """The derivations of one table's probabilities."""
 
     def __init__(self, probabilities: Probabilities) -> None:
-        self._probabilities = probabilities
+        self.probabilities = probabilities
+        self.functions = FunctionData()
         self._allowance = Allowance()
         self._measures: list[dict[str, Any]] = []
         self._chains: list[dict[str, Any]] = []
@@ -56,7 +57,7 @@ class Derivations:
 
     def add(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> int:
         """The number of the probability's derivation; raises as `Probabilities.probability` does."""
-        probabilities = self._probabilities
+        probabilities = self.probabilities
         plan = probabilities.plan_key(inputs, outputs)
         needs = self._needs.get(plan)
         if needs is None:
@@ -73,8 +74,8 @@ class Derivations:
         return number
 
     def _added(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> int:
-        value = self._probabilities.probability(inputs, outputs, gamma)
-        shares = tuple(self._share(share) for share in self._probabilities.shares(inputs, outputs, gamma))
+        value = self.probabilities.probability(inputs, outputs, gamma)
+        shares = tuple(self._share(share) for share in self.probabilities.shares(inputs, outputs, gamma))
         known = self._by_shares.get(shares)
         if known is None:
             known = self._by_shares[shares] = len(self._values)
@@ -92,7 +93,7 @@ class Derivations:
             "measures": self._measures,
             "choices": [affordable(chain) for chain in self._chains],
             "probabilities": [
-                _shares_data(shares) | ({} if _is_measure(shares) else {"value": closed_data(value.value)})
+                _shares_data(shares) | ({} if _is_measure(shares) else {"value": self.functions.of(value.value)})
                 for shares, value in zip(self._shares, self._values, strict=True)
             ],
         }
@@ -119,7 +120,7 @@ class Derivations:
         end = numbers[share.node]
         weights = self._chains[number]["weights"]
         assert share.weight is not None
-        weights[end - len(self._chains[number]["steps"])] = closed_data(share.weight)
+        weights[end - len(self._chains[number]["steps"])] = self.functions.of(share.weight)
         return (number, end), measures
 
     def _measure(self, factor: Factor) -> int:
@@ -139,13 +140,13 @@ class Derivations:
             number = self._by_event.get(normal)
             if number is None:
                 number = self._by_event[normal] = len(self._measures)
-                self._measures.append(_record(normal, value, self._allowance))
+                self._measures.append(_record(normal, value, self.functions.of(value), self._allowance))
             self._by_constants[part, constants] = number
         return number
 
 
-def _record(event: NormalEvent, value: Closed, allowance: Allowance) -> dict[str, Any]:
-    record = event_data(event) | {"value": closed_data(value)}
+def _record(event: NormalEvent, value: Closed, data: Any, allowance: Allowance) -> dict[str, Any]:
+    record = event_data(event) | {"value": data}
     terms = len(value.numerator) + len(value.denominator) if isinstance(value, Quotient) else len(value) + 1
     why = unreplayed(read_back(event), terms, allowance)
     return record if why is None else record | {"unreplayed": why}

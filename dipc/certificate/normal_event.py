@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 from dipc.exact.event import Constraint, Event, Family, Noise
@@ -20,11 +21,11 @@ NAMES = {Family.LAPLACE: "laplace", Family.ONE_SIDED: "one-sided", Family.DISCRE
 #: How often the numbering is refined by what neighbors are like.
 _ROUNDS = 3
 
-#: ((noise, coefficient), ...) and the constant.
-_Row = tuple[tuple[tuple[int, Fraction], ...], Fraction]
+#: A rational as numerator and denominator: it costs little to compare.
+_Ratio = tuple[int, int]
 
-#: Families and rates of the noises, which have the mean 0, and the constraints.
-NormalEvent = tuple[tuple[tuple[str, Fraction], ...], tuple[_Row, ...]]
+#: Families and rates of the noises, which have the mean 0, and the constraints: ((noise, coefficient), ...), constant.
+NormalEvent = tuple[tuple[tuple[str, _Ratio], ...], tuple[tuple[tuple[tuple[int, _Ratio], ...], _Ratio], ...]]
 
 
 class EventShape:
@@ -34,8 +35,16 @@ class EventShape:
         assert not any(c.strict for c in event.constraints), (
             "integers are compared by >= and continuous noise either way"
         )
-        self._laws = [(NAMES[noise.family], noise.rate) for noise in event.noises]
-        self._rows = [c.coefficients for c in event.constraints]
+        self._laws = [(NAMES[noise.family], noise.rate.as_integer_ratio()) for noise in event.noises]
+        self._colors = _ranks(self._laws)
+        self._values = sorted({c for constraint in event.constraints for _, c in constraint.coefficients})
+        rank = {c: at for at, c in enumerate(self._values)}
+        #: Coefficients by rank; and for each noise the constraints it is in, its coefficient there, and the others.
+        self._rows = [[(i, rank[c]) for i, c in constraint.coefficients] for constraint in event.constraints]
+        self._lines: list[list[tuple[int, int, list[tuple[int, int]]]]] = [[] for _ in self._laws]
+        for row, coefficients in enumerate(self._rows):
+            for i, c in coefficients:
+                self._lines[i].append((row, c, [(j, d) for j, d in coefficients if j != i]))
 
     def constants(self, event: Event) -> tuple[Fraction, ...]:
         """The constants of the constraints on noises that are moved to the mean 0, for an event of this shape."""
@@ -52,28 +61,56 @@ class EventShape:
 
     def normal(self, constants: tuple[Fraction, ...]) -> NormalEvent:
         """The event of this shape with these `constants`; equal ones are written once."""
-        rows = list(zip(self._rows, constants, strict=True))
-        place = _numbering(self._laws, rows)
-        found: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
-        for coefficients, constant in rows:
-            moved = sorted((place[i], c) for i, c in coefficients)
+        whole = lcm(*[constant.denominator for constant in constants])
+        place = self._numbering([constant.numerator * (whole // constant.denominator) for constant in constants])
+        found: dict[tuple[tuple[int, _Ratio], ...], Fraction] = {}
+        for coefficients, constant in zip(self._rows, constants, strict=True):
+            moved = [(i, self._values[c]) for i, c in sorted((place[i], c) for i, c in coefficients)]
             size = abs(moved[0][1]) if moved else Fraction(1)
             if size != 1:
                 moved, constant = [(i, c / size) for i, c in moved], constant / size
-            key = tuple(moved)
+            key = tuple((i, c.as_integer_ratio()) for i, c in moved)
             # Of two constraints that differ in the constant only, the stronger one says it all.
-            found[key] = min(found.get(key, constant), constant)
+            known = found.get(key)
+            if known is None or constant < known:
+                found[key] = constant
         noises = sorted((place[i], law) for i, law in enumerate(self._laws))
-        return tuple(law for _, law in noises), tuple(sorted(found.items()))
+        rows = tuple((key, constant.as_integer_ratio()) for key, constant in sorted(found.items()))
+        return tuple(law for _, law in noises), rows
+
+    def _numbering(self, constants: Sequence[int]) -> list[int]:
+        """New numbers 0, 1, ... of the noises: by law, then by the constraints they are in, with these constants."""
+        colors = self._colors
+        for _ in range(_ROUNDS):
+            if len(set(colors)) == len(colors):
+                break
+            refined = _ranks(
+                [
+                    (
+                        color,
+                        sorted(
+                            (c, constants[row], sorted((colors[j], d) for j, d in others)) for row, c, others in said
+                        ),
+                    )
+                    for color, said in zip(colors, self._lines, strict=True)
+                ]
+            )
+            if refined == colors:
+                break
+            colors = refined
+        place = [0] * len(colors)
+        for at, i in enumerate(sorted(range(len(colors)), key=lambda i: (colors[i], i))):
+            place[i] = at
+        return place
 
 
 def event_data(event: NormalEvent) -> dict[str, Any]:
     """The event as `dipc.verifier.events` reads it."""
     noises, constraints = event
     return {
-        "noises": [[family, str(rate), "0"] for family, rate in noises],
+        "noises": [[family, _text(rate), "0"] for family, rate in noises],
         "constraints": [
-            [[[i, str(c)] for i, c in coefficients], str(constant)] for coefficients, constant in constraints
+            [[[i, _text(c)] for i, c in coefficients], _text(constant)] for coefficients, constant in constraints
         ],
     }
 
@@ -83,8 +120,11 @@ def exact_event(event: NormalEvent) -> Event:
     families = {name: family for family, name in NAMES.items()}
     noises, constraints = event
     return Event(
-        tuple(Noise(families[family], rate, Fraction(0)) for family, rate in noises),
-        tuple(Constraint(coefficients, constant) for coefficients, constant in constraints),
+        tuple(Noise(families[family], Fraction(*rate), Fraction(0)) for family, rate in noises),
+        tuple(
+            Constraint(tuple((i, Fraction(*c)) for i, c in coefficients), Fraction(*constant))
+            for coefficients, constant in constraints
+        ),
     )
 
 
@@ -92,35 +132,17 @@ def read_back(event: NormalEvent) -> events.Event:
     """What `dipc.verifier.events` reads where `event_data` was written."""
     noises, constraints = event
     return events.Event(
-        tuple(events.Noise(events.Family(family), rate, Fraction(0)) for family, rate in noises),
-        tuple(events.Constraint(dict(coefficients), constant) for coefficients, constant in constraints),
+        tuple(events.Noise(events.Family(family), Fraction(*rate), Fraction(0)) for family, rate in noises),
+        tuple(
+            events.Constraint({i: Fraction(*c) for i, c in coefficients}, Fraction(*constant))
+            for coefficients, constant in constraints
+        ),
     )
 
 
-def _numbering(laws: Sequence[tuple[str, Fraction]], rows: Sequence[_Row]) -> list[int]:
-    """New numbers 0, 1, ... of the noises: by law, then by the constraints they are in."""
-    colors = _ranks(laws)
-    lines: list[list[tuple[tuple[Fraction, Fraction], list[tuple[int, Fraction]]]]] = [[] for _ in laws]
-    for coefficients, constant in rows:
-        for i, c in coefficients:
-            lines[i].append(((c, constant), [(j, d) for j, d in coefficients if j != i]))
-    for _ in range(_ROUNDS):
-        if len(set(colors)) == len(colors):
-            break
-        refined = _ranks(
-            [
-                (color, sorted((own, sorted((colors[j], d) for j, d in others)) for own, others in said))
-                for color, said in zip(colors, lines, strict=True)
-            ]
-        )
-        if refined == colors:
-            break
-        colors = refined
-    order = sorted(range(len(laws)), key=lambda i: (colors[i], i))
-    place = [0] * len(laws)
-    for at, i in enumerate(order):
-        place[i] = at
-    return place
+def _text(ratio: _Ratio) -> str:
+    above, below = ratio
+    return str(above) if below == 1 else f"{above}/{below}"
 
 
 def _ranks(keys: Sequence[Any]) -> list[int]:

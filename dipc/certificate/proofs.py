@@ -33,6 +33,11 @@ def interval_proof(interval: Interval, decision: Decision | None) -> dict[str, A
     assert_never(decision)
 
 
+def cell_proof(interval: Interval, decision: Decision | None) -> dict[str, Any]:
+    """What shows f >= 0 on a cell; `decision` is None for f = 0."""
+    return interval_proof(interval, decision) or {"interval": str(interval)}
+
+
 def counterexample_data(found: Counterexample) -> dict[str, Any]:
     """The eps and the two enclosures."""
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dipc.accuracy.cells import Cell
 from dipc.accuracy.claim import Terms
 from dipc.accuracy.closed_form import ClosedForm
 from dipc.accuracy.decide import Decider, Proof, Settled
@@ -17,15 +14,17 @@ from dipc.accuracy.decided_rows import Outcome
 from dipc.accuracy.evidence import Evidence
 from dipc.accuracy.expression import ClaimExpression
 from dipc.accuracy.outcome import Report, Verdict
+from dipc.accuracy.packed import packed
 from dipc.accuracy.table import Row
-from dipc.certificate.arms import arms_of
+from dipc.certificate.arms import Least, least_of
+from dipc.certificate.cover import cover
 from dipc.certificate.derivation import Derivations
 from dipc.certificate.numbers import rational
-from dipc.certificate.proofs import counterexample_data, interval_proof, positive_proof
+from dipc.certificate.proofs import cell_proof, counterexample_data, interval_proof, positive_proof
+from dipc.certificate.rows import HOLE, RowTexts
 from dipc.certificate.seal import encode, seal
-from dipc.certificate.terms import closed_data
 from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
+from dipc.exact.limits import LimitReached, Undecided
 from dipc.exact.quotient import Closed, Quotient
 from dipc.syntax.printer import print_expression
 from dipc.verifier.budget import Budget
@@ -36,12 +35,8 @@ SCHEMA = "dipc.certificate/1"
 
 _IN_PIECES = "this beta is not one closed form for every eps, nor the least of some"
 
-#: What stands in the text of a row where rows with the same outcome differ; no text of a program has the character.
-_HOLE_VALUE = "\0"
-_HOLE = json.dumps(_HOLE_VALUE)
-
-#: A beta as it is certified: a closed form, the least of some, or, as its text, not at all.
-_Beta = ClosedForm | tuple[ClosedForm, ...] | str
+#: A beta as it is certified: a closed form, the least of the greatest of some, or, as its text, not at all.
+_Beta = ClosedForm | Least | str
 
 
 def certify(report: Report, tool: str = "dipc") -> str:
@@ -54,14 +49,6 @@ def certify(report: Report, tool: str = "dipc") -> str:
     if report.interrupted:
         raise ValueError("the check was interrupted: there is no certificate of a part of a table")
     return seal(_Writer(report, report.evidence).parts(tool))
-
-
-class _Texts(dict[Cell | None, str]):
-    """Cells encoded, each once."""
-
-    def __missing__(self, cell: Cell | None) -> str:
-        text = self[cell] = encode(None if cell is None else cell.text)
-        return text
 
 
 @dataclass(slots=True)
@@ -95,7 +82,9 @@ class _Writer:
     def parts(self, tool: str) -> dict[str, str | list[str]]:
         """The certificate without its digest, encoded."""
         program, table = self.evidence.program.core, self.evidence.table
-        rows = list(self._rows())
+        named = self.evidence.program
+        columns = packed(table.rows, len(named.inputs), len(named.outputs))
+        rows = list(RowTexts(columns, self.evidence.rows, self.derivations).texts(self._shared))
         document = {
             "schema": SCHEMA,
             "tool": tool,
@@ -127,23 +116,6 @@ class _Writer:
 
     # --- rows -------------------------------------------------------------------------------------
 
-    def _rows(self) -> Iterator[str]:
-        """Each row encoded; what rows with one outcome share is encoded once."""
-        shapes: dict[int, list[str]] = {}
-        texts = _Texts()
-        for row, outcome in self.evidence.rows.with_outcomes():
-            shape = shapes.get(id(outcome))
-            if shape is None:
-                shape = shapes[id(outcome)] = encode(self._shared(row, outcome)).split(_HOLE)
-            holes = [
-                f"[{','.join([texts[cell] for cell in row.inputs])}]",
-                f"[{','.join([texts[cell] for cell in row.outputs])}]",
-                str(row.number),
-            ]
-            if outcome.probability is not None:
-                holes.insert(0, str(self.derivations.add(row.inputs, row.outputs, outcome.terms.gamma)))
-            yield "".join([part for pair in zip(shape, [*holes, ""], strict=True) for part in pair])
-
     def _shared(self, row: Row, outcome: Outcome) -> dict[str, Any]:
         """What the rows with this outcome have in common, with holes for derivation, input, output and row, in this
         order when encoded. They have the same claim columns and dd, too."""
@@ -155,9 +127,9 @@ class _Writer:
         own = _own(row)
         if own:
             data["own"] = own
-        data |= {"input": _HOLE_VALUE, "output": _HOLE_VALUE, "row": _HOLE_VALUE}
+        data |= {"input": HOLE, "output": HOLE, "row": HOLE}
         if probability is not None:
-            data["derivation"] = _HOLE_VALUE
+            data["derivation"] = HOLE
         data["probability"] = None if probability is None else self._probability(probability)
         if terms.vacuous:
             data["vacuous"] = True
@@ -185,22 +157,26 @@ class _Writer:
                 case ClosedForm():
                     data = {"value": self._closed(beta.value)}
                 case tuple():
-                    data = {"min": [self._closed(arm.value) for arm in beta]}
+                    data = {"min": [self._greatest(arms) for arms in beta]}
                 case str():
                     data = {"value": None, "reason": _IN_PIECES}
             self.beta_data.append(data)
         return known
+
+    def _greatest(self, arms: tuple[ClosedForm, ...]) -> Any:
+        found = [self._closed(arm.value) for arm in arms]
+        return found[0] if len(found) == 1 else {"max": found}
 
     def _certified(self, row: Row, terms: Terms) -> _Beta:
         """The beta of a row in the form in which the checker will find it in the claim."""
         beta, own = terms.beta, _own(row)
         expression = own.get("beta", self.stated["beta"])
         if any(name in expression and mentions(expression, name) for name in ("min", "max", "abs")):
-            arms = self.reader.terms(own, None if row.dd is None else row.dd.text, Budget(), "beta")[2]
-            if arms is not None and len(arms) > 1:
-                return arms_of(self.evidence.claim, row, terms) or str(beta)
-            if arms is None:
+            read = self.reader.terms(own, None if row.dd is None else row.dd.text, Budget(), "beta")[2]
+            if read is None:
                 return str(beta)
+            if len(read) > 1 or len(read[0]) > 1:
+                return least_of(read) or str(beta)
         return beta if isinstance(beta, ClosedForm) else str(beta)
 
     # --- obligations ------------------------------------------------------------------------------
@@ -235,24 +211,43 @@ class _Writer:
             found = decider.proofs[probability, beta]
         return found
 
-    def _parts(self, probability: ClosedForm, arms: tuple[ClosedForm, ...], result: Settled) -> dict[str, Any]:
+    def _parts(self, probability: ClosedForm, least: Least, result: Settled) -> dict[str, Any]:
         """One claim for each argument of a `min`: all hold, or one fails."""
-        try:
-            proofs = [self._proof_of(probability, arm) for arm in arms]
-        except Undecided as undecided:
-            return {"function": None, "reason": undecided.reason}
         match result.verdict:
-            case Verdict.ACCURATE if all(None not in proof.decisions for proof in proofs):
-                return {"parts": [self._decided(proof, result) for proof in proofs]}
+            case Verdict.ACCURATE:
+                try:
+                    return {"parts": [self._part(probability, arms, result) for arms in least]}
+                except Undecided as undecided:
+                    return {"function": None, "reason": undecided.reason}
             case Verdict.INACCURATE:
                 assert result.counterexample is not None
                 eps = result.counterexample.eps
-                least = min(range(len(arms)), key=lambda at: arms[at].at(eps))
-                function = self._closed(proofs[least].slack)
-                example = counterexample_data(result.counterexample)
-                return {"parts": [{"argument": least, "function": function, "counterexample": example}]}
+                at = min(range(len(least)), key=lambda at: max(arm.at(eps) for arm in least[at]))
+                data = {"argument": at, "counterexample": counterexample_data(result.counterexample)}
+                if len(least[at]) == 1:
+                    data["function"] = self._closed(probability.value + least[at][0].value - 1)
+                return {"parts": [data]}
             case _:
                 return {"function": None, "reason": result.reason or _IN_PIECES}
+
+    def _part(self, probability: ClosedForm, arms: tuple[ClosedForm, ...], result: Settled) -> dict[str, Any]:
+        """What shows Pr >= 1 - max(arms). Raises Undecided."""
+        if len(arms) == 1:
+            proof = self._proof_of(probability, arms[0])
+            if None in proof.decisions:
+                raise LimitReached("steps", "the proof for one argument takes more than was spent on the verdict")
+            return self._decided(proof, result)
+        slacks = [probability.value + arm.value - 1 for arm in arms]
+        limits = self.evidence.program.limits.sign
+        return {
+            "covers": [
+                [
+                    {"argument": at, "function": self._closed(slacks[at]), "proof": cell_proof(interval, decision)}
+                    for at, interval, decision in cover(slacks, whole, limits)
+                ]
+                for whole in self.evidence.claim.intervals
+            ]
+        }
 
     def _decided(self, proof: Proof, result: Settled) -> dict[str, Any]:
         data: dict[str, Any] = {"function": self._closed(proof.slack)}
@@ -278,7 +273,7 @@ class _Writer:
     def _closed(self, value: Closed) -> Any:
         if isinstance(value, Quotient) and value.denominator != 1 and value.denominator not in self.positive:
             self.positive[value.denominator] = positive_proof(value.denominator, self.evidence.program.limits.sign)
-        return closed_data(value)
+        return self.derivations.functions.of(value)
 
 
 def _own(row: Row) -> dict[str, str]:

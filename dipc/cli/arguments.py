@@ -56,6 +56,12 @@ def digits_option(text: str) -> Callable[[_F], _F]:
     return decorate
 
 
+def quiet_option(command: _F) -> _F:
+    """The option -q of commands whose first line says it all."""
+    text = "Print the first line only, and no progress."
+    return click.option("--quiet", "-q", is_flag=True, help=text)(command)
+
+
 def output_option(command: _F) -> _F:
     """The option -o."""
     return click.option(

@@ -23,7 +23,7 @@ from dipc.cli.arguments import (
 from dipc.cli.check_all import check_all, for_all_of, least_of, wants_all
 from dipc.cli.exits import ExitCode
 from dipc.cli.limits import NAMES, parse_limits
-from dipc.cli.output import check_target, write_result, write_text
+from dipc.cli.output import check_distinct, check_target, write_result, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.scale import scale_options
 from dipc.cli.statement import statement_of
@@ -90,7 +90,9 @@ JSON_DIGITS = 15
     default=None,
     help="Decide inputs with equal obligations once; by default where --inputs are thousands.",
 )
-@click.option("--closed-form", metavar="ROW", type=click.IntRange(min=1), help="Write out the probability of one row.")
+@click.option(
+    "--closed-form", metavar="ROW", type=click.IntRange(min=1), help="Write out the probability of a row; JSON has all."
+)
 @click.option(
     "--limit",
     "limits",
@@ -130,15 +132,15 @@ def check(
     the reason.
     """
     begun = perf_counter()
-    if digits is None and form == "json":
-        digits = JSON_DIGITS
     check_target(target)
     check_target(proof, "--certificate")
+    check_distinct({"-o": target, "--certificate": proof, "--cache": cache}, program_path, table_path)
     at_least = least_of(for_all)
     definitions, for_all = for_all_of(definitions, for_all)
     constants = parse_definitions(definitions)
 
     from dipc.accuracy.check import check as decide
+    from dipc.accuracy.free_gamma import is_free
     from dipc.accuracy.load import load_source
     from dipc.accuracy.outcome import Interrupted
     from dipc.ideal.check import prepared
@@ -165,14 +167,15 @@ def check(
                 "--closed-form": closed_form,
                 "--certificate": proof,
                 "--classes": classes,
-                "--digits": digits if digits != JSON_DIGITS else None,
+                "--digits": digits,
                 "--jobs": jobs if jobs != "1" else None,
                 "--cache": cache,
                 "--dask": dask,
             },
         )
     # A cache or a cluster that cannot be used is refused before a long table is read.
-    crew = crew_of(click.get_current_context().with_resource(ExitStack()), jobs=jobs, cache=cache, dask=dask)
+    stack = click.get_current_context().with_resource(ExitStack())
+    crew = crew_of(stack, jobs=jobs, cache=cache, dask=dask, free=is_free(program, gamma))
     reading = perf_counter()
     found = grouped(program, table_path, inputs or None, classes, as_given=proof is not None)
     table = prepared(program, table_path, inputs or None) if found is None else found.table
@@ -189,7 +192,7 @@ def check(
                 gamma=gamma,
                 eps=eps,
                 progress=progress,
-                digits=digits,
+                digits=JSON_DIGITS if digits is None and form == "json" else digits,
                 keep_proofs=proof is not None,
                 crew=crew,
             )

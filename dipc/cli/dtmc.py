@@ -11,7 +11,7 @@ import click
 from dipc.accuracy.files import read_source
 from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
 from dipc.cli.exits import ExitCode
-from dipc.cli.output import check_target, write_text
+from dipc.cli.output import check_distinct, check_target, write_text
 from dipc.cli.terminal import look_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.report.page import Look
@@ -46,6 +46,7 @@ def dtmc(
     """Show a program's Markov chain: what each state knows of the noises drawn so far, and the exact probability of
     each step, given what is known."""
     check_target(target)
+    check_distinct({"-o": target}, program_path)
     constants = parse_definitions(definitions)
     eps = None if eps_text is None else positive_option("--eps", eps_text)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import TextIO
 
@@ -35,6 +36,21 @@ def check_target(path: Path | None, option: str = "-o") -> None:
         raise _refused(f"there is no directory `{directory}`", "make it first, or " + other)
     if not os.access(path if path.exists() else directory, os.W_OK):
         raise _refused(f"no permission to write `{path}`", other)
+
+
+def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
+    """Refuse two options that name one file, of which only what is written last would remain, and an option that names
+    a file that is read: the program or the table would be lost."""
+    sources = {path.resolve() for path in read if path is not None and path.is_file()}
+    seen: dict[Path, str] = {}
+    for option, path in written.items():
+        if path is None or (path.exists() and not path.is_file()):
+            continue
+        if path.resolve() in sources:
+            raise _refused(f"`{option}` would write over `{path}`, which is read", "give the result a file of its own")
+        first = seen.setdefault(path.resolve(), option)
+        if first != option:
+            raise _refused(f"`{path}` is given to both `{first}` and `{option}`", "give each one a file of its own")
 
 
 def _refused(message: str, note: str) -> DiagnosticError:
@@ -84,6 +100,13 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def first_line(text: str) -> str:
+    """What --quiet leaves of a report: its first line, whole again where it was broken."""
+    first, *rest = text.splitlines()
+    broken = takewhile(lambda line: line.startswith("  "), rest)
+    return " ".join([first, *map(str.strip, broken)]) + "\n"
 
 
 def write_text(path: Path | None, text: str) -> None:

@@ -10,7 +10,7 @@ import click
 from dipc.accuracy.files import read_source
 from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
 from dipc.cli.exits import ExitCode
-from dipc.cli.output import check_target, write_text
+from dipc.cli.output import check_distinct, check_target, write_text
 from dipc.cli.terminal import look_of
 from dipc.report.page import Look
 
@@ -39,6 +39,7 @@ def prob(
 ) -> ExitCode:
     """Show every output at one input with its exact probability, in closed form, for every eps."""
     check_target(target)
+    check_distinct({"-o": target}, program_path)
     constants = parse_definitions(definitions)
     eps = None if eps_text is None else positive_option("--eps", eps_text)
 

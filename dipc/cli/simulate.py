@@ -15,7 +15,7 @@ from dipc.cli.arguments import define_option, output_option, parse_definitions, 
 from dipc.cli.exits import ExitCode
 from dipc.cli.inputs import parse_input, parse_output
 from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_target, write_text
+from dipc.cli.output import check_distinct, check_target, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of, write, write_diagnostics
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -112,6 +112,7 @@ def simulate(
     probabilities are right, a mismatch has probability 1 - confidence at most.
     """
     check_target(target)
+    check_distinct({"-o": target}, program_path)
     constants = parse_definitions(definitions)
     eps = positive_option("--eps", eps_text)
     gamma = _gamma(gamma_text, outputs)

@@ -15,10 +15,11 @@ from dipc.cli.arguments import (
     output_option,
     parse_definitions,
     program_argument,
+    quiet_option,
 )
 from dipc.cli.exits import ExitCode
 from dipc.cli.limits import NAMES, parse_limits
-from dipc.cli.output import check_target, write_text
+from dipc.cli.output import check_distinct, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.statement import statement_of
 from dipc.cli.terminal import look_of
@@ -78,6 +79,7 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
     multiple=True,
     help=f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
 )
+@quiet_option
 def solve(
     program_path: Path,
     table_path: Path | None,
@@ -92,6 +94,7 @@ def solve(
     form: str,
     target: Path | None,
     limits: tuple[str, ...],
+    quiet: bool,
 ) -> ExitCode:
     """Find the least eps, alpha, beta or gamma with which a claim holds at every row of a table.
 
@@ -99,6 +102,7 @@ def solve(
     there is none is proved as well.
     """
     check_target(target)
+    check_distinct({"-o": target}, program_path, table_path)
     constants = parse_definitions(definitions)
     if wanted is None:
         notes = ("give `--for eps`, `--for alpha`, `--for beta` or `--for gamma`",)
@@ -111,7 +115,7 @@ def solve(
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     table = prepared(program, table_path, inputs or None)
-    with ProgressBar(f"solving {program.name} for {wanted}") as progress:
+    with ProgressBar(f"solving {program.name} for {wanted}", silent=quiet) as progress:
         found = find(
             program,
             table,
@@ -127,8 +131,9 @@ def solve(
         text = render_json(found)
     else:
         statement = statement_of(program, table, alpha=alpha, beta=beta, gamma=gamma, program_path=program_path)
-        look = look_of(sys.stdout) if target is None else Look()
+        look = look_of(sys.stdout) if target is None and not quiet else Look()
         text = render(found, statement, program.inputs, program.outputs, look)
+        text = first_line(text) if quiet else text
     write_text(target, text)
     return {
         "solved": ExitCode.ACCURATE,

@@ -11,7 +11,7 @@ from dipc.accuracy.files import read_source
 from dipc.cli.arguments import define_option, inputs_option, output_option, parse_definitions, program_argument
 from dipc.cli.exits import ExitCode
 from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_target, write_result
+from dipc.cli.output import check_distinct, check_target, write_result
 
 _EPILOG = """
 \b
@@ -39,6 +39,7 @@ def table(
     The answers are those of the program's `ideal` block. Inputs that are not named range over their whole domain.
     """
     check_target(target)
+    check_distinct({"-o": target}, program_path)
     constants = parse_definitions(definitions)
 
     from dipc.accuracy.load import load_source

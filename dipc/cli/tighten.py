@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from dipc.accuracy.files import read_source
-from dipc.cli.arguments import digits_option, inputs_option, output_option, program_argument
+from dipc.cli.arguments import digits_option, inputs_option, output_option, program_argument, quiet_option
 from dipc.cli.exits import ExitCode
 from dipc.cli.families import member_text, members, parse_family, table_path
 from dipc.cli.limits import NAMES, parse_limits
-from dipc.cli.output import check_target, write_text
+from dipc.cli.output import check_distinct, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.statement import statement_of
 from dipc.cli.terminal import look_of, write
@@ -91,6 +91,7 @@ Exit codes: 0 found, 2 bad input, 3 undecided (some row is past a limit),
     multiple=True,
     help=f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
 )
+@quiet_option
 def tighten(
     program_path: Path,
     pattern: Path | None,
@@ -105,12 +106,14 @@ def tighten(
     target: Path | None,
     plot: Path | None,
     limits: tuple[str, ...],
+    quiet: bool,
 ) -> ExitCode:
     """Find the least factor f such that the claim holds with f*beta at every row, and the best 1/κ with integer κ.
 
     The result is exact: a certified enclosure to as many digits as asked for, with the row and the eps that need it.
     """
     check_target(target)
+    check_distinct({"-o": target, "--plot": plot}, program_path, pattern)
     family = parse_family(definitions)
 
     from dipc.report.tighten import render, render_family
@@ -122,7 +125,8 @@ def tighten(
         check_target(plot, "--plot")
         check_plot(plot, family)
     claim = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
-    run = _Run(read_source(program_path), program_path, pattern, inputs, claim, parse_limits(limits), digits or DIGITS)
+    digits = digits or DIGITS
+    run = _Run(read_source(program_path), program_path, pattern, inputs, claim, parse_limits(limits), digits, quiet)
     ranged = any(len(values) > 1 for values in family.values())
     found = [run.member(constants, named=ranged) for constants in members(family)]
     match form:
@@ -131,16 +135,18 @@ def tighten(
         case "csv":
             text = render_csv(found)
         case _:
-            look = look_of(sys.stdout) if target is None else Look()
+            look = look_of(sys.stdout) if target is None and not quiet else Look()
             if ranged:
                 text = render_family(found, f"{run.name} ({program_path})", run.statement.beta, look)
             else:
                 text = render(found[0].found, run.statement, look)
+            text = first_line(text) if quiet else text
     if plot is not None:
         from dipc.report.tighten_plot import write_plot
 
         write_plot(plot, found, run.name, run.statement.beta)
-        write(sys.stderr, f"drawn to {plot}\n")
+        if not quiet:
+            write(sys.stderr, f"drawn to {plot}\n")
     write_text(target, text)
     return ExitCode.ACCURATE if all(member.found.complete for member in found) else ExitCode.UNDECIDED
 
@@ -161,6 +167,7 @@ class _Run:
         claim: Mapping[str, str | None],
         limits: Limits,
         digits: int,
+        quiet: bool,
     ) -> None:
         self._source = source
         self._path = path
@@ -169,6 +176,7 @@ class _Run:
         self._claim = claim
         self._limits = limits
         self._digits = digits
+        self._quiet = quiet
 
     def member(self, constants: Mapping[str, Fraction], *, named: bool) -> Member:
         """What is found for one member; a mistake says, if `named`, which member it is about."""
@@ -198,7 +206,7 @@ class _Run:
             program, table, alpha=claim["alpha"], beta=claim["beta"], gamma=claim["gamma"], program_path=self._path
         )
         what = f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else "")
-        with ProgressBar(what) as progress:
+        with ProgressBar(what, silent=self._quiet) as progress:
             return find(
                 program,
                 table,

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from math import lcm
-from typing import TypeVar
-
-import networkx as nx
+from typing import TYPE_CHECKING, TypeVar
 
 from dipc.exact.effort import Meter, TermLimit
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.quotient import Closed, Quotient
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 S = TypeVar("S", bound=Hashable)
 
@@ -75,6 +76,8 @@ def absorption_weights(
     Within each strongly connected component the weights leaving a state inside it must sum to at most 1. Raises
     Trapped if a component without an exit can be reached, LimitReached if that takes more work than the limit allows.
     """
+    import networkx as nx
+
     arithmetic = _Arithmetic(Meter(limit or TermLimit()))
     graph: nx.DiGraph[S] = nx.DiGraph()
     graph.add_node(start)

@@ -24,6 +24,9 @@ _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y"), flint.Ordering.lex)
 #: Common divisors are not looked for where both functions have a higher degree than this.
 _MOST_DEGREE = 2_000_000
 
+#: Nor where one has a higher degree than this, and the other is no polynomial in eps: the quotient may be dense.
+_MOST_DENSE_DEGREE = 20_000_000
+
 #: One term c·eps^k·e^{q·eps} as (k, q, c).
 Term = tuple[int, Fraction, Fraction]
 
@@ -236,9 +239,9 @@ class ExpPoly:
         Raises LimitReached where the degrees over the common unit are too high: FLINT works on dense polynomials.
         """
         (left, _), (right, _), unit = self._aligned(other)
-        degree = min(int(left.degrees()[1]), int(right.degrees()[1]))
-        if degree > _MOST_DEGREE:
-            raise LimitReached("degree", f"a common divisor of functions of degree {degree} was asked for")
+        degree, larger = sorted((int(left.degrees()[1]), int(right.degrees()[1])))
+        if degree > _MOST_DEGREE or (degree and larger > _MOST_DENSE_DEGREE):
+            raise LimitReached("degree", f"a common divisor of functions of degree {larger} was asked for")
         return ExpPoly(left.gcd(right), 0, unit)
 
     @property

@@ -8,8 +8,7 @@ their limits.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from dipc.exact.effort import TermLimit
 from dipc.exact.event import Constraint, Event, Family
@@ -18,6 +17,9 @@ from dipc.exact.limits import OutsideFragment
 from dipc.exact.polyhedral import PolyhedralLimits, polyhedral_measure
 from dipc.exact.quotient import Closed
 from dipc.exact.value_tree import value_tree_measure
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ def independent_parts(event: Event) -> list[Event]:
 
     Constraints without noises must have been removed. Noises are numbered anew in each part.
     """
+    import networkx as nx
+
     graph: nx.Graph[int] = nx.Graph()
     for c in event.constraints:
         first = c.coefficients[0][0]

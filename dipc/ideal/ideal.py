@@ -136,8 +136,12 @@ class Ideal:
         own = {self._to_ideal[slot]: finite[slot] for slot in self.finite_inputs}
         chain = explore(self.flow, own, wanted, self.program.limits.explore)
         whole = frozenset(self.whole_inputs)
-        regions = [self._region(found, finite, wanted or {}) for found in chain.exits]
-        return tuple(region for region in regions if not InputSet(region.guards, whole).is_empty)
+        paths = ((tuple(map(self._moved_constraint, irredundant(found.guards.items))), found) for found in chain.exits)
+        return tuple(
+            self._region(guards, found, finite, wanted or {})
+            for guards, found in paths
+            if not InputSet(guards, whole).is_empty
+        )
 
     def values(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
         """det at one input: a value for every input, in their order, to one for every output, in theirs.
@@ -157,8 +161,13 @@ class Ideal:
             given.append(cell.value)
         return tuple(self.pool.cell(value) for value in self.values(given))
 
-    def _region(self, found: ExitState, finite: Mapping[int, Value], wanted: Mapping[int, Value]) -> Region:
-        guards = tuple(self._moved_constraint(guard) for guard in irredundant(found.guards.items))
+    def _region(
+        self,
+        guards: tuple[Constraint, ...],
+        found: ExitState,
+        finite: Mapping[int, Value],
+        wanted: Mapping[int, Value],
+    ) -> Region:
         answer: list[Answer] = []
         for own in self.core.outputs:
             value = wanted.get(own, found.outputs.get(own))

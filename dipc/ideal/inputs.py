@@ -82,7 +82,7 @@ def parse_inputs(texts: str | Sequence[str], program: Program, option: str = "--
 
 def default_inputs(program: Program) -> FiniteInputs:
     """Every input of a program whose inputs are all finite. Raises DiagnosticError for other programs."""
-    note = "`dipc check` also takes a table of inputs with their answers, TABLE.csv"
+    note = "`dipc check`, `tighten` and `solve` also take a table of inputs with their answers, TABLE.csv"
     return _product([], program.core, "--inputs", (note,))
 
 
@@ -179,7 +179,7 @@ class _Reader:
                 "they cannot be enumerated without a range",
                 notes=(
                     f'give one, such as `{option} "{whole} = -1..1"` or `{option} "{whole} in {{0, 1/2}}"`',
-                    f"`{option} all` asks for a proof about all inputs at once",
+                    "`dipc check --inputs all` asks for a proof about all inputs at once",
                     *notes,
                 ),
             )

@@ -114,7 +114,8 @@ def _contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Dia
 
 
 def _infinite() -> Diagnostic:
-    return Diagnostic("E1112", "all inputs cannot be written as a table", notes=("give ranges: `q = -1..1`",))
+    notes = ("give ranges: `q = -1..1`", "`dipc check --inputs all` asks for a proof about all inputs at once")
+    return Diagnostic("E1112", "all inputs cannot be written as a table", notes=notes)
 
 
 def _too_many(count: int, limit: int) -> Diagnostic:

@@ -28,17 +28,16 @@ class Factors:
 
     def needs(self, probability: ClosedForm, beta: BetaForm) -> Iterator[Peak]:
         """Peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps, so that the greatest of their values
-        is the least factor for all eps of the intervals. None where Pr = 1 throughout. Raises LimitReached."""
+        is the least factor for all eps of the intervals. None where Pr = 1 and beta >= 0 throughout; an infinite one
+        where beta is negative, as no f > 0 suffices there even if Pr = 1. Raises LimitReached."""
         above, below = fraction_of(probability.value)
         missing = below - above
-        if missing.is_zero():
-            return
         for interval in self._intervals:
-            if interval.is_point and missing.value_is_zero(interval.lower):
-                continue
             negative = _negative_at(beta, interval, self._limits)
             if negative is not None:
-                yield Peak(negative, not missing.value_is_zero(negative), None)
+                yield Peak(negative, True, None)
+                continue
+            if missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower)):
                 continue
             met: Fraction | Root | None = None
             for part in parts_of(beta, interval, self._limits):

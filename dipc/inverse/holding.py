@@ -18,6 +18,7 @@ from dipc.exact.quotient import Quotient
 from dipc.exact.sign import Fails, FailureRegion, Interval, RegionEnd, Root, SignLimits, decide_nonnegative
 from dipc.exact.sign.limits import Budget
 from dipc.exact.sign.root import refine_within
+from dipc.inverse.solution import Span
 
 #: A rational eps, an isolated root, or None for infinity.
 Place = Fraction | Root | None
@@ -134,14 +135,16 @@ class Comparison:
         return 1 if root.lower >= value else -1
 
 
-def start_point(cut: Cut, digits: int, limits: SignLimits) -> EndPoint:
-    """The lower end of what begins at the cut."""
-    return _point(cut.place, digits, limits, included=not cut.after)
-
-
-def end_point(cut: Cut, digits: int, limits: SignLimits) -> EndPoint:
-    """The upper end of what ends at the cut."""
-    return _point(cut.place, digits, limits, included=cut.after)
+def span_between(start: Cut, end: Cut, digits: int, limits: SignLimits) -> Span:
+    """What lies between two cuts. The ends get more digits than asked for where they would look like one place, and
+    are not. Raises LimitReached."""
+    found = Span(
+        _point(start.place, digits, limits, included=not start.after),
+        _point(end.place, digits, limits, included=end.after),
+    )
+    if found.is_point and Comparison(limits).places(start.place, end.place):
+        return span_between(start, end, 2 * digits, limits)
+    return found
 
 
 def _point(place: Place, digits: int, limits: SignLimits, *, included: bool) -> EndPoint:

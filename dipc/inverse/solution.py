@@ -39,7 +39,8 @@ class Status(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Span:
     """A maximal interval of eps; a single point where both ends are the same. Ends that are not rational are cells: the
-    number cut off after the digits asked for, and one unit of the last digit more."""
+    number cut off after the digits asked for, or after more where different ends would look the same, and one unit of
+    the last digit more."""
 
     start: EndPoint
     end: EndPoint

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.digits import number_cell, root_cell
+from dipc.accuracy.digits import number_cell
 from dipc.accuracy.form import FLAT, Form, TooLarge
 from dipc.accuracy.intervals import intervals_text
-from dipc.accuracy.outcome import EndPoint
 from dipc.accuracy.parts import fraction_of
 from dipc.accuracy.piecewise import PiecewiseForm
 from dipc.accuracy.selection import Kind, Selection
@@ -17,9 +16,10 @@ from dipc.exact.exppoly import ExpPoly
 from dipc.exact.limits import Undecided
 from dipc.exact.optimum import Number
 from dipc.exact.quotient import Closed, Quotient
-from dipc.exact.sign import Holds, Interval, Root, SignLimits, decide_nonnegative
+from dipc.exact.sign import Holds, Interval, SignLimits, decide_nonnegative
+from dipc.inverse.holding import Cut, cuts, span_between
 from dipc.inverse.obligations import Obligations, Unknown
-from dipc.inverse.solution import BetaSolution, EnvelopePiece, Span, Status
+from dipc.inverse.solution import BetaSolution, EnvelopePiece, Status
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,10 +100,9 @@ def _inside(interval: Interval) -> Fraction:
 
 
 def _whole(found: _Missing, interval: Interval, digits: int, limits: SignLimits) -> EnvelopePiece:
-    lower = EndPoint(interval.lower, interval.lower, interval.lower_closed)
-    upper = _upper(interval)
     value = _value(*fraction_of(found.value), interval.lower, digits, limits) if interval.is_point else None
-    return EnvelopePiece(Span(lower, upper), str(ClosedForm(found.value)), found.rows, value)
+    span = span_between(*cuts(interval), digits, limits)
+    return EnvelopePiece(span, str(ClosedForm(found.value)), found.rows, value)
 
 
 def _split(
@@ -113,34 +112,22 @@ def _split(
     pieces = []
     for piece in envelope.pieces(interval, limits):
         owner = next(found for found in highest if _is(found, piece.numerator, piece.denominator))
-        lower = _end(piece.lower, interval.lower, interval.lower_closed, digits, limits)
-        upper = (
-            _upper(interval)
-            if piece.upper is None
-            else _end(piece.upper, interval.upper, interval.upper_closed, digits, limits)
+        span = span_between(
+            Cut(piece.lower, piece.lower == interval.lower and not interval.lower_closed),
+            Cut(piece.upper, piece.upper != interval.upper or interval.upper_closed),
+            digits,
+            limits,
         )
         value = (
             _value(piece.numerator, piece.denominator, interval.lower, digits, limits) if interval.is_point else None
         )
-        pieces.append(EnvelopePiece(Span(lower, upper), str(ClosedForm(owner.value)), owner.rows, value))
+        pieces.append(EnvelopePiece(span, str(ClosedForm(owner.value)), owner.rows, value))
     return pieces
 
 
 def _is(found: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
     above, below = fraction_of(found.value)
     return above * denominator == numerator * below
-
-
-def _upper(interval: Interval) -> EndPoint:
-    if interval.upper is None:
-        return EndPoint(Fraction(0), None, False)
-    return EndPoint(interval.upper, interval.upper, interval.upper_closed)
-
-
-def _end(place: Fraction | Root, outer: Fraction | None, closed: bool, digits: int, limits: SignLimits) -> EndPoint:
-    if isinstance(place, Root):
-        return EndPoint(*root_cell(place, digits, limits), included=True)
-    return EndPoint(place, place, closed if place == outer else True)
 
 
 def _value(

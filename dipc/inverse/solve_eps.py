@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dipc.accuracy.intervals import intervals_text
 from dipc.exact.limits import Undecided
 from dipc.exact.sign import Interval, SignLimits
-from dipc.inverse.holding import Comparison, Stretch, cuts, end_point, failing_regions, outside, start_point, stretches
+from dipc.inverse.holding import Comparison, Stretch, cuts, failing_regions, outside, span_between, stretches
 from dipc.inverse.obligations import Obligation, Obligations, Unknown
-from dipc.inverse.solution import EpsSolution, Span, Status
+from dipc.inverse.solution import EpsSolution, Status
 
 
 def solve_eps(obligations: Obligations, digits: int) -> EpsSolution:
@@ -50,7 +50,7 @@ def solve_eps(obligations: Obligations, digits: int) -> EpsSolution:
         status=status,
         rows=rows,
         remark=remark,
-        holds=tuple(Span(start_point(a, digits, limits), end_point(b, digits, limits)) for a, b in holds),
+        holds=tuple(span_between(a, b, digits, limits) for a, b in holds),
         everywhere=status is Status.SOLVED and not any(failing),
         from_there_on=status is Status.SOLVED and _to_the_end(held, intervals),
     )

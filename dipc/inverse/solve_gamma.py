@@ -18,11 +18,12 @@ from dipc.accuracy.table import Row
 from dipc.chain.symbolic import is_symbolic
 from dipc.exact.exppoly import ExpPoly
 from dipc.exact.limits import LimitReached, Undecided
+from dipc.exact.optimum.limit import Infinite, limit_at_zero
 from dipc.exact.sign import Interval, Root, SignLimits, isolate_roots
 from dipc.inverse.holding import holds_throughout
 from dipc.inverse.requests import Request, refuse_dependence
 from dipc.inverse.solution import Cell, GammaSolution, Status
-from dipc.inverse.steps import Smooth, Steps, course_of, grows_up_to, largest_distance, limit_at_zero_is_fixed
+from dipc.inverse.steps import Smooth, Steps, course_of, grows_up_to, largest_distance, settled_at_zero
 
 #: Gammas above 10 to the power of this are not tried, nor below 10 to the power of its negative.
 MOST_MAGNITUDE = 300
@@ -134,22 +135,19 @@ class _Search:
         if self._claim.intervals[0].lower > 0:
             return None
         for claimed in self._open:
-            if limit_at_zero_is_fixed(course_of(self._probabilities, claimed.row)) and self._fails_at_zero(claimed):
-                remark = "as eps goes to 0, Pr has a limit that no gamma changes, and it is below that of 1 - beta"
+            settled = settled_at_zero(self._probabilities, claimed.row)
+            if settled is not None and self._fails_at_zero(claimed, settled):
+                remark = "as eps goes to 0, Pr has a limit below that of 1 - beta, whatever gamma is"
                 return self.answer(Status.NONE, None, (claimed.row.number,), remark)
         return None
 
-    def _fails_at_zero(self, claimed: _Claimed) -> bool:
-        """Whether Pr - 1 + beta has a negative limit as eps goes to 0, for gamma = 1 and so for all."""
+    def _fails_at_zero(self, claimed: _Claimed, gamma: Fraction) -> bool:
+        """Whether Pr - 1 + beta has at this gamma a negative limit as eps goes to 0."""
         _, numerator, denominator = self._pieces(claimed.beta, self._claim.intervals[0])[0]
-        probability = self._probability(claimed, Fraction(1)).value
+        probability = self._probability(claimed, gamma).value
         slack = slack_of(probability, numerator, denominator)
-        below = fraction_of(probability)[1] * denominator
-        if slack.is_zero():
-            return False
-        # Of two functions that vanish at 0 the quotient has a limit too, but this is enough for programs as they are.
-        at_zero = [sum((c for k, _, c in f.terms() if not k), Fraction(0)) for f in (slack, below)]
-        return at_zero[0] < 0 < at_zero[1]
+        limit = limit_at_zero(slack, fraction_of(probability)[1] * denominator, self._limits)
+        return limit is Infinite.MINUS or (isinstance(limit, Fraction) and limit < 0)
 
     # --- numbers -----------------------------------------------------------------------------------
 

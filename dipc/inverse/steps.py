@@ -105,10 +105,16 @@ def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate
     return tuple(sorted({abs(form.at(reals) - answers[slot]) for event in exits for slot, form in event.points}))
 
 
-def limit_at_zero_is_fixed(course: Steps | Smooth | None) -> bool:
-    """Whether Pr has, as eps goes to 0, a limit that is the same for every gamma > 0.
+def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
+    """A gamma from which on Pr has, as eps goes to 0, one limit: that of every larger gamma, and no smaller gamma has a
+    greater one. None where answers have distances of the `metric` block's own. Raises Undecided.
 
-    True for continuous noise: with X = eps·x the event is A·X <= eps·(b + gamma·g), and as eps goes to 0 its indicator
-    goes to that of A·X <= 0 but for the X on some plane, which have measure 0.
+    With X = eps·x the noises have a joint limit in distribution, of independent Laplace or exponential noises, whether
+    they are continuous or discrete. An exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its
+    probability goes to that of A·X <= 0: the X on the edge of that have measure 0. Only for outputs without noise
+    does gamma decide alone, up to the largest of their distances from the answers.
     """
-    return isinstance(course, Smooth)
+    if not Nearness(probabilities.program).plain:
+        return None
+    exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
+    return max((Fraction(1), *_jumps(probabilities, row, exits)))

@@ -46,7 +46,7 @@ class Tightest:
     """The least factor f >= 0 with Pr >= 1 - f·beta at every row that claims something and every eps.
 
     `factor`: low <= f <= high; high is one unit of the last digit more than low, or both are f, which is rational then.
-    None: no factor suffices. `places` are those that need f, all others need less; where there are several, they need
+    None: no f > 0 suffices. `places` are those that need f, all others need less; where there are several, they need
     the same if `proved`, and agree to the digits asked for if not.
 
     `kappa` is the largest integer with Pr >= 1 - beta/kappa at every row, proved, and proved to be the largest; 0

@@ -23,12 +23,6 @@ from dipc.regions.witness import Witnesses
 Progress = Callable[[int, int | None], None]
 
 
-def asks_for_all(inputs: object) -> bool:
-    """Whether what was given as inputs asks for every input."""
-    texts = [inputs] if isinstance(inputs, str) else inputs
-    return isinstance(texts, list | tuple) and [str(text).strip() for text in texts] == ["all"]
-
-
 def check_every_input(program: Program, options: Mapping[str, Any]) -> Report:
     """`check_all` with the options of `dipc.check`; DiagnosticError for one that has no meaning for all inputs."""
     known = ("beta", "alpha", "gamma", "eps", "progress", "limits")

@@ -162,8 +162,23 @@ class AllInputs:
     # --- rows -------------------------------------------------------------------------------------------
 
     def _proved(self, bounded: _Bounded) -> ClassResult:
+        if bounded.lower.exact and not self._holds_corner(bounded):
+            bounded = replace(bounded, lower=replace(bounded.lower, exact=False, corner=None))
         method = Method.CORNER if bounded.lower.exact else Method.BOUND
         return self._row(bounded.case, method, Settled(Verdict.ACCURATE), bounded)
+
+    def _holds_corner(self, bounded: _Bounded) -> bool:
+        """Whether the corner is in the class, and as far from other answers as alpha: it may be on an edge that belongs
+        to another class, and nearer to one than a wall that was left where it is can tell."""
+        case, distances, corner = bounded.case, bounded.obligation.distances, bounded.lower.corner
+        assert corner is not None
+        alpha = distances.alpha_base + bounded.sample * distances.alpha_rate
+        point = corner.at(alpha)
+        if not all(guard.holds_at(point) for guard in (*case.of.region.guards, *case.piece.guards)):
+            return False
+        left = any(wall.form.inputs and not wall.step for wall in case.walls[: len(case.of.region.guards)])
+        distance = self._witnesses.distance({**case.of.finite, **point}) if alpha and left else None
+        return distance is None or distance >= alpha
 
     def _refuted(self, bounded: _Bounded, settled: Settled) -> ClassResult:
         """The class with an input that refutes the claim, undecided where none is found."""

@@ -26,7 +26,7 @@ from dipc.regions.uniform import (
 from dipc.regions.union import Sum, sums
 from dipc.regions.walls import walls
 from dipc.syntax import ast
-from dipc.syntax.core import SampleNoise
+from dipc.syntax.core import RealType, SampleNoise
 from dipc.syntax.parser import parse
 
 #: Iterations that are unrolled to see all states of the loop.
@@ -76,8 +76,8 @@ def _selection(tree: ast.Program, parameter: str) -> tuple[Selection, Selection]
         return None
     try:
         arrays = parameter_arrays(tree, parameter)
-        require_uniform_metric(tree, parameter)
         own = selection(tree.body, tree.declarations, parameter)
+        require_uniform_metric(tree, parameter, arrays, own.first)
         other = selection(ideal.body, tree.declarations, parameter)
     except NotUniform:
         return None
@@ -94,6 +94,8 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Dista
     least = int(own.first.value)
     ideal = instance(least + 2)
     core = ideal.program.core
+    if any(not isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
+        raise NotUniform("an input is not real")
     draws = [instruction for instruction in core.instructions if isinstance(instruction, SampleNoise)]
     slots = [slot for slot in core.inputs if core.slots[slot].name.startswith(f"{own.array}[")]
     metric = wall_metric(ideal)

@@ -41,6 +41,8 @@ _ZERO = Fraction(0)
 #: Heads of the loop that are explored before it is given up.
 MOST_HEADS = 200
 
+_BARE = "an output may be left without a value"
+
 #: What the two runs know at the head of the loop: all that later iterations depend on.
 Key = tuple[object, ...]
 
@@ -116,6 +118,11 @@ class Lockstep:
         self._other = _side(ideal.flow, shape.ideal_loop.span, count, arrays)
         self._inputs = dict(zip(ideal.core.inputs, self._core.inputs, strict=True))
         self._outputs = list(zip(self._core.outputs, self._ideal.outputs, strict=True))
+        indices = range(shape.low, shape.low + count)
+        arrays_out = [own for own, _ in self._outputs if self._array_of(own) is not None]
+        self._bare = any(self._core.slots[own].initial is None for own in arrays_out)
+        if self._bare and not all(any(self._is_at(own, index) for index in indices) for own in arrays_out):
+            raise NotUniform(_BARE)
         self._keys: dict[Key, int] = {}
         self._pending: list[_Node] = []
 
@@ -172,6 +179,8 @@ class Lockstep:
         ended = program.label == self._own.flow.exit_label
         if ended is not (ideal.label == self._other.flow.exit_label):
             raise NotUniform("the program and its ideal do not end in the same iteration")
+        if ended and self._bare:
+            raise NotUniform(_BARE)
         if ended:
             return Transition(None, (*terms, *self._final(program, ideal, guards)))
         return Transition(self._number(_Node(_stripped(program), _stripped(ideal), iteration)), terms)
@@ -268,6 +277,8 @@ class Lockstep:
         for own, other in pairs:
             mine, theirs = program.values[own], ideal.values[other]
             found: Sequence[Term] | None = None
+            if Mark.UNASSIGNED in (mine, theirs):
+                raise NotUniform(_BARE)
             if not is_symbolic(_type(self._core, own)):
                 found = () if _plain(mine) == _plain(theirs) else None
             elif isinstance(mine, Affine) and isinstance(theirs, Affine):

@@ -34,7 +34,8 @@ def obligation(claim: ClassClaim, found: InputClass, metric: Metric) -> Obligati
     """The claim for all inputs of a class at once.
 
     With alpha = dd(u), dd is a number on the whole class where det has one answer only (infinity), where the answer
-    itself moves with the input (0), and for the discrete distance (1); else it is left open.
+    itself moves with the input (0), and for the discrete distance (1), unless some inputs are
+    infinitely far apart; else it is left open.
     Raises DiagnosticError where beta has no exact meaning.
     """
     if not claim.at_distance:
@@ -42,7 +43,7 @@ def obligation(claim: ClassClaim, found: InputClass, metric: Metric) -> Obligati
     if found.alone:
         # With a gamma that grows with alpha the claim is about every alpha, and no limit says the same.
         return open_obligation(claim) if claim.gamma_moves else fixed_obligation(claim.at_number(None))
-    if metric.norm is Norm.DISCRETE:
+    if metric.norm is Norm.DISCRETE and metric.apart is None:
         return fixed_obligation(claim.at_number(_ONE))
     if found.restless and metric.apart is None:
         return fixed_obligation(claim.at_number(_ZERO))

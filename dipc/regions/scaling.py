@@ -13,7 +13,7 @@ from enum import Enum
 from fractions import Fraction
 
 from dipc.accuracy.cells import INFINITY, Cell, value_text
-from dipc.accuracy.claim import Claim, Given, Terms, resolve_claim
+from dipc.accuracy.claim import Claim, Given, Terms, mentions, resolve_claim
 from dipc.accuracy.expression import ClaimExpression
 from dipc.accuracy.form import Form
 from dipc.accuracy.free_gamma import is_free
@@ -81,6 +81,9 @@ class ClassClaim:
         self.gamma: ClaimExpression | None = None if self.free_gamma else self._claim.gamma
         self.alpha: ClaimExpression | None = self._claim.alpha
         found = self.alpha
+        if found is not None and mentions(found.tree, "gamma"):
+            together = "to let both grow together, let gamma depend on alpha: `--alpha dd --gamma alpha`"
+            raise found.error("E1211", "for all inputs alpha is `dd` or a number", found.tree, "", together)
         self.at_distance = found is None or (isinstance(found.tree, Name) and found.tree.name == "dd")
         if self.free_gamma and self.at_distance:
             advice = ("give alpha a number, such as --alpha 0", "or let gamma depend on it: --gamma alpha")

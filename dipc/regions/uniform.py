@@ -4,6 +4,8 @@ A program is *uniform* in its constant m if its text has one loop `for i in low.
 
   * m occurs besides only as the upper end of arrays and of integer domains, and in the claim;
   * the loop's variable occurs only as the index of arrays that go up to m, and these occur nowhere else with any index;
+  * no name is that of such an array in the program and of something else in its ideal, or the other way round;
+  * the metric's condition, if there is one, says the same of each index of the loop and speaks of no other;
   * noise is Laplace or one-sided exponential, and nothing else is random; there is no other loop.
 
 Unrolled for a given m, it is the statements before the loop, its body once for each i, and those after it; the bodies
@@ -45,8 +47,10 @@ class Uniform:
 
 
 def parameter_arrays(program: ast.Program, parameter: str) -> frozenset[str]:
-    """The arrays declared up to the parameter. Raises NotUniform where declarations depend on it otherwise."""
+    """The arrays declared up to the parameter, by the program or its ideal. Raises NotUniform where declarations depend
+    on it otherwise, and for a name that is such an array for one of the two and not for the other."""
     arrays: set[str] = set()
+    others: set[str] = set()
     for declaration in program.declarations:
         match declaration:
             case ast.ConstDecl(bindings=bindings):
@@ -56,12 +60,14 @@ def parameter_arrays(program: ast.Program, parameter: str) -> frozenset[str]:
             case ast.DomainDecl(domain=domain):
                 _require_bound(domain, parameter)
             case ast.VariableDecl():
-                arrays |= _declared(declaration, parameter)
+                _declare(declaration, parameter, arrays, others)
             case ast.IdealDecl(declarations=own):
                 for inner in own:
-                    arrays |= _declared(inner, parameter)
+                    _declare(inner, parameter, arrays, others)
             case _:
                 pass
+    for name in sorted(arrays & others):
+        raise NotUniform(f"`{name}` is declared both as an array up to `{parameter}` and as something else")
     return frozenset(arrays)
 
 
@@ -75,24 +81,28 @@ def uniform(program: ast.Program, parameter: str) -> Uniform:
     other = _loop(ideal.body, parameter, arrays)
     if loop.low != other.low or not isinstance(loop.low, ast.Number):
         raise NotUniform("the loops of the program and of its ideal do not begin at the same given index", other.span)
-    require_uniform_metric(program, parameter)
+    require_uniform_metric(program, parameter, arrays, loop.low)
     return Uniform(parameter, loop, other, arrays)
 
 
-def require_uniform_metric(program: ast.Program, parameter: str) -> None:
-    """Raises NotUniform for a metric that does not say the same of each index."""
+def require_uniform_metric(program: ast.Program, parameter: str, arrays: frozenset[str], low: ast.Expr) -> None:
+    """Raises NotUniform for a metric that does not say the same of each index from `low` to the parameter."""
     for declaration in program.declarations:
         if not isinstance(declaration, ast.MetricDecl):
             continue
         for field in declaration.fields:
             value = field.value
             if isinstance(value, ast.Each):
-                _require_free(value.low, parameter, "the metric depends on the number of queries")
+                if value.low != low or not _is_name(value.high, parameter):
+                    raise NotUniform("a condition of the metric is not about every index of the loop", value.span)
                 if isinstance(value.body, ast.Each) or not _indexed_alike(value.body, value.variable):
                     raise NotUniform("a condition of the metric is not about one index alone", value.span)
+                _require_index(value.body, arrays, value.variable, "a condition of the metric is not about its index")
                 _require_free(value.body, parameter, "the metric depends on the number of queries")
             else:
                 _require_free(value, parameter, "the metric depends on the number of queries")
+                if field.name == "apart":
+                    _require_index(value, arrays, None, "a condition of the metric is about some indices only")
 
 
 def mentions(node: object, name: str) -> bool:
@@ -111,17 +121,17 @@ def nodes(node: object) -> Iterator[object]:
             yield from nodes(getattr(node, field.name))
 
 
-def _declared(declaration: ast.VariableDecl, parameter: str) -> set[str]:
+def _declare(declaration: ast.VariableDecl, parameter: str, arrays: set[str], others: set[str]) -> None:
+    """Adds what is declared to the arrays up to the parameter, or to the others."""
     _require_bound(declaration.type, parameter)
     _require_free(declaration.initial, parameter, f"an initial value depends on `{parameter}`")
-    arrays: set[str] = set()
     for declarator in declaration.declarators:
         _require_free(declarator.low, parameter, f"the first index of an array depends on `{parameter}`")
         if _is_name(declarator.high, parameter):
             arrays.add(declarator.name)
         else:
             _require_free(declarator.high, parameter, f"an array goes up to something other than `{parameter}` itself")
-    return arrays
+            others.add(declarator.name)
 
 
 def _require_bound(type_: ast.TypeExpr, parameter: str) -> None:
@@ -134,6 +144,15 @@ def _require_bound(type_: ast.TypeExpr, parameter: str) -> None:
 def _require_free(node: object, parameter: str, reason: str) -> None:
     if mentions(node, parameter):
         raise NotUniform(reason, getattr(node, "span", None))
+
+
+def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
+    """Raises NotUniform where an array is not indexed by the variable alone, which may be none; primes do not count."""
+    for found in nodes(node):
+        if not isinstance(found, ast.Element) or found.name.rstrip("'") not in arrays:
+            continue
+        if variable is None or not _is_name(found.index, variable):
+            raise NotUniform(reason, found.span)
 
 
 def _loop(body: tuple[ast.Statement, ...], parameter: str, arrays: frozenset[str]) -> ast.For:

@@ -52,13 +52,14 @@ class Witnesses:
         With `finite` inputs whose dd is infinite are passed over: a gamma that grows with it is no number there.
         """
         for count in (1, MOST_TRIED):
-            batch = [inputs for inputs in islice(proposed, count) if not finite or self._distance(inputs) is not None]
+            batch = [inputs for inputs in islice(proposed, count) if not finite or self.distance(inputs) is not None]
             for row in self.decided(batch, gamma) if batch else ():
                 if row.verdict is Verdict.INACCURATE:
                     return row
         return None
 
-    def _distance(self, inputs: Mapping[int, Value]) -> Fraction | None:
+    def distance(self, inputs: Mapping[int, Value]) -> Fraction | None:
+        """dd at an input; None is infinity."""
         return self._distances.at([inputs[slot] for slot in self._ideal.program.core.inputs])
 
     def _row(self, inputs: Mapping[int, Value]) -> dict[str, str]:
@@ -67,7 +68,7 @@ class Witnesses:
         row: dict[str, str] = dict(input_texts(core, inputs))
         for slot, value in zip(core.outputs, self._ideal.values(values), strict=True):
             row[core.slots[slot].name] = value_text(value)
-        distance = self._distance(inputs)
+        distance = self.distance(inputs)
         row["dd"] = "inf" if distance is None else str(distance)
         return row
 

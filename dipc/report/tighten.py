@@ -165,7 +165,7 @@ def _infinite_text(place: Place) -> str:
         return "(1 - Pr)/beta grows beyond every bound as eps → 0"
     at = cell_text(*place.eps)
     if place.attained:
-        return f"{at}, where Pr < 1 and beta is not positive"
+        return f"{at}, where Pr < 1 - f*beta for every f > 0"
     return f"(1 - Pr)/beta grows beyond every bound as eps → {at}"
 
 

@@ -42,7 +42,9 @@ class Cache:
             raise DiagnosticError(self._no_file())
         self._database: sqlite3.Connection | None = None
         with self._explained():
-            self._database = sqlite3.connect(self._name, timeout=patience, isolation_level=None)
+            # An absolute path is always one: `:memory:` alone is none to SQLite.
+            path = Path(self._name).absolute()
+            self._database = sqlite3.connect(path, timeout=patience, isolation_level=None)
             self._prepare(engine)
 
     def __enter__(self) -> Self:
@@ -92,8 +94,10 @@ class Cache:
 
     def _prepare(self, engine: str) -> None:
         database = self._open
-        found = _pragma(database, "application_id")
-        if found not in (0, _APPLICATION) or (found == 0 and _tables(database)):
+        # Both are read at one moment: another process may be making the file just now.
+        with _transaction(database, "DEFERRED"):
+            found, tables = _pragma(database, "application_id"), _tables(database)
+        if found not in (0, _APPLICATION) or (found == 0 and tables):
             raise DiagnosticError(self._foreign("is a database of another program"))
         # With a log beside the file, readers do not wait for a writer, and one that is killed harms nothing.
         database.execute("PRAGMA journal_mode = WAL")
@@ -169,8 +173,8 @@ class Cache:
 
 
 @contextmanager
-def _transaction(database: sqlite3.Connection) -> Iterator[None]:
-    database.execute("BEGIN IMMEDIATE")
+def _transaction(database: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+    database.execute(f"BEGIN {kind}")
     try:
         yield
     except BaseException:

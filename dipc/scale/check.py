@@ -8,12 +8,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from dipc.accuracy.decided_rows import Outcome
+from dipc.accuracy.free_gamma import is_free
 from dipc.accuracy.outcome import Report
 from dipc.accuracy.program import Program
 from dipc.accuracy.run import Crew, Run
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.ideal.check import check as check_here
-from dipc.regions.check import asks_for_all, check_every_input
 from dipc.regions.finite.check import grouped, is_everything, with_corollary
 
 if TYPE_CHECKING:
@@ -46,10 +46,13 @@ def check(
 
     Raises DiagnosticError (E13xx) besides for a cache or a cluster that cannot be used.
     """
-    if table is None and asks_for_all(options.get("inputs")) and isinstance(program, Program):
+    if table is None and _asks_for_all(options.get("inputs")) and isinstance(program, Program):
+        from dipc.regions.check import check_every_input
+
         return check_every_input(program, options)
     with ExitStack() as stack:
-        crew = crew_of(stack, jobs=jobs, cache=cache, dask=dask)
+        free = is_free(program, options.get("gamma"))
+        crew = crew_of(stack, jobs=jobs, cache=cache, dask=dask, free=free)
         found = None
         if isinstance(program, Program):
             limited = program if options.get("limits") is None else program.with_limits(options["limits"])
@@ -68,9 +71,10 @@ def crew_of(
     jobs: int | str = 1,
     cache: str | os.PathLike[str] | None = None,
     dask: str | None = None,
+    free: bool = False,
 ) -> Crew | None:
     """Who decides the rows; None where that is this process alone, without a cache. What was opened for it is closed
-    with the stack, and all processes are ended."""
+    with the stack, and all processes are ended. `free` says that gamma is left open, which is decided here alone."""
     count = job_count(jobs)
     if dask is not None and count > 1:
         raise DiagnosticError(
@@ -82,6 +86,9 @@ def crew_of(
         )
     if count == 1 and cache is None and dask is None:
         return None
+    if free:
+        note = "leave out `-j`, `--cache` and `--dask`, or give gamma a number"
+        raise DiagnosticError(Diagnostic("E1313", "gamma is free: that is decided in one process", notes=(note,)))
     from dipc.scale.engine import fingerprint
 
     kept = None
@@ -99,6 +106,12 @@ def crew_of(
         return Foreman(run, executor, None if kept is None else Memory(kept, run)).outcomes()
 
     return crew
+
+
+def _asks_for_all(inputs: object) -> bool:
+    """Whether what was given as inputs asks for every input."""
+    texts = [inputs] if isinstance(inputs, str) else inputs
+    return isinstance(texts, list | tuple) and [str(text).strip() for text in texts] == ["all"]
 
 
 def _executor(jobs: int, dask: str | None) -> Executor:

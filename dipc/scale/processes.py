@@ -1,8 +1,8 @@
 """Tasks in processes of this machine.
 
 The processes are spawned, not forked: FLINT and z3 keep state, and other threads may hold locks, that a fork would copy
-as they are. Each has a pipe of its own and one task at a time, so that when one dies it is known which task it had, and
-the others go on. Pools of the standard library give up all their processes when one dies.
+as they are. Each has a pipe of its own and does its tasks in order, so that when one dies it is known which task it was
+at, and the others go on. Pools of the standard library give up all their processes when one dies.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -22,6 +22,9 @@ from multiprocessing.context import SpawnProcess
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.scale.executor import Finished
 from dipc.scale.tasks import Done, Task, perform
+
+#: Tasks that a process has at a time: the one it works on, and the next, so that it waits for nobody.
+_AT_HAND = 2
 
 #: So many processes may die before they say that they are there, when none ever did.
 _STILLBORN = 3
@@ -51,11 +54,11 @@ def serve(connection: Connection) -> None:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process with its pipe, and the ticket of the task it has."""
+    """A process with its pipe, and its tasks with their tickets: it works on the first of them."""
 
     process: SpawnProcess
     connection: Connection
-    ticket: int | None = None
+    tasks: deque[tuple[int, Task]] = field(default_factory=deque)
     ready: bool = False
 
     def stop(self) -> None:
@@ -66,12 +69,13 @@ class _Worker:
 
 
 class Processes:
-    """Does tasks in up to `slots` processes, started as they are needed."""
+    """Does tasks in up to `most` processes, started as they are needed."""
 
     attempts = 3
 
-    def __init__(self, slots: int) -> None:
-        self.slots = slots
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.slots = _AT_HAND * most
         self._context = get_context("spawn")
         self._workers: list[_Worker] = []
         self._waiting: deque[tuple[int, Task]] = deque()
@@ -105,12 +109,13 @@ class Processes:
 
     def _hand_out(self) -> None:
         while self._waiting:
-            worker = next((worker for worker in self._workers if worker.ticket is None), None)
-            if worker is None:
-                if len(self._workers) >= self.slots:
-                    return
+            worker = min(self._workers, key=lambda worker: len(worker.tasks), default=None)
+            if worker is None or (worker.tasks and len(self._workers) < self._most):
                 worker = self._start()
-            worker.ticket, task = self._waiting.popleft()
+            if len(worker.tasks) >= _AT_HAND:
+                return
+            ticket, task = self._waiting.popleft()
+            worker.tasks.append((ticket, task))
             # A process that is gone is noticed where its answer is waited for.
             with contextlib.suppress(OSError):
                 worker.connection.send(task)
@@ -134,8 +139,7 @@ class Processes:
             worker.ready = self._any_ready = True
             return []
         assert isinstance(message, Done)
-        ticket, worker.ticket = worker.ticket, None
-        assert ticket is not None
+        ticket, _ = worker.tasks.popleft()
         return [Finished(ticket, message)]
 
     def _lost(self, worker: _Worker) -> list[Finished]:
@@ -143,15 +147,15 @@ class Processes:
         worker.process.join(1)
         code = worker.process.exitcode
         worker.stop()
+        lost = worker.tasks.popleft()[0] if worker.tasks else None
+        self._waiting.extendleft(reversed(worker.tasks))  # those it had not begun
         if not worker.ready and not self._any_ready:
             self._stillborn += 1
             if self._stillborn >= _STILLBORN:
                 raise DiagnosticError(_stillborn(code))
-            if worker.ticket is not None:
-                return [Finished(worker.ticket, None, "")]
-        if worker.ticket is None:
-            return []
-        return [Finished(worker.ticket, None, _end_text(code))]
+            if lost is not None:
+                return [Finished(lost, None, "")]
+        return [] if lost is None else [Finished(lost, None, _end_text(code))]
 
 
 @contextlib.contextmanager

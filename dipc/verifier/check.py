@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.budget import Budget
-from dipc.verifier.claims import Claim
+from dipc.verifier.claims import Claim, Least
 from dipc.verifier.decided import Context, Decided, Positive, check_obligation
 from dipc.verifier.derivation import Derivation, check_derivation
 from dipc.verifier.outcome import Accepted
@@ -151,20 +151,28 @@ def _probability(item: object, step: str, positive: Positive) -> Closed:
     return value
 
 
-def _beta(item: object, step: str, positive: Positive) -> tuple[Closed, ...] | None:
+def _beta(item: object, step: str, positive: Positive) -> Least | None:
     entry = record(item, step, (), ("value", "min", "reason"))
     optional_text(entry.get("reason"), step)
     if ("value" in entry) == ("min" in entry):
         raise Rejected(step, "it has either a `value` or is the `min` of some")
     if "value" in entry and entry["value"] is None:
         return None
-    arms = [entry["value"]] if "value" in entry else items(entry["min"], step, 1_000)
-    values = tuple(read_closed(arm, step) for arm in arms)
-    if not values:
-        raise Rejected(step, "it is the `min` of nothing")
-    for value in values:
-        positive.open(value[1], step)
+    parts = [entry["value"]] if "value" in entry else items(entry["min"], step, 1_000)
+    values = tuple(tuple(read_closed(arm, step) for arm in _arms(part, step)) for part in parts)
+    if not values or not all(values):
+        raise Rejected(step, "it is the `min` or the `max` of nothing")
+    for part in values:
+        for value in part:
+            positive.open(value[1], step)
     return values
+
+
+def _arms(part: object, step: str) -> Sequence[object]:
+    """Of what an argument of a `min` is the greatest."""
+    if isinstance(part, dict) and "max" in part:
+        return items(record(part, step, ("max",))["max"], step, 1_000)
+    return [part]
 
 
 def _not_replayed(derivation: Derivation) -> Iterator[str]:

@@ -54,8 +54,11 @@ class Interval:
         return above and (self.upper is None or eps < self.upper or (eps == self.upper and self.upper_closed))
 
 
-#: alpha (None: infinite), gamma, and beta as the least of some closed forms, None where it is none.
-Terms = tuple[Fraction | None, Fraction, tuple[Closed, ...] | None]
+#: The least of the greatest of some closed forms: ((a, b), (c,)) for min(max(a, b), c).
+Least = tuple[tuple[Closed, ...], ...]
+
+#: alpha (None: infinite), gamma, and beta, None where it is not of this kind.
+Terms = tuple[Fraction | None, Fraction, Least | None]
 
 
 @dataclass
@@ -102,11 +105,12 @@ class Claim:
         if beta is None:
             raise Rejected(step, "there is no beta")
         try:
-            arms = evaluate_least(beta, names, budget, f"{step}, beta")
+            parts = evaluate_least(beta, names, budget, f"{step}, beta")
         except NotOneForm:
             return alpha, gamma, None
-        limits = tuple(limit for arm in arms if (limit := arm.limit()) is not None)
-        return alpha, gamma, limits if len(limits) == len(arms) else None
+        limits = tuple(tuple(limit for arm in part if (limit := arm.limit()) is not None) for part in parts)
+        whole = all(len(known) == len(part) for known, part in zip(limits, parts, strict=True))
+        return alpha, gamma, limits if whole else None
 
     def _gamma(self, own: str | None, names: Mapping[str, Form], budget: Budget, step: str) -> Fraction:
         if own is not None:

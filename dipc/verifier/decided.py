@@ -9,7 +9,7 @@ from typing import Any
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.chart import prove_chart
-from dipc.verifier.claims import Interval
+from dipc.verifier.claims import Interval, Least
 from dipc.verifier.curve import sign_of_ring
 from dipc.verifier.factors import Range
 from dipc.verifier.obligation import prove_nonnegative, prove_positive, read_factored
@@ -83,11 +83,11 @@ class Positive:
 
 @dataclass(frozen=True)
 class Context:
-    """What obligations refer to. A beta is the least of some closed forms, None where it is none. `derived` are the
-    sums of measures that probabilities are made up of."""
+    """What obligations refer to. A beta is the least of the greatest of some closed forms, None where it is not of
+    this kind. `derived` are the sums of measures that probabilities are made up of."""
 
     probabilities: Sequence[Closed]
-    betas: Sequence[tuple[Closed, ...] | None]
+    betas: Sequence[Least | None]
     intervals: Sequence[Interval]
     positive: Positive
     derived: Sequence[Closed]
@@ -100,57 +100,108 @@ def check_obligation(value: object, context: Context, budget: Budget, step: str)
     verdict = entry["verdict"]
     if verdict not in VERDICTS:
         raise Rejected(step, f"the verdict is not one of {', '.join(VERDICTS)}")
-    probability, arms = context.probabilities[at], context.betas[beta_at]
+    probability, least = context.probabilities[at], context.betas[beta_at]
     reason = optional_text(entry.get("reason"), step)
     stated = {name: part for name, part in entry.items() if name in _STATED}
     if ("parts" in entry) == ("function" in entry):
         raise Rejected(step, "it has either a `function` or `parts`")
     if "parts" in entry:
-        if arms is None or stated or reason is not None or verdict == "undecided":
+        if least is None or stated or reason is not None or verdict == "undecided":
             raise Rejected(step, "it is stated in parts, and is not that of a `min`")
-        missing = _check_parts(entry["parts"], probability, arms, verdict, context, budget, step)
+        missing = _check_parts(entry["parts"], probability, least, verdict, context, budget, step)
         return Decided(at, beta_at, verdict, missing)
     if entry["function"] is None:
         if stated.keys() - {"function"}:
             raise Rejected(step, "the function is missing, but a proof is stated")
         return Decided(at, beta_at, verdict, reason or "no proof is given")
-    if arms is None or len(arms) != 1:
+    if least is None or len(least) != 1 or len(least[0]) != 1:
         raise Rejected(step, "beta is not one closed form, but a function is stated")
     if verdict == "undecided":
         record(stated, step, ("function",))
-        _slack(stated["function"], probability, arms[0], budget, step)
+        _slack(stated["function"], probability, least[0][0], budget, step)
         return Decided(at, beta_at, verdict, reason or "no reason is given")
     if reason is not None:
         raise Rejected(step, f"a reason with the verdict {verdict}")
-    missing, charted = _check_part(stated, probability, arms[0], verdict, context, budget, step)
+    missing, charted = _check_part(stated, probability, least[0][0], verdict, context, budget, step)
     return Decided(at, beta_at, verdict, missing, charted)
 
 
 def _check_parts(
     value: object,
     probability: Closed,
-    arms: Sequence[Closed],
+    least: Least,
     verdict: str,
     context: Context,
     budget: Budget,
     step: str,
 ) -> str | None:
-    """Pr >= 1 - min(arms): for each of the arms, or refuted for one. The reason why it is not shown, if so."""
+    """Pr >= 1 - min(...): for each argument, or refuted for one. The reason why it is not shown, if so."""
     parts = items(value, step)
     if verdict == "inaccurate":
         if len(parts) != 1:
             raise Rejected(step, "one argument of the `min` is refuted")
-        stated = dict(record(parts[0], step, ("argument", "function", "counterexample")))
-        arm = arms[index(stated.pop("argument"), arms, step)]
-        return _check_part(stated, probability, arm, verdict, context, budget, step)[0]
-    if len(parts) != len(arms):
-        raise Rejected(step, f"there are {len(parts)} parts for the {len(arms)} arguments of the `min`")
+        stated = dict(record(parts[0], step, ("argument", "counterexample"), ("function",)))
+        arms = least[index(stated.pop("argument"), least, step)]
+        if len(arms) == 1:
+            return _check_part(stated, probability, arms[0], verdict, context, budget, step)[0]
+        record(stated, step, ("counterexample",))
+        _check_counterexample(stated["counterexample"], probability, arms, context.intervals, budget, step)
+        return None
+    if len(parts) != len(least):
+        raise Rejected(step, f"there are {len(parts)} parts for the {len(least)} arguments of the `min`")
     missing: str | None = None
-    for number, (part, arm) in enumerate(zip(parts, arms, strict=True)):
+    for number, (part, arms) in enumerate(zip(parts, least, strict=True)):
         here = f"{step}, argument {number}"
-        stated = dict(record(part, here, ("function", "proofs")))
-        missing = _check_part(stated, probability, arm, verdict, context, budget, here)[0] or missing
+        if len(arms) == 1:
+            stated = dict(record(part, here, ("function", "proofs")))
+            missing = _check_part(stated, probability, arms[0], verdict, context, budget, here)[0] or missing
+            continue
+        covers = items(record(part, here, ("covers",))["covers"], here)
+        if len(covers) != len(context.intervals):
+            raise Rejected(here, f"there are {len(covers)} covers for {len(context.intervals)} intervals of eps")
+        for interval, cover in zip(context.intervals, covers, strict=True):
+            missing = _check_cover(cover, probability, arms, interval, context, budget, here) or missing
     return missing
+
+
+def _check_cover(
+    value: object,
+    probability: Closed,
+    arms: Sequence[Closed],
+    interval: Interval,
+    context: Context,
+    budget: Budget,
+    step: str,
+) -> str | None:
+    """Pr >= 1 - max(arms) on the interval: it is covered by cells, and on each of them one of the arms is enough. The
+    reason why that is not shown, if so."""
+    position: Fraction | None = interval.lower
+    missing: str | None = None
+    cells = items(value, step, 10_000)
+    for number, item in enumerate(cells, start=1):
+        here = f"{step}, cell {number}"
+        cell = record(item, here, ("argument", "function", "proof"))
+        arm = arms[index(cell["argument"], arms, here)]
+        slack = _slack(cell["function"], probability, arm, budget, here)
+        missing = _open_denominator((probability, arm, slack), context, here) or missing
+        stated = record(cell["proof"], here, ("interval",), (*_FORM, "evidence"))
+        within = Interval.read(stated["interval"], here)
+        if within.lower != position or (within.is_point and not interval.is_point):
+            raise Rejected(here, "it does not begin where the one before ends, or is a point")
+        if slack[0]:
+            _check_interval(stated, slack[0], within, budget, here, charts=False)
+        else:
+            record(stated, here, ("interval",))
+        position = within.upper
+    if not cells or position != interval.upper:
+        raise Rejected(step, "the cells do not end where the interval does")
+    return missing
+
+
+def _open_denominator(functions: Sequence[Closed], context: Context, step: str) -> str | None:
+    """Why it is not shown that these functions have positive denominators, None where it is."""
+    missing = next((why for _, below in functions if (why := context.positive.open(below, step))), None)
+    return missing and f"a denominator is not shown to be positive: {missing}"
 
 
 def _check_part(
@@ -166,13 +217,12 @@ def _check_part(
     accurate = verdict == "accurate"
     record(stated, step, ("function", "proofs" if accurate else "counterexample"), () if accurate else ("charts",))
     slack = _slack(stated["function"], probability, beta, budget, step)
-    denominators = (probability[1], beta[1], slack[1])
-    missing = next((why for below in denominators if (why := context.positive.open(below, step))), None)
+    missing = _open_denominator((probability, beta, slack), context, step)
     if accurate:
         _check_intervals(stated["proofs"], slack[0], context.intervals, budget, step, charts=False)
-        return missing and f"a denominator is not shown to be positive: {missing}", False
+        return missing, False
     # At one eps the signs of the denominators are found there and then.
-    _check_counterexample(stated["counterexample"], probability, beta, context.intervals, budget, step)
+    _check_counterexample(stated["counterexample"], probability, (beta,), context.intervals, budget, step)
     if "charts" not in stated:
         return None, False
     charted = _check_intervals(stated["charts"], slack[0], context.intervals, budget, step, charts=True)
@@ -238,31 +288,38 @@ def _check_interval(
 
 
 def _check_counterexample(
-    value: object, probability: Closed, beta: Closed, intervals: Sequence[Interval], budget: Budget, step: str
+    value: object,
+    probability: Closed,
+    arms: Sequence[Closed],
+    intervals: Sequence[Interval],
+    budget: Budget,
+    step: str,
 ) -> None:
+    """That Pr < 1 - max(arms) at the stated eps."""
     step = f"{step}, counterexample"
     stated = record(value, step, ("eps", "probability", "required"))
     eps = rational(stated["eps"], step)
     if not any(eps in interval for interval in intervals):
         raise Rejected(step, "eps is not in the intervals of the claim")
-    found = _enclosure(stated["probability"], probability, eps, budget, f"{step}, probability")
-    required = (subtract(beta[1], beta[0]), beta[1])
+    found = _enclosure(stated["probability"], (probability,), eps, budget, f"{step}, probability")
+    required = [(subtract(below, above), below) for above, below in arms]
     wanted = _enclosure(stated["required"], required, eps, budget, f"{step}, required")
     if not found[1] < wanted[0]:
         raise Rejected(step, "the enclosures are not disjoint")
 
 
-def _enclosure(value: object, function: Closed, eps: Fraction, budget: Budget, step: str) -> tuple[Fraction, Fraction]:
-    """The stated ends, shown to enclose the function's value."""
+def _enclosure(
+    value: object, functions: Sequence[Closed], eps: Fraction, budget: Budget, step: str
+) -> tuple[Fraction, Fraction]:
+    """The stated ends, shown to enclose the least of the functions' values."""
     ends = items(value, step, 2)
     if len(ends) != 2:
         raise Rejected(step, "an enclosure has two ends")
     low, high = rational(ends[0], step), rational(ends[1], step)
-    above, below = function
-    if sign_of_ring(below, eps, budget, step) <= 0:
+    if any(sign_of_ring(below, eps, budget, step) <= 0 for _, below in functions):
         raise Rejected(step, "the denominator is not positive")
-    for end, direction, which in ((low, 1, "less"), (high, -1, "greater")):
-        difference = times(subtract(above, times(below, end)), direction)
-        if sign_of_ring(difference, eps, budget, step) < 0:
-            raise Rejected(step, f"the value is {which} than the enclosure")
+    if any(sign_of_ring(subtract(above, times(below, low)), eps, budget, step) < 0 for above, below in functions):
+        raise Rejected(step, "the value is less than the enclosure")
+    if all(sign_of_ring(subtract(times(below, high), above), eps, budget, step) < 0 for above, below in functions):
+        raise Rejected(step, "the value is greater than the enclosure")
     return low, high

@@ -80,18 +80,35 @@ def evaluate(text: str, names: Mapping[str, Form], budget: Budget, step: str) ->
     return _Parser(text, names, budget, step).whole()
 
 
-def evaluate_least(text: str, names: Mapping[str, Form], budget: Budget, step: str) -> list[Form]:
-    """The values of the arguments of an expression that is a `min` as a whole; of any other the one value."""
+def evaluate_least(text: str, names: Mapping[str, Form], budget: Budget, step: str) -> list[list[Form]]:
+    """The value as the least of the greatest of some: [[a, b], [c]] for `min(max(a, b), c)`; `abs(a)` is the greater of
+    a and -a. NotOneForm for other expressions that are not one form."""
+    try:
+        return [[evaluate(text, names, budget, step)]]
+    except NotOneForm:
+        parts = [text] if _tokens(text)[:1] != ["min"] else _arguments_of("min", text)
+        return [_greatest(part, names, budget, step) for part in parts]
+
+
+def _greatest(text: str, names: Mapping[str, Form], budget: Budget, step: str) -> list[Form]:
+    """The values of the arguments of a `max`, the two of an `abs`, or the one value."""
     try:
         return [evaluate(text, names, budget, step)]
     except NotOneForm:
-        return [evaluate(part, names, budget, step) for part in _arguments_of_min(text)]
+        if _tokens(text)[0] == "max":
+            return [evaluate(part, names, budget, step) for part in _arguments_of("max", text)]
+        inner = _arguments_of("abs", text)
+        if len(inner) != 1:
+            raise
+        value = evaluate(inner[0], names, budget, step)
+        opposite = {growth: times(f, -1) for growth, f in value.numerator.items()}
+        return [value, Form(opposite, value.denominator)]
 
 
-def _arguments_of_min(text: str) -> list[str]:
-    """The arguments of a well-formed expression that is a `min` as a whole; NotOneForm for any other."""
+def _arguments_of(function: str, text: str) -> list[str]:
+    """The arguments of a well-formed expression that is a call of this function as a whole; NotOneForm for others."""
     tokens = _tokens(text)
-    if tokens[:2] != ["min", "("]:
+    if tokens[:2] != [function, "("]:
         raise NotOneForm
     depth, start, parts = 0, 2, []
     for at, token in enumerate(tokens):
@@ -101,6 +118,8 @@ def _arguments_of_min(text: str) -> list[str]:
             start = at + 1
         if not depth and 0 < at < len(tokens) - 1:
             raise NotOneForm
+    if depth:
+        raise NotOneForm
     return parts
 
 

@@ -145,8 +145,12 @@ class Rows:
         # Without a stated beta nothing is certified, so there is nothing to compare.
         if stated is not None and not (
             claimed is not None
-            and len(stated) == len(claimed)
-            and all(equal_closed(left, right, budget, step) for left, right in zip(stated, claimed, strict=True))
+            and list(map(len, stated)) == list(map(len, claimed))
+            and all(
+                equal_closed(left, right, budget, step)
+                for ours, theirs in zip(stated, claimed, strict=True)
+                for left, right in zip(ours, theirs, strict=True)
+            )
         ):
             raise Rejected(step, "its beta is not what is claimed")
         self._equal.add(key)

@@ -229,7 +229,7 @@ def test_intervals(text: str, resolved_text: str) -> None:
         ("(-1, 1)", "E0622", "eps is positive, but the interval begins at -1", "begin with `(0`"),
         ("(2, 1)", "E0621", "the interval is empty", "give the lower end first"),
         ("[1, 1)", "E0621", "the interval is empty", "write `[1, 1]` for the one point"),
-        ("[0, 0]", "E0621", "the interval is empty", "give the lower end first"),
+        ("[0, 0]", "E0623", "eps = 0 is not a privacy budget", "begin with `(0`, which leaves 0 out"),
         ("(0, 0)", "E0621", "the interval is empty", "give the lower end first"),
         ("(0, inf]", "E0112", "eps never reaches `inf`", None),
         ("(inf, 1)", "E0112", "an interval of eps cannot begin at `inf`", None),

@@ -65,6 +65,7 @@ def test_divisors_that_may_be_zero_are_jumps() -> None:
     assert not of("1/(1 - alpha)").falls
     assert of("1/(1 - exp(-eps)/2)").continuous
     assert not of("1/alpha").continuous
+    assert not of("(1/alpha)^0").continuous
 
 
 # --- random expressions ----------------------------------------------------------------------------

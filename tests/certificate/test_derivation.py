@@ -221,4 +221,4 @@ def test_what_is_written_is_what_is_read(found: Event) -> None:
 
 def test_integer_noise_keeps_its_family() -> None:
     found = event([Noise(Family.DISCRETE_LAPLACE, Fraction(1), Fraction(3))])
-    assert normal(found) == ((("discrete-laplace", Fraction(1)),), ())
+    assert normal(found) == ((("discrete-laplace", (1, 1)),), ())

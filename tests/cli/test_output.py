@@ -8,7 +8,8 @@ from typing import TextIO
 
 import pytest
 
-from dipc.cli.output import check_target, write_result, write_text
+from dipc.cli.main import run
+from dipc.cli.output import check_distinct, check_target, first_line, write_result, write_text
 from dipc.diagnostics.diagnostic import DiagnosticError
 
 
@@ -112,3 +113,40 @@ def test_a_full_disk_is_bad_luck_not_a_defect() -> None:
     with pytest.raises(DiagnosticError) as caught:
         write_text(Path("/dev/full"), "x")
     assert caught.value.diagnostics[0].code == "E0804"
+
+
+def test_the_first_line_is_whole_again() -> None:
+    assert first_line("solved: 1\n\n  program  p\n") == "solved: 1\n"
+    assert first_line("the claim holds\n  from there on\nbeta = 1\n") == "the claim holds from there on\n"
+
+
+def test_one_file_for_two_results_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("there")
+    check_distinct({"-o": Path("a"), "--certificate": Path("b"), "--cache": None})
+    check_distinct({"-o": Path("/dev/null"), "--certificate": Path("/dev/null")})
+    for first, second in (("there", "./there"), ("there", str(tmp_path / "there")), ("link", "there")):
+        with pytest.raises(DiagnosticError, match="is given to both"):
+            check_distinct({"-o": Path(first), "--certificate": Path(second)})
+
+
+def test_a_result_never_replaces_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "program p;\ninput q : real;\noutput out : real;\nout <- Lap(eps, q);\n"
+    table = "q,out\n0,0\n"
+    (tmp_path / "p.dip").write_text(program, encoding="utf-8")
+    (tmp_path / "t.csv").write_text(table, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    claim = ["--beta", "1", "--gamma", "1"]
+    for command in (
+        ["check", "p.dip", "t.csv", *claim, "-o", "./p.dip"],
+        ["check", "p.dip", "t.csv", *claim, "--certificate", "t.csv"],
+        ["tighten", "p.dip", "t.csv", *claim, "-o", "t.csv"],
+        ["solve", "p.dip", "t.csv", "--for", "eps", *claim, "-o", "p.dip"],
+        ["prob", "p.dip", "--input", "q=0", "-o", "p.dip"],
+        ["dtmc", "p.dip", "--input", "q=0", "-o", "p.dip"],
+        ["table", "p.dip", "--inputs", "q=0", "-o", "p.dip"],
+        ["simulate", "p.dip", "--input", "q=0", "--eps", "1", "-o", "p.dip"],
+    ):
+        assert run(command) == 2, command
+    assert (tmp_path / "p.dip").read_text(encoding="utf-8") == program
+    assert (tmp_path / "t.csv").read_text(encoding="utf-8") == table

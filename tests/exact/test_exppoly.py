@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.exact.exppoly import ExpPoly
+from dipc.exact.limits import LimitReached
 
 Model = dict[tuple[int, Fraction], Fraction]
 
@@ -255,3 +256,11 @@ def test_text() -> None:
     assert str(f) == "(1)*eps^0*exp(0*eps) + (3)*eps^1*exp(-1/2*eps)"
     assert repr(f) == f"ExpPoly({f})"
     assert str(ExpPoly.zero()) == "0"
+
+
+def test_a_common_divisor_that_may_leave_a_dense_quotient_is_refused() -> None:
+    """gcd(1 - 2y^n, 1 + y) takes time and memory in proportion to n."""
+    one, y = ExpPoly.one(), ExpPoly.term(1, 0, -1)
+    with pytest.raises(LimitReached, match="of degree 1000000000"):
+        (one - ExpPoly.term(2, 0, -(10**9))).common_divisor(one + y)
+    assert (one - ExpPoly.term(2, 0, -(10**9))).common_divisor(ExpPoly.term(1, 1, 0) - 1).is_unit()

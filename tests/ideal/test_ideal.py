@@ -174,6 +174,17 @@ def test_a_program_without_an_ideal() -> None:
 PARTIAL = "input x : real; input b : bool; output out : {0..9};"
 
 
+def test_a_path_without_inputs_makes_no_ideal_partial() -> None:
+    """5*x = 1 for no int x: but it takes more than the differences of the inputs to see that."""
+    ideal = Ideal(
+        with_ideal(
+            "if 2*x + 3*y >= 1 and 2*x + 3*y <= 1 and x = y then else out <- 1 end",
+            "input x, y : int; output out : {0..9};",
+        )
+    )
+    assert {region.answer for region in ideal.regions({})} == {(F(1),)}
+
+
 def test_a_partial_ideal_names_an_input_where_it_is_undefined() -> None:
     program = with_ideal("if x >= 3 then out <- 1 else if b then out <- 2 end end", PARTIAL)
     b, x = program.core.inputs[1], program.core.inputs[0]

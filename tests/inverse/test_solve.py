@@ -188,6 +188,22 @@ def test_undecided_rows_leave_eps_undecided() -> None:
     assert "subdivisions" in found.remark
 
 
+def test_an_interval_shorter_than_the_digits_is_no_point() -> None:
+    """Pr = 1/(1 + (e^eps - 2)^2): right enough around ln 2, and only there without any tolerance."""
+    program = dipc.load(
+        "program p; input q : {0..1}; output o : {0..1};"
+        " o <- choose { 0 : 1/(1 + (exp(eps) - 2)^2), 1 : (exp(eps) - 2)^2/(1 + (exp(eps) - 2)^2) };"
+    )
+    rows = [{"q": 0, "o": 0}]
+    (span,) = eps_of(program, rows, beta="1/1000000", digits=2).holds
+    assert not span.is_point
+    assert contains((span.start.low, span.start.high or 0), mpmath.log(2 - mpmath.sqrt(mpmath.mpf(1) / 999999)), 4)
+    assert contains((span.end.low, span.end.high or 0), mpmath.log(2 + mpmath.sqrt(mpmath.mpf(1) / 999999)), 4)
+    (point,) = eps_of(program, rows, beta="0", digits=2).holds
+    assert point.is_point
+    assert contains((point.start.low, point.start.high or 0), mpmath.log(2), 2)
+
+
 # --- gamma -----------------------------------------------------------------------------------------
 
 
@@ -262,9 +278,14 @@ def test_integers_move_in_steps() -> None:
 def test_no_gamma_is_proved() -> None:
     shrinking = gamma_of(beta="1/10")
     assert shrinking.status is Status.NONE
-    assert shrinking.remark == (
-        "as eps goes to 0, Pr has a limit that no gamma changes, and it is below that of 1 - beta"
-    )
+    assert shrinking.remark == "as eps goes to 0, Pr has a limit below that of 1 - beta, whatever gamma is"
+    spread = gamma_of(INTEGER, beta="min(1/2, exp(-eps))")
+    assert (spread.status, spread.remark) == (Status.NONE, shrinking.remark)
+    # The second output has no noise: from 5/2 on gamma decides nothing more about it.
+    both = dipc.load("program p; input q : int; output out : int; output o : real; out <- DLap(eps, q); o <- 5/2;")
+    assert gamma_of(both, [{"q": 0, "out": 0, "o": 0}], beta="1/10").status is Status.NONE
+    assert gamma_of(both, [{"q": 0, "out": 0, "o": 0}], beta="1").value == (0, 0)
+    assert gamma_of(both, [{"q": 0, "out": 0, "o": 0}], beta="1 - eps", eps="(0, 1/2]").value == (Fraction(5, 2),) * 2
     coin = dipc.load(
         "program coin; input q : real; domain d = {h, t}; output side : d; output out : real;"
         " choose_side <- 0; out <- Lap(eps, q);".replace("choose_side <- 0;", "side <- choose { h : 1/2, t : 1/2 };")
@@ -410,7 +431,7 @@ def test_the_least_alpha_against_trying_them_all(pairs: list[tuple[int, int]], r
         ("gamma", {}, "E0601", "no beta is given"),
         ("eps", {}, "E0601", "no beta is given"),
         ("alpha", {"beta": "1/2"}, "E1023", "row 1 has no distance to disagreement"),
-        ("eps", {"beta": "1/2", "eps": "0"}, "E0621", "the interval is empty"),
+        ("eps", {"beta": "1/2", "eps": "0"}, "E0623", "eps = 0 is not a privacy budget"),
     ],
 )
 def test_contradictory_and_missing_options(wanted: str, options: dict[str, object], code: str, message: str) -> None:

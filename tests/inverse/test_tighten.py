@@ -199,6 +199,53 @@ def test_pieces_on_which_the_factor_is_constant() -> None:
         assert low <= place.eps[0] == place.eps[1] <= high
 
 
+#: Wrong with probability x^2/(1 + x^2), where x = eps - 1.
+TOUCHING = """program t; input q : {0..1}; output o : {0..1};
+o <- choose { 0 : 1/(1 + (eps - 1)^2), 1 : (eps - 1)^2/(1 + (eps - 1)^2) };"""
+
+
+def touching(beta: str, eps: str = "(0, inf)") -> Tightest:
+    return dipc.tighten(dipc.load(TOUCHING), [{"q": 0, "o": 0}], beta=beta, eps=eps)
+
+
+@pytest.mark.parametrize(
+    ("beta", "factor"),
+    [
+        # 1 - Pr and beta are 0 at 1 together: from the left (1 - Pr)/beta goes to 2/3, from the right to 2.
+        ("(eps - 1)^2 - abs(eps - 1)*(eps - 1)/2", (2, 2)),
+        ("(eps - 1)^2 + abs(eps - 1)*(eps - 1)/2", (2, 2)),
+        # From the left to 1, from the right to infinity.
+        ("max(min((eps - 1)^2, (eps - 1)^4), (1 - eps)*abs(eps - 1))", None),
+    ],
+)
+def test_pieces_that_meet_where_nothing_is_missing(beta: str, factor: tuple[int, int] | None) -> None:
+    found = touching(beta)
+    assert found.factor == factor
+    assert found.kappa == 0
+    (place,) = found.places
+    assert place.eps == (1, 1)
+    assert not place.attained
+
+
+def test_a_point_at_which_nothing_is_missing() -> None:
+    for beta in ("1/2", "0", "eps - 1", "max(0, 1 - eps)"):
+        alone = touching(beta, "[1, 1]")
+        assert (alone.factor, alone.kappa, alone.places) == ((0, 0), None, ())
+    assert touching("1/2", "[1, 1], [2, 2]").factor == (1, 1)
+
+
+def test_a_negative_beta_is_never_enough() -> None:
+    """Not even where Pr = 1: there Pr >= 1 - f·beta for no f > 0."""
+    found = touching("-1/2", "[1, 1]")
+    assert (found.factor, found.kappa) == (None, 0)
+    program = dipc.load(
+        "program p; input q : {0..1}; output o : {0..1}; if q = 0 then o <- 0 else o <- choose { 0 : 1/2, 1 : 1/2 } end"
+    )
+    rows = [{"q": 0, "o": 0, "beta": "-1/2"}, {"q": 1, "o": 0, "beta": "1/2"}]
+    assert dipc.tighten(program, rows).factor is None
+    assert dipc.tighten(program, rows[1:]).factor == (1, 1)
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="digits"):
         laplace("1", digits=0)

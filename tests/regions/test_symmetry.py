@@ -23,6 +23,7 @@ from dipc.regions.finite import classes as finite
 from dipc.regions.finite.blocks import Position
 from dipc.regions.finite.check import class_table
 from dipc.regions.finite.classes import input_classes
+from dipc.regions.finite.distances import ClassDistances
 from dipc.regions.finite.nearest import escape
 from dipc.regions.finite.promote import promoted
 from dipc.syntax.ast import CompareOp
@@ -210,7 +211,13 @@ def test_other_rates_are_other_classes() -> None:
 
 
 def test_too_many_classes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a distance is computed: those of so many classes take longer than anyone waits."""
+
+    def dear(*_: object) -> None:
+        raise AssertionError
+
     monkeypatch.setattr(finite, "CLASS_LIMIT", 5)
+    monkeypatch.setattr(ClassDistances, "dd", dear)
     program = dipc.load(BENCHMARKS / "noisy_max.dip", m=4)
     with pytest.raises(DiagnosticError) as error:
         input_classes(program, dict.fromkeys(program.core.inputs, (Fraction(0), Fraction(1), Fraction(2))))

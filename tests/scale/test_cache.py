@@ -17,6 +17,7 @@ import pytest
 
 import dipc
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.scale import cache as cache_module
 from dipc.scale.cache import Cache, question_key
 from dipc.scale.engine import fingerprint
 from tests.scale.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
@@ -108,6 +109,45 @@ def test_what_matters_is_in_the_key(tmp_path: Path) -> None:
         assert asked(program.with_limits(parse_limits(["intervals=1"]))) == {"probability", "sign"}
         assert asked(program.with_limits(parse_limits(["states=9"]))) == {"probability"}
         assert asked(program) == set()
+
+
+def test_another_grammar_is_another_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same text may be another program then."""
+    before = fingerprint.__wrapped__()
+    assert before == fingerprint()
+    monkeypatch.setattr("dipc.syntax.grammar.grammar_text", lambda: "start: WORD")
+    assert fingerprint.__wrapped__() != before
+
+
+def test_any_name_is_that_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Cache(":memory:", ENGINE) as cache:
+        cache.put({b"k": "v"})
+    with Cache(":memory:", ENGINE) as cache:
+        assert cache.get([b"k"]) == {b"k": "v"}
+    assert (tmp_path / ":memory:").is_file()
+
+
+def test_two_processes_that_make_the_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the one has just made is not taken by the other for a database of another program."""
+    path = tmp_path / "cache"
+    here = threading.get_ident()
+    others: list[threading.Thread] = []
+    real = cache_module._pragma
+
+    def pragma(database: sqlite3.Connection, name: str) -> int:
+        value = real(database, name)
+        if not others and threading.get_ident() == here:
+            others.append(threading.Thread(target=lambda: Cache(path, ENGINE).close()))
+            others[0].start()
+            others[0].join(0.5)
+        return value
+
+    monkeypatch.setattr(cache_module, "_pragma", pragma)
+    with Cache(path, ENGINE) as cache:
+        cache.put({b"k": "v"})
+        others[0].join()
+        assert cache.get([b"k"]) == {b"k": "v"}
 
 
 # --- files that cannot be used ---------------------------------------------------------------------

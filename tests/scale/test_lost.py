@@ -20,7 +20,7 @@ from dipc.scale.cache import Cache
 from dipc.scale.engine import fingerprint
 from dipc.scale.executor import Finished
 from dipc.scale.processes import Processes
-from dipc.scale.tasks import Task
+from dipc.scale.tasks import Kind, Task
 from tests.scale.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
 
 
@@ -89,6 +89,22 @@ def test_processes_that_are_killed_lose_nothing() -> None:
     assert texts(check_with(processes, program, table)) == texts(dipc.check(program, table))
     assert processes.kills == 0
     assert processes.pids == []
+
+
+def test_what_a_killed_process_had_not_begun_is_not_held_against_it() -> None:
+    """Only the task that a process worked on is lost with it; the one it had at hand goes to another."""
+    dummy = Task("no engine", b"", Kind.SIGN, ())
+    processes = Processes(1)
+    try:
+        for ticket in (1, 2, 3):
+            processes.submit(ticket, dummy)
+        os.kill(processes.pids[0], signal.SIGKILL)
+        found = [processes.wait() for _ in range(3)]
+    finally:
+        processes.close()
+    ((lost,), *rest) = found
+    assert (lost.ticket, lost.done) == (1, None)
+    assert [(one.ticket, one.done is not None) for (one,) in rest] == [(2, True), (3, True)]
 
 
 @contextmanager

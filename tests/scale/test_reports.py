@@ -188,3 +188,13 @@ def test_rows_are_packed_without_loss() -> None:
     assert CellPool().cell("a") is not CellPool().cell("a")
     with pytest.raises(IndexError):
         table.rows[3000]
+
+
+def test_a_free_gamma_is_decided_in_one_process(tmp_path: Path) -> None:
+    program = dipc.load(SPARSE)
+    for options in ({"jobs": 2}, {"cache": tmp_path / "cache"}, {"dask": "tcp://127.0.0.1:1"}):
+        with pytest.raises(DiagnosticError) as caught:
+            dipc.check(program, SPARSE_TABLE, gamma="free", **options)
+        assert caught.value.diagnostics[0].code == "E1313"
+    assert not (tmp_path / "cache").exists()
+    assert dipc.check(program, SPARSE_TABLE, gamma="free", jobs=1).verdict == "accurate"

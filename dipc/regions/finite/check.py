@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dipc.accuracy.cells import INFINITY, CellPool
 from dipc.accuracy.outcome import Report
@@ -14,8 +14,10 @@ from dipc.accuracy.theorem import Theorem
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.ideal.inputs import FiniteInputs, default_inputs, parse_inputs
-from dipc.regions.finite.classes import InputClass, input_classes
 from dipc.syntax.core import BoolType, CoreProgram, DomType, Value
+
+if TYPE_CHECKING:
+    from dipc.regions.finite.classes import InputClass
 
 #: A product with more inputs than this is decided from its classes unless that is declined.
 ROW_BY_ROW = 5_000
@@ -47,6 +49,8 @@ def class_table(program: Program, inputs: FiniteInputs, *, as_given: bool = Fals
     The verdict, the probability and the counterexample of a row hold for all inputs of its class, and every input is in
     one of them: so the report says of each input exactly what `check` says of it.
     """
+    from dipc.regions.finite.classes import input_classes
+
     core = program.core
     values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
     found = input_classes(program, values)

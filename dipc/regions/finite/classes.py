@@ -26,6 +26,9 @@ from dipc.syntax.core import DomType, IntType, Value
 CLASS_LIMIT = 200_000
 TRIAL_LIMIT = 3_000_000
 
+#: The code of the diagnostic that says so.
+TOO_MANY = "E1251"
+
 #: More combinations of finite inputs than this are not gone through.
 COMBINATION_LIMIT = 200_000
 
@@ -64,8 +67,9 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> Cl
     executed = promoted(program)
     try:
         found = _Finder(program, executed, values).find()
-    except DiagnosticError:
-        if executed is program:
+    except DiagnosticError as error:
+        # Inputs that stay finite leave even more to go through.
+        if executed is program or any(found.code == TOO_MANY for found in error.diagnostics):
             raise
         executed = program
         found = _Finder(program, program, values).find()
@@ -73,6 +77,18 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> Cl
     counted = sum(each.count for each in found)
     assert counted == inputs, f"the classes have {counted} members, and there are {inputs} inputs"
     return Classes(executed, found, inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A class whose dd is yet to be computed, with its place in the ideal; `point` is the numeric part of its input."""
+
+    inputs: tuple[Value, ...]
+    point: Mapping[int, Fraction]
+    region: Region
+    family: Family | None
+    count: int
+    blocks: tuple[Block, ...]
 
 
 class _Finder:
@@ -102,7 +118,7 @@ class _Finder:
         asked = prod(len(self._values[slot]) for slot in self._finite)
         if asked > COMBINATION_LIMIT:
             raise DiagnosticError(_too_many(f"{asked} combinations of bool and DOM inputs that stay finite"))
-        found: list[InputClass] = []
+        found: list[_Found] = []
         for combination in product(*(self._values[slot] for slot in self._finite)):
             finite = dict(zip(self._finite, combination, strict=True))
             for region in self._ideal.regions(finite):
@@ -110,9 +126,16 @@ class _Finder:
                     found.append(each)
                     if len(found) > CLASS_LIMIT:
                         raise DiagnosticError(_too_many(f"more than {CLASS_LIMIT} classes"))
-        return tuple(found)
+        # Only now, as distances are dear and it takes many classes to see that there are too many.
+        return tuple(map(self._class, found))
 
-    def _classes(self, finite: Mapping[int, Value], region: Region) -> Iterator[InputClass]:
+    def _class(self, found: _Found) -> InputClass:
+        point, region = found.point, found.region
+        answer = tuple(part.at(point) if isinstance(part, Affine) else part for part in region.answer)
+        dd = self._distances.dd(found.inputs, point, region, found.family)
+        return InputClass(found.inputs, answer, dd, found.count, found.blocks)
+
+    def _classes(self, finite: Mapping[int, Value], region: Region) -> Iterator[_Found]:
         family = self._families.of(region)
         blocks = self._blocks(finite, region, family)
         for assignment in representatives(blocks, region.guards):
@@ -124,8 +147,7 @@ class _Finder:
             chosen, count = assignment
             everything: dict[int, Value] = {**finite, **chosen}
             inputs = tuple(everything[slot] for slot in self._core.inputs)
-            answer = tuple(part.at(chosen) if isinstance(part, Affine) else part for part in region.answer)
-            yield InputClass(inputs, answer, self._distances.dd(inputs, chosen, region, family), count, blocks)
+            yield _Found(inputs, chosen, region, family, count, blocks)
 
     def _blocks(self, finite: Mapping[int, Value], region: Region, family: Family | None) -> tuple[Block, ...]:
         # Also where nothing comes of it: what goes wrong with retyped inputs must go wrong here.
@@ -161,7 +183,7 @@ def _fraction(value: Value) -> Fraction:
 
 def _too_many(what: str) -> Diagnostic:
     return Diagnostic(
-        "E1251",
+        TOO_MANY,
         f"the inputs cannot be gone through: {what}",
         notes=(
             "inputs that can be exchanged for each other are decided once, but too few of these can",
