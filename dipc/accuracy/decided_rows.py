@@ -93,7 +93,7 @@ class DecidedRows(Rows):
                 yield self._names.result(self._table[at], self._outcomes[place])
 
     @property
-    def outcomes(self) -> tuple[Sequence[Outcome], Sequence[int]]:
+    def outcomes(self) -> tuple[Sequence[Outcome], NumberList]:
         """The distinct outcomes, and for each row the number of its own among them."""
         return self._outcomes, self._numbers
 

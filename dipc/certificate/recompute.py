@@ -25,7 +25,7 @@ from dipc.exact.exppoly import ExpPoly
 from dipc.exact.limits import Undecided
 from dipc.exact.quotient import Closed, Quotient
 from dipc.ideal.check import prepared
-from dipc.verifier.check import LINK, WORDS, Document
+from dipc.verifier.check import DISTANCE, LINK, WORDS, Document
 from dipc.verifier.outcome import Accepted
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import Ring, read_closed
@@ -53,7 +53,10 @@ def recomputed(accepted: Accepted, document: Document, program_path: Path, table
     return replace(
         accepted,
         facts=(*accepted.facts, *found.facts()),
-        trusted=(*found.trusted(), *(note for note in accepted.trusted if note not in (LINK, *WORDS.values()))),
+        trusted=(
+            *found.trusted(),
+            *(note for note in accepted.trusted if note not in (LINK, DISTANCE, *WORDS.values())),
+        ),
     )
 
 

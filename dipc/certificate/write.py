@@ -33,7 +33,7 @@ from dipc.verifier.expression import mentions
 
 SCHEMA = "dipc.certificate/1"
 
-_IN_PIECES = "this beta is not one closed form for every eps, nor the least of some"
+_IN_PIECES = "this beta is not one closed form for every eps, nor the least or the greatest of some"
 
 #: A beta as it is certified: a closed form, the least of the greatest of some, or, as its text, not at all.
 _Beta = ClosedForm | Least | str

@@ -41,16 +41,25 @@ def check_target(path: Path | None, option: str = "-o") -> None:
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
     """Refuse two options that name one file, of which only what is written last would remain, and an option that names
     a file that is read: the program or the table would be lost."""
-    sources = {path.resolve() for path in read if path is not None and path.is_file()}
+    sources = {_file(path) for path in read} - {None}
     seen: dict[Path, str] = {}
     for option, path in written.items():
-        if path is None or (path.exists() and not path.is_file()):
+        file = _file(path)
+        if file is None:
             continue
-        if path.resolve() in sources:
+        if file in sources:
             raise _refused(f"`{option}` would write over `{path}`, which is read", "give the result a file of its own")
-        first = seen.setdefault(path.resolve(), option)
+        first = seen.setdefault(file, option)
         if first != option:
             raise _refused(f"`{path}` is given to both `{first}` and `{option}`", "give each one a file of its own")
+
+
+def _file(path: Path | None) -> Path | None:
+    """The regular file that is at this path or may come to be there; None for a device, or what is no path."""
+    try:
+        return None if path is None or (path.exists() and not path.is_file()) else path.resolve()
+    except (OSError, ValueError):  # too long for a path, or with a NUL character
+        return None
 
 
 def _refused(message: str, note: str) -> DiagnosticError:

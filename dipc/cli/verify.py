@@ -79,7 +79,7 @@ def verify(
             facts["program"] = compare_program(document, program_path)
             facts["constants"] = _compare_constants(document, program_path, constants)
         if table_path is not None:
-            facts["rows"] = compare_table(document, table_path)
+            facts |= compare_table(document, table_path)
         accepted = check_document(document, Budget(), facts)
         if recompute is not None:
             from dipc.certificate.recompute import recomputed

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.accuracy.program import Program
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import constraint
+from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.exact.event import Constraint, Event, Family, Noise
 from dipc.ideal.ideal import Ideal, Region
 from dipc.regions.flips import Term
@@ -19,6 +21,7 @@ from dipc.regions.metric import wall_metric
 from dipc.regions.selection import Selection, selection
 from dipc.regions.uniform import (
     NotUniform,
+    Uniform,
     parameter_arrays,
     require_uniform_metric,
     uniform,
@@ -55,15 +58,32 @@ def union_of(program: Program, parameter: str, instance: Callable[[int], Ideal],
         return _selected(instance, found[0], distances)
     count = 2
     while count <= MOST_ITERATIONS:
-        ideal = instance(shape.low + count - 1)
         try:
-            found_sums = sums(Lockstep(ideal, shape, wall_metric(ideal), distances).automaton(), shape.low)
+            found_sums = _sums(instance, shape, count, distances)
         except TooFew:
             count *= 2
             continue
         last = max(total.once for total in found_sums)
-        return Union(found_sums, shape.low, max(last, shape.low) + 1)
+        start = max(last, shape.low) + 1
+        # Where domains end at m, no value was outside of one for the number explored, nor is any for a greater one.
+        explored = _enough(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
+        return Union(found_sums, shape.low, max(start, explored))
     raise NotUniform(f"the loop still reaches new states after {MOST_ITERATIONS} iterations")
+
+
+def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: Distances) -> frozenset[Sum]:
+    """The sums as found with `count` iterations. Raises TooFew."""
+    ideal = instance(shape.low + count - 1)
+    return sums(Lockstep(ideal, shape, wall_metric(ideal), distances).automaton(), shape.low)
+
+
+def _enough(instance: Callable[[int], Ideal], shape: Uniform, least: int, most: int, distances: Distances) -> int:
+    """A number of iterations from `least` to `most` with which everything is explored, as it is with `most`."""
+    for count in range(max(2, least), most):
+        with suppress(TooFew, NotUniform, DiagnosticError):
+            _sums(instance, shape, count, distances)
+            return count
+    return most
 
 
 # --- the selection loop -------------------------------------------------------------------------------------------

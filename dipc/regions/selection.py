@@ -63,7 +63,7 @@ def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration]
     answer = _taken(decision.then, best, challenger, variable)
     if len(drawn) != (1 if isinstance(challenger, ast.Name) else 0) or (rate is None) is not (first_rate is None):
         raise NotUniform("the values are not all drawn in the same way", decision.span)
-    _require_initial(declared, answer, start.index)
+    _require_initial(declared, answer, start.index, parameter)
     rates = None if rate is None or first_rate is None else (first_rate, rate)
     for part in rates or ():
         if mentions(part, variable) or mentions(part, parameter):
@@ -111,12 +111,18 @@ def _taken(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, varia
     return answer
 
 
-def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr) -> None:
+def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr, parameter: str) -> None:
+    """The answer is the only output, the first index to begin with, and has room for every later one."""
+    domains = {found.name: found.domain for found in declared if isinstance(found, ast.DomainDecl)}
     for declaration in declared:
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:
             names = [declarator.name for declarator in declaration.declarators]
             if names != [answer] or declaration.initial != first:
                 raise NotUniform("the only output is not the index, with the first one to begin with", declaration.span)
+            type_ = declaration.type
+            domain = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
+            if not isinstance(domain, ast.RangeDomain) or not _is(domain.high, parameter):
+                raise NotUniform(f"the domain of the index does not end at `{parameter}`", declaration.span)
 
 
 def _follows(index: ast.Expr, low: ast.Expr) -> bool:

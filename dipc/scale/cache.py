@@ -11,7 +11,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -38,7 +38,7 @@ class Cache:
     def __init__(self, path: str | os.PathLike[str], engine: str, patience: float = PATIENCE) -> None:
         """`engine` is the fingerprint of the only engine whose answers may be in the file."""
         self._name = os.fspath(path)
-        if not Path(self._name).parent.is_dir() or Path(self._name).is_dir():
+        if not _may_be_file(Path(self._name)):
             raise DiagnosticError(self._no_file())
         self._database: sqlite3.Connection | None = None
         with self._explained():
@@ -168,7 +168,10 @@ class Cache:
         )
 
     def _no_file(self) -> Diagnostic:
-        what = "is a directory" if Path(self._name).is_dir() else "is in no directory that exists"
+        path = Path(self._name)
+        what = "is no path"
+        with suppress(OSError, ValueError):
+            what = "is a directory" if path.is_dir() else "is in no directory that exists"
         return Diagnostic("E1304", f"the cache `{self._name}` {what}", notes=("give the path of a file to `--cache`",))
 
 
@@ -182,6 +185,17 @@ def _transaction(database: sqlite3.Connection, kind: str = "IMMEDIATE") -> Itera
             database.execute("ROLLBACK")
         raise
     database.execute("COMMIT")
+
+
+def _may_be_file(path: Path) -> bool:
+    """Whether a file of this name is there or could be."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return path.parent.is_dir()
+    except (OSError, ValueError):  # too long for a path, or with a NUL character
+        return False
+    return not path.is_dir()
 
 
 def _checksum(key: bytes, answer: bytes) -> bytes:

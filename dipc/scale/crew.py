@@ -17,7 +17,7 @@ from dipc.accuracy.run import Run
 from dipc.accuracy.table import Row
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exact.limits import Undecided
-from dipc.scale.codec import read_closed, read_settled
+from dipc.scale.codec import read_settled
 from dipc.scale.engine import fingerprint
 from dipc.scale.executor import Executor, Finished
 from dipc.scale.lookup import Known, Told
@@ -201,7 +201,7 @@ class Foreman:
     def _text(self, item: Item) -> str:
         if isinstance(item, Question):
             return item.text
-        return sign_text(item.probability, item.beta)
+        return sign_text(self._book.text(item.probability), item.beta)
 
     # --- what comes back ---------------------------------------------------------------------------
 
@@ -265,7 +265,7 @@ class Foreman:
         elif answer.text is None:
             question.answer = Undecided(answer.reason or "no reason was given")
         else:
-            question.answer = self._book.intern(read_closed(answer.text))
+            question.answer = self._book.read(answer.text)
         betas, question.betas = question.betas, {}
         for beta in betas.values():
             self._compare(question, beta)

@@ -15,10 +15,14 @@ from dipc.accuracy.table import Row
 from dipc.chain.symbolic import is_symbolic
 from dipc.exact.limits import Undecided
 from dipc.exact.quotient import Closed
+from dipc.scale.codec import closed_text, read_closed
 from dipc.scale.tasks import probability_text
 
 #: Answered questions that are remembered: a table may have millions.
 _REMEMBERED = 200_000
+
+#: Texts of closed forms that are at hand: they may be long.
+_TEXTS = 1000
 
 _ZERO = Cell(Fraction(0), "0")
 
@@ -99,6 +103,7 @@ class Book:
         self._questions: dict[tuple[object, ...], Question] = {}
         self._obligations: dict[tuple[int, int], Obligation] = {}
         self._interned: dict[Closed, ClosedForm] = {}
+        self._texts: dict[int, str] = {}
 
     def question(self, row: Row, gamma: Cell) -> tuple[Question, bool]:
         """The question of a row, and whether it is new."""
@@ -128,12 +133,20 @@ class Book:
         ]
         return f"plan:{probability_text(inputs, outputs, _ZERO)}"
 
-    def intern(self, value: Closed) -> ClosedForm:
-        """The one closed form of this run for this function."""
+    def read(self, text: str) -> ClosedForm:
+        """The one closed form of this run for the function with this text; raises Unreadable."""
+        value = read_closed(text)
         form = self._interned.get(value)
         if form is None:
             form = self._interned[value] = ClosedForm(value)
+        if len(self._texts) >= _TEXTS:
+            self._texts.clear()
+        self._texts[id(form)] = text
         return form
+
+    def text(self, form: ClosedForm) -> str:
+        """The text of a closed form of this run."""
+        return self._texts.get(id(form)) or closed_text(form.value)
 
     def obligation(self, probability: ClosedForm, beta: BetaForm) -> tuple[Obligation, bool]:
         """The obligation, and whether it is new; both are compared by identity."""

@@ -92,9 +92,9 @@ def probability_text(inputs: Sequence[Cell], outputs: Sequence[Cell | None], gam
     return json.dumps(texts, separators=(",", ":"))
 
 
-def sign_text(probability: ClosedForm, beta: BetaForm) -> str:
-    """The question whether Pr >= 1 - beta on the run's intervals."""
-    return f"{closed_text(probability.value)};{beta_text(beta)}"
+def sign_text(probability: str, beta: BetaForm) -> str:
+    """The question whether Pr >= 1 - beta on the run's intervals, for the probability with this `closed_text`."""
+    return f"{probability};{beta_text(beta)}"
 
 
 def perform(task: Task) -> Done:
@@ -104,6 +104,9 @@ def perform(task: Task) -> Done:
     with _TURN:
         return _engine(task.setup).perform(task)
 
+
+#: Closed forms that a worker has at hand: they may be long.
+_FOUND = 1000
 
 #: Engines are not made for several threads, and FLINT's precision is one for the whole process.
 _TURN = Lock()
@@ -124,6 +127,8 @@ class _Engine:
         self._probabilities = Program(setup.core, setup.limits).probabilities()
         self._decider = Decider(setup.intervals, setup.limits.sign, digits=setup.digits)
         self._pool = CellPool()
+        #: Probabilities found here whose verdicts are likely to be asked for next, by their texts.
+        self._found: dict[str, ClosedForm] = {}
 
     def perform(self, task: Task) -> Done:
         work = self._probabilities.work
@@ -156,12 +161,17 @@ class _Engine:
             raise
         except Exception:  # whoever asked asks again, and sees it
             return Answer(needs=needs, raised=True)
-        return Answer(closed_text(found.value), needs=needs)
+        if len(self._found) >= _FOUND:
+            self._found.clear()
+        text = closed_text(found.value)
+        self._found[text] = found
+        return Answer(text, needs=needs)
 
     def _sign(self, question: str) -> Answer:
         probability, _, beta = question.partition(";")
         try:
-            settled = self._decider.settle(ClosedForm(read_closed(probability)), read_beta(beta))
+            found = self._found.get(probability) or ClosedForm(read_closed(probability))
+            settled = self._decider.settle(found, read_beta(beta))
         except MemoryError:
             raise
         except Exception:

@@ -8,6 +8,7 @@ from dipc.verifier.budget import Budget
 from dipc.verifier.factors import Range
 from dipc.verifier.obligation import Factored, all_signs
 from dipc.verifier.reading import items, natural, rational, triple
+from dipc.verifier.reading import sign as sign_of
 from dipc.verifier.rejection import Rejected
 
 
@@ -34,14 +35,14 @@ def prove_chart(
         factor, lower, upper = natural(at, here), rational(low, here), rational(high, here)
         if factor >= len(left) or not left[factor]:
             raise Rejected(here, "there is no such factor, or it has no more roots")
-        if lower < position:
+        if lower < position or lower == upper == position:
             raise Rejected(here, "it is not above the one before")
         _check_root(factored, factor, left[factor].pop(0), (lower, upper), budget, here)
         expected.append(expected[-1] * (-1) ** factored.factors[factor][1])
         position = upper
     if any(left):
         raise Rejected(step, "a root is left out")
-    if signs != expected:
+    if [sign_of(item, f"{step}, signs") for item in items(signs, f"{step}, signs")] != expected:
         raise Rejected(step, "the signs between the roots are others")
 
 

@@ -40,6 +40,11 @@ _PARTS = (
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
+#: What constants of a program are called; the others have a meaning of their own in a claim or a table.
+_NAME = re.compile(r"[A-Za-z_Α-ΡΣ-Ωα-δζ-ω][A-Za-z0-9_Α-ΡΣ-Ωα-δζ-ω]*")
+_COLUMNS = ("alpha", "beta", "gamma", "dd")
+_RESERVED = frozenset((*_COLUMNS, "α", "β", "γ", "eps", "exp", "min", "max", "abs", "inf"))
+
 #: What no certificate alone can show.
 LINK = "that the probabilities are those of the program at the inputs of the rows (`dipc verify --recompute` does)"
 
@@ -48,6 +53,9 @@ WORDS = {
     "program": "that it is about your program (`--program` does)",
     "rows": "that these are all rows of your table, and dd (`--table` does)",
 }
+
+#: What a table without this column leaves open.
+DISTANCE = "dd of the rows, which the table does not give (`--recompute` does)"
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,11 @@ def read_document(source: str) -> Document:
     record(data, "certificate", _PARTS)
     stated = data["digest"]
     rest = {name: value for name, value in data.items() if name != "digest"}
-    if stated != digest(rest):
+    try:
+        found = digest(rest)
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    if stated != found:
         raise Rejected("digest", "the certificate was changed after it was written: its digest is another")
     text(data["tool"], "tool")
     program = record(data["program"], "program", ("name", "sha256", "constants"))
@@ -87,6 +99,12 @@ def read_document(source: str) -> Document:
     if not isinstance(raw, dict):
         raise Rejected("program", "`constants` is not an object")
     constants = {name: rational(value, f"program, constant {name[:40]}") for name, value in raw.items()}
+    for name in constants:
+        if not _NAME.fullmatch(name) or name in _RESERVED:
+            raise Rejected("program", f"`{name[:40]}` is no name of a constant")
+    columns = [*table["inputs"], *table["outputs"], *_COLUMNS]
+    if len(set(columns)) < len(columns):
+        raise Rejected("table", "two of its columns have one name")
     return Document(data, program, table, constants, len(source))
 
 
@@ -124,15 +142,21 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         raise Rejected("verdict", f"the rows give {found.verdict}")
     return Accepted(
         program=document.program["name"],
-        constants=tuple((name, str(value)) for name, value in document.constants.items()),
+        constants=tuple((name, str(document.program["constants"][name])) for name in document.constants),
         verdict=found.verdict,
         counts=found.counts,
         obligations=len(decided),
+        derived_obligations=sum(entry.open is None for entry in decided),
         charted=sum(entry.charted for entry in decided),
-        claim=_claim_text(data["claim"]),
+        claim=_claim_text(data["claim"], found.own),
         open_rows=found.open_rows,
-        trusted=(*(words for name, words in WORDS.items() if name not in facts), LINK, *_not_replayed(derivation)),
-        facts=tuple(facts.values()),
+        trusted=(
+            *(words for name, words in WORDS.items() if name not in facts),
+            *((DISTANCE,) if found.distances and "rows" in facts and "dd" not in facts else ()),
+            LINK,
+            *_not_replayed(derivation),
+        ),
+        facts=tuple(dict.fromkeys(facts.values())),
         derived=derivation.summary,
     )
 
@@ -181,6 +205,8 @@ def _not_replayed(derivation: Derivation) -> Iterator[str]:
         yield f"{count} of the {steps} measures, chains of choices and sums of the derivation: {reason}"
 
 
-def _claim_text(claim: Mapping[str, Any]) -> str:
+def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int]) -> str:
     parts = [f"{name} = {claim[name]}" for name in ("alpha", "beta", "gamma") if claim[name] is not None]
-    return ", ".join([*parts, f"eps in {' or '.join(claim['eps'])}"])
+    stated = ", ".join([*parts, f"eps in {' or '.join(claim['eps'])}"])
+    others = [f"{count} with {name}" for name, count in own.items() if count]
+    return f"{stated}; rows have their own: {', '.join(others)}" if others else stated

@@ -24,7 +24,17 @@ from dipc.verifier.budget import Budget
 from dipc.verifier.enclosure import exp_minus
 from dipc.verifier.reading import items, natural, record, text
 from dipc.verifier.rejection import Rejected
-from dipc.verifier.ring import ONE, Closed, Ring, add_closed, equal_closed, multiply_closed, read_closed
+from dipc.verifier.ring import (
+    ONE,
+    Closed,
+    Ring,
+    add_closed,
+    common_multiple,
+    equal_closed,
+    height,
+    multiply_closed,
+    read_closed,
+)
 
 #: The most functions and states that are read, and states that are replayed.
 MOST_STATES = 200_000
@@ -120,13 +130,16 @@ def _check_loops(steps: list[dict[int, Closed]], budget: Budget, step: str) -> N
 def _positive_at_one(function: Ring, budget: Budget, step: str) -> bool:
     """Whether f(1) > 0 is shown by enclosures of growing precision."""
     greatest = max((q for _, q in function), default=Fraction(0))
+    unit = common_multiple((c.denominator for c in function.values()), budget, step)
+    exponents = {(0, q): q for _, q in function}
+    longest = unit.bit_length() + height(function) + height(exponents)
     for bits in (64, 256, 1024):
-        budget.spend(bits * len(function), step)
-        low = Fraction(0)
+        budget.spend(bits * len(function), step, longest)
+        low = 0
         for (_, q), c in function.items():
-            # Up to the positive factor e^{greatest·eps}.
+            # Up to the positive factor unit·e^{greatest·eps}.
             below, above = exp_minus(greatest - q, bits)
-            low += c * (below if c > 0 else above)
+            low += c.numerator * (unit // c.denominator) * (below if c > 0 else above)
         if low > 0:
             return True
     return False

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.enclosure import combination, powers
 from dipc.verifier.reading import integer, items, natural, triple
 from dipc.verifier.rejection import Rejected
-from dipc.verifier.ring import Ring
+from dipc.verifier.ring import Ring, common_multiple
 
 #: Exponents j and powers k that are read.
 MOST_EXPONENT = 10**12
@@ -92,7 +91,9 @@ def sign_of_sum(values: dict[int, Fraction], x: Fraction, budget: Budget, step: 
     exponents = sorted(j for j, value in values.items() if value)
     if not exponents:
         return 0
-    common = lcm(*(values[j].denominator for j in exponents))
+    common = common_multiple((values[j].denominator for j in exponents), budget, step)
+    bits = common.bit_length() + max(values[j].numerator.bit_length() for j in exponents)
+    budget.spend(len(exponents), step, bits)
     whole = [int(values[j] * common) for j in exponents]
     if len({value > 0 for value in whole}) == 1:
         return 1 if whole[0] > 0 else -1
@@ -115,13 +116,15 @@ def sign_of_ring(function: Ring, eps: Fraction, budget: Budget, step: str) -> in
         return 0
     bits = max(_height(c) for c in function.values()) + max(k for k, _ in function) * _height(eps)
     budget.spend(len(function), step, bits)
-    unit = lcm(*(q.denominator for _, q in function))
-    budget.spend(len(function), step, unit.bit_length())
+    unit = common_multiple((q.denominator for _, q in function), budget, step)
+    budget.spend(len(function), step, unit.bit_length() + max(_height(q) for _, q in function))
     top = max(q for _, q in function)
     values: dict[int, Fraction] = {}
     for (k, q), c in function.items():
         j = int((top - q) * unit)
-        values[j] = values.get(j, Fraction(0)) + c * eps**k
+        known, term = values.get(j, Fraction(0)), c * eps**k
+        budget.spend(1, step, _height(known) + _height(term))
+        values[j] = known + term
     return sign_of_sum(values, eps / unit, budget, step)
 
 
@@ -130,6 +133,7 @@ def product(factors: Iterable[tuple[Curve, int]], budget: Budget, step: str) -> 
     result: dict[tuple[int, int], int] = {(0, 0): 1}
     for curve, multiplicity in factors:
         for _ in range(multiplicity):
+            budget.spend(1, step)
             if result == {(0, 0): 1}:
                 result = {(j, k): c for j, k, c in curve.terms}
                 continue

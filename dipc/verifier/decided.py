@@ -20,6 +20,7 @@ from dipc.verifier.ring import (
     Closed,
     Ring,
     add_closed,
+    height,
     multiply,
     read_closed,
     read_ring,
@@ -316,6 +317,9 @@ def _enclosure(
     if len(ends) != 2:
         raise Rejected(step, "an enclosure has two ends")
     low, high = rational(ends[0], step), rational(ends[1], step)
+    numbers = sum(end.numerator.bit_length() + end.denominator.bit_length() for end in (low, high))
+    for above, below in functions:
+        budget.spend(len(above) + 2 * len(below), step, height(above) + height(below) + numbers)
     if any(sign_of_ring(below, eps, budget, step) <= 0 for _, below in functions):
         raise Rejected(step, "the denominator is not positive")
     if any(sign_of_ring(subtract(above, times(below, low)), eps, budget, step) < 0 for above, below in functions):

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from dipc.verifier.comparisons import Below
 
+#: Variables looked at, counted once for each set that they are in.
+MOST_WORK = 1_000_000
+
 #: A set of variables: bit i stands for variable i.
 Set = int
 
@@ -31,7 +34,7 @@ class Downsets:
 
 
 def downsets(below: Below, most: int) -> Downsets | None:
-    """The sets that taking away greatest variables leads to; None where they are more than `most`.
+    """The sets that taking away greatest variables leads to; None where they are more than `most`, or take too long.
 
     The variables are 0, 1, ...
     """
@@ -46,6 +49,7 @@ def downsets(below: Below, most: int) -> Downsets | None:
     whole = (1 << count) - 1
     lasts: dict[Set, tuple[Last, ...]] = {}
     waiting = [whole]
+    work = 0
     while waiting:
         here = waiting.pop()
         if here in lasts:
@@ -55,6 +59,9 @@ def downsets(below: Below, most: int) -> Downsets | None:
         found = []
         for i in range(count):
             if here >> i & 1 and not above[i] & here:
+                work += here.bit_count()
+                if work > MOST_WORK:
+                    return None
                 parts = _connected(here & ~(1 << i), near)
                 found.append(Last(i, parts))
                 waiting.extend(parts)

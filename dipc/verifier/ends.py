@@ -33,7 +33,8 @@ def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budge
     if (numbers[order] > 0) != (sign > 0):
         raise Rejected(step, f"the first Taylor coefficient at 0 does not have the sign {sign}")
     bits = max(0, _GUARD_BITS + factorial(order).bit_length() - numbers[order].bit_length())
-    budget.spend(4 * (last - order + 1), step, bits + last * _height(radius))
+    longest = curve.terms[-1][0].bit_length()
+    budget.spend(4 * (last - order + 1 + len(curve.terms)), step, bits + last * (_height(radius) + longest))
     tail = _tail(curve, order, last, radius, step)
     coefficients = []
     power, fact = Fraction(1 << bits), factorial(order)

@@ -41,7 +41,7 @@ def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: 
             left = [l if n & 1 else -h for n, (l, h) in enumerate(zip(low, high, strict=True))]
         if positive_on_unit(right, budget, step) and positive_on_unit(left, budget, step):
             return
-    raise Rejected(step, f"the sign {sign} is not shown on [{_short(lower)}, {_short(upper)}]")
+    raise Rejected(step, f"the sign {sign} is not shown on [{shown(lower)}, {shown(upper)}]")
 
 
 def expansion(
@@ -117,5 +117,6 @@ def _ceil(x: Fraction | int) -> int:
     return -(-x.numerator // x.denominator)
 
 
-def _short(x: Fraction) -> str:
+def shown(x: Fraction) -> str:
+    """The number, where it is short."""
     return str(x) if x.numerator.bit_length() + x.denominator.bit_length() < 120 else "…"

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.rejection import Rejected
-from dipc.verifier.ring import ONE, Closed, Ring, add, constant, multiply, times
+from dipc.verifier.ring import ONE, Closed, Ring, add, constant, height, multiply, times
 
 #: A^j·e^{r·A·eps} as (j, r).
 Growth = tuple[int, Fraction]
@@ -133,6 +133,7 @@ class _Parser:
 
     def __init__(self, text: str, names: Mapping[str, Form], budget: Budget, step: str) -> None:
         self._tokens = _tokens(text)
+        budget.spend(10 * len(self._tokens), step)
         self._at = 0
         self._depth = 0
         self._names = names
@@ -197,6 +198,7 @@ class _Parser:
         self._at += 1
         result = Form.number(1)
         for _ in range(int(token)):
+            self._budget.spend(5, self._step)
             result = self._times(result, base)
         return result
 
@@ -264,6 +266,8 @@ class _Parser:
             below = self._multiply(left.denominator, right.denominator)
         total = dict(above)
         for growth, f in more.items():
+            other = total.get(growth, {})
+            self._budget.spend(1 + len(other) + len(f), self._step, height(other) + height(f))
             total[growth] = add(total.get(growth, {}), f)
         return Form({growth: f for growth, f in total.items() if f}, below)
 

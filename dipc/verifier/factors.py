@@ -10,7 +10,7 @@ from typing import Any
 from dipc.verifier.budget import Budget
 from dipc.verifier.curve import Curve
 from dipc.verifier.ends import MOST_ORDER, prove_at_infinity, prove_near_zero
-from dipc.verifier.expansion import MOST_BITS, prove_sign
+from dipc.verifier.expansion import MOST_BITS, prove_sign, shown
 from dipc.verifier.reading import items, natural, rational, record, sign
 from dipc.verifier.rejection import Rejected
 
@@ -145,5 +145,5 @@ def _piece(
     prove_sign(curve.derivative, lower, upper, slope, bits, budget, f"{step}, slope")
     for end, wanted in ((lower, first), (upper, last)):
         if curve.sign_at(end, budget, step) != wanted:
-            raise Rejected(step, f"at {end} the sign is not {wanted}")
+            raise Rejected(step, f"at {shown(end)} the sign is not {wanted}")
     return first, last, upper

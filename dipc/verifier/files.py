@@ -33,7 +33,7 @@ def verify(
     text = isinstance(certificate, str) and certificate.lstrip()[:1] == "{"
     document = read_document(str(certificate) if text else read_certificate(Path(certificate)))
     facts = {} if program is None else {"program": compare_program(document, Path(program))}
-    facts |= {} if table is None else {"rows": compare_table(document, Path(table))}
+    facts |= {} if table is None else compare_table(document, Path(table))
     return check_document(document, budget or Budget(), facts)
 
 
@@ -54,8 +54,9 @@ def compare_program(document: Document, path: Path) -> str:
     return f"the program is {path}"
 
 
-def compare_table(document: Document, path: Path) -> str:
-    """That the certificate has the rows of this CSV file, cell by cell. Raises Rejected where it has not."""
+def compare_table(document: Document, path: Path) -> dict[str, str]:
+    """That the certificate has the `rows` of this CSV file, cell by cell, and their `dd` unless the file does not give
+    it, said in a few words. Raises Rejected where it has not."""
     data = _read(path, str(path))
     if document.table["sha256"] is not None and hashlib.sha256(data).hexdigest() != document.table["sha256"]:
         raise Rejected("table", f"the certificate is about another table than {path}")
@@ -86,7 +87,8 @@ def compare_table(document: Document, path: Path) -> str:
         for name in cells.keys() | stated.keys():
             if not _same(cells.get(name), stated.get(name)):
                 raise Rejected(step, f"`{name[:40]}` is not that of {path}")
-    return f"the {len(rows)} rows are those of {path}{aside}"
+    said = f"the {len(rows)} rows are those of {path}{aside}"
+    return {"rows": said} if aside else {"rows": said, "dd": said}
 
 
 def _cells(document: Document, row: dict[str, object], step: str) -> dict[str, object]:

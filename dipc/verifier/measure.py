@@ -101,7 +101,9 @@ def replay_measure(record: Any, budget: Budget, allowance: Allowance, step: str)
     fields = reading.record(record, step, ("noises", "constraints", "value"), ("unreplayed",))
     value = read_closed(fields["value"], step)
     event = read_event(fields["noises"], fields["constraints"], step)
-    budget.spend(20 * (len(event.noises) + len(event.constraints)), step)
+    numbers = len(event.noises) + sum(len(constraint.coefficients) for constraint in event.constraints)
+    # What is planned looks at pairs of noises.
+    budget.spend(20 * (numbers + len(event.constraints)) + 4 * len(event.noises) ** 2, step)
     planned = _plan(event, len(value[0]) + len(value[1]), allowance)
     stated = fields.get("unreplayed")
     if isinstance(planned, str):
@@ -128,8 +130,11 @@ def _plan(event: Event, terms: int, allowance: Allowance) -> _Plan | str:
     """The sweeps that measure the event, or why there are none."""
     if any(max(abs(x.numerator), x.denominator) >> MOST_BITS for x in numbers_of(event)):
         return f"its numbers have more than {MOST_BITS} bits"
-    if lcm(*{x.denominator for x in numbers_of(event)}) >> MOST_COMMON_BITS:
-        return f"the common denominator of its numbers has more than {MOST_COMMON_BITS} bits"
+    common = 1
+    for x in numbers_of(event):
+        common = lcm(common, x.denominator)
+        if common >> MOST_COMMON_BITS:
+            return f"the common denominator of its numbers has more than {MOST_COMMON_BITS} bits"
     whole = is_whole(event)
     work = 0
     plan: _Plan = []
@@ -153,7 +158,7 @@ def _sweepable(order: Order, whole: bool) -> _Sweepable:
     most = MOST_SETS if found is None else len(found.sets.lasts) - 1
     found = _direction(order, reflected(order.below), True, whole, most) or found
     if found is None:
-        raise NoOrder(f"its order has more than {MOST_SETS} initial parts")
+        raise NoOrder("its order has too many initial parts")
     return found
 
 

@@ -41,14 +41,16 @@ def read_factored(value: object, function: Ring, budget: Budget, step: str) -> F
             raise Rejected(here, "the multiplicity is 0")
         factors.append((Curve.read(entry["polynomial"], here), multiplicity))
     whole = product(factors, budget, step)
+    numbers = sum(x.numerator.bit_length() + x.denominator.bit_length() for x in (factor, exponent, scale))
     bits = whole.bits + whole.degree * (scale.numerator.bit_length() + scale.denominator.bit_length())
-    budget.spend(8 * len(whole.terms), step, bits)
-    found = {
-        (k + power, exponent - j * scale): unit * factor * c * scale**k  # t^k·e^{-j·t} at t = scale·eps
-        for j, k, c in whole.terms
-    }
-    if found != function:
+    budget.spend(8 * len(whole.terms), step, bits + numbers)
+    # A function has as many terms: nothing else is worth multiplying out.
+    if len(whole.terms) != len(function):
         raise Rejected(step, "the factors multiplied out in normal form are not the function")
+    for j, k, c in whole.terms:
+        # t^k·e^{-j·t} at t = scale·eps; different (j, k) are different terms.
+        if function.get((k + power, exponent - j * scale)) != unit * factor * c * scale**k:
+            raise Rejected(step, "the factors multiplied out in normal form are not the function")
     return Factored(scale, unit, tuple(factors))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dipc.verifier.rejection import plain
+
 
 @dataclass(frozen=True)
 class Accepted:
@@ -20,6 +22,7 @@ class Accepted:
     verdict: str
     counts: dict[str, int]
     obligations: int
+    derived_obligations: int
     claim: str
     charted: int
     open_rows: tuple[tuple[int, str], ...]
@@ -34,6 +37,9 @@ class Accepted:
 
     def lines(self) -> Iterator[str]:
         """The report as lines of text."""
+        return map(plain, self._lines())
+
+    def _lines(self) -> Iterator[str]:
         rows = self.counts["rows"]
         if self.complete:
             proved = "all rows are proved" if not self.counts["undecided"] else "the rows decided are proved"
@@ -48,7 +54,8 @@ class Accepted:
         vacuous = f" ({self.counts['vacuous']} of them vacuously)" if self.counts["vacuous"] else ""
         yield f"  rows         {_count(rows, 'row')}: {', '.join(kinds)}{vacuous}"
         charted = f"; exactly where they fail was shown, too, of {self.charted}" if self.charted else ""
-        yield f"  obligations  {self.obligations}, each derived again{charted}"
+        derived = "each" if self.derived_obligations == self.obligations else f"{self.derived_obligations} of them"
+        yield f"  obligations  {self.obligations}, {derived} derived again{charted}"
         if self.derived is not None:
             yield f"  derivation   {self.derived}"
         for fact in self.facts:

@@ -11,8 +11,9 @@ from typing import Any
 
 from dipc.verifier.rejection import Rejected, Unreadable
 
-#: Bytes of a certificate, digits of a JSON integer and of a rational, characters of a text.
-MOST_BYTES = 200_000_000
+#: Bytes of a certificate, its lists and objects, digits of a JSON integer and of a rational, characters of a text.
+MOST_BYTES = 40_000_000
+MOST_CONTAINERS = 3_000_000
 MOST_INTEGER_DIGITS = 15
 MOST_DIGITS = 60_000
 MOST_CHARACTERS = 20_000
@@ -27,6 +28,9 @@ def parse(text: str) -> object:
     """The JSON value; raises Unreadable for what is none, for floats, NaN, long integers and names given twice."""
     if len(text) > MOST_BYTES:
         raise Unreadable(f"it is longer than {MOST_BYTES // 1_000_000} MB")
+    # Lists and objects take far more memory than their text.
+    if text.count("[") + text.count("{") > MOST_CONTAINERS:
+        raise Unreadable(f"it has more than {MOST_CONTAINERS} lists and objects")
     try:
         return json.loads(
             text,

@@ -31,14 +31,47 @@ Closed = tuple[Ring, Ring]
 MOST_POWER = 10_000
 MOST_TERMS = 200_000
 
-#: The longest quotient that a division finds.
+#: The longest quotient that a division finds, and the most bits of its numbers.
 MOST_QUOTIENT = 200
+MOST_QUOTIENT_BITS = 8_192
+
+#: The most terms with the same hash, and bits of exponents so short that they have different ones.
+MOST_ALIKE = 20
+SHORT_BITS = 20
 
 ZERO = Fraction(0)
 ONE: Ring = {(0, ZERO): Fraction(1)}
 
 
 # --- arithmetic ------------------------------------------------------------------------------------
+
+
+class Spread:
+    """Raises Rejected where keys are chosen to have one hash, so that a dictionary of them takes forever.
+
+    Python's hash of a rational is its residue modulo a prime, and no two short ones share it.
+    """
+
+    __slots__ = ("_alike", "_step")
+
+    def __init__(self, step: str) -> None:
+        self._step = step
+        self._alike: dict[int, list[tuple[int, Fraction]]] = {}
+
+    def check(self, key: tuple[int, Fraction]) -> None:
+        """To be called before the key is used."""
+        if not is_long(key[1]):
+            return
+        alike = self._alike.setdefault(hash(key), [])
+        if key not in alike:
+            alike.append(key)
+        if len(alike) > MOST_ALIKE:
+            raise Rejected(self._step, "its exponents are chosen to be slow to tell apart")
+
+
+def is_long(q: Fraction) -> bool:
+    """Whether an exponent could be one of many with the same hash."""
+    return max(q.numerator.bit_length(), q.denominator.bit_length()) > SHORT_BITS
 
 
 def constant(value: Fraction | int) -> Ring:
@@ -52,6 +85,21 @@ def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
     for k, q, c in terms:
         result[k, q] = result.get((k, q), ZERO) + c
     return {key: c for key, c in result.items() if c}
+
+
+def common_multiple(numbers: Iterable[int], budget: Budget, step: str) -> int:
+    """The least common multiple of positive numbers, whatever they are: its growth is counted."""
+    result = 1
+    for number in numbers:
+        if result % number:
+            budget.spend(2, step, result.bit_length() + number.bit_length())
+            result = lcm(result, number)
+    return result
+
+
+def height(f: Ring) -> int:
+    """Bits of the longest coefficient."""
+    return max((c.numerator.bit_length() + c.denominator.bit_length() for c in f.values()), default=0)
 
 
 def add(f: Ring, g: Ring) -> Ring:
@@ -86,9 +134,12 @@ def multiply(f: Ring, g: Ring, budget: Budget, step: str) -> Ring:
     )
     budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), step, bits + unit.bit_length() + other.bit_length())
     sums: dict[tuple[int, Fraction], int] = {}
+    spread = Spread(step) if any(is_long(q) for h in (f, g) for _, q in h) else None
     for (k, q), c in left.items():
         for (j, p), d in right.items():
             key = (k + j, q + p)
+            if spread is not None:
+                spread.check(key)
             sums[key] = sums.get(key, 0) + c * d
     unit *= other
     return {key: Fraction(c, unit) for key, c in sums.items() if c}
@@ -96,11 +147,8 @@ def multiply(f: Ring, g: Ring, budget: Budget, step: str) -> Ring:
 
 def _whole(f: Ring, budget: Budget, step: str) -> tuple[int, dict[tuple[int, Fraction], int]]:
     """A common denominator, and the numerators over it: sums of integers are far faster than those of fractions."""
-    unit = 1
-    for c in f.values():
-        if unit % c.denominator:
-            unit = lcm(unit, c.denominator)
-            budget.spend(2, step, unit.bit_length() + c.numerator.bit_length())
+    unit = common_multiple((c.denominator for c in f.values()), budget, step)
+    budget.spend(len(f), step, unit.bit_length() + height(f))
     return unit, {key: c.numerator * (unit // c.denominator) for key, c in f.items()}
 
 
@@ -115,7 +163,8 @@ def derivative(f: Ring) -> Ring:
 
 
 def divided(f: Ring, g: Ring, budget: Budget, step: str) -> Ring | None:
-    """The h with f = g·h, None where there is none in the ring or it has more than a few terms; g is not 0."""
+    """The h with f = g·h, None where there is none in the ring or it has more than a few terms or long numbers; g is
+    not 0."""
 
     def order(key: tuple[int, Fraction]) -> tuple[Fraction, int]:
         return key[1], key[0]
@@ -124,6 +173,8 @@ def divided(f: Ring, g: Ring, budget: Budget, step: str) -> Ring | None:
         return {}
     rest = dict(f)
     quotient: Ring = {}
+    if max(height(f), height(g)) > MOST_QUOTIENT_BITS:
+        return None
     lead, last = max(g, key=order), min(g, key=order)
     lowest = min(f, key=order)
     end = lowest[1] - last[1], lowest[0] - last[0]
@@ -132,8 +183,10 @@ def divided(f: Ring, g: Ring, budget: Budget, step: str) -> Ring | None:
         key = top[0] - lead[0], top[1] - lead[1]
         if key[0] < 0 or order(key) < end:
             return None
-        budget.spend(4 * len(g) + len(rest), step)
+        budget.spend(8 * len(g) + 2 * len(rest), step)
         c = quotient[key] = rest[top] / g[lead]
+        if max(c.numerator.bit_length(), c.denominator.bit_length()) > MOST_QUOTIENT_BITS:
+            return None
         for (k, q), d in g.items():
             at = k + key[0], q + key[1]
             total = rest.get(at, ZERO) - c * d
@@ -147,13 +200,19 @@ def divided(f: Ring, g: Ring, budget: Budget, step: str) -> Ring | None:
 def add_closed(f: Closed, g: Closed, budget: Budget, step: str) -> Closed:
     """f + g, over the denominator of one of them where the other's divides it."""
     if f[1] == g[1]:
-        return add(f[0], g[0]), f[1]
+        return _added(f[0], g[0], budget, step), f[1]
     for one, other in ((f, g), (g, f)):
         factor = divided(one[1], other[1], budget, step)
         if factor is not None:
-            return add(one[0], multiply(other[0], factor, budget, step)), one[1]
+            return _added(one[0], multiply(other[0], factor, budget, step), budget, step), one[1]
     left, right = multiply(f[0], g[1], budget, step), multiply(g[0], f[1], budget, step)
-    return add(left, right), multiply(f[1], g[1], budget, step)
+    return _added(left, right, budget, step), multiply(f[1], g[1], budget, step)
+
+
+def _added(f: Ring, g: Ring, budget: Budget, step: str) -> Ring:
+    """f + g, counted."""
+    budget.spend(1 + len(f) // 16 + len(g), step, height({key: f[key] for key in g.keys() & f.keys()}) + height(g))
+    return add(f, g)
 
 
 def multiply_closed(f: Closed, g: Closed, budget: Budget, step: str) -> Closed:
@@ -176,6 +235,7 @@ def read_ring(data: Any, step: str) -> Ring:
     if not isinstance(data, list) or len(data) > MOST_TERMS:
         raise Rejected(step, f"a function is a list of at most {MOST_TERMS} terms")
     result: Ring = {}
+    spread = Spread(step)
     for term in data:
         if not isinstance(term, list) or len(term) != 3:
             raise Rejected(step, "a term is a list of a power, an exponent and a coefficient")
@@ -183,6 +243,7 @@ def read_ring(data: Any, step: str) -> Ring:
         if type(k) is not int or not 0 <= k <= MOST_POWER:
             raise Rejected(step, f"a power of eps is an integer from 0 to {MOST_POWER}")
         key = (k, rational(q, step))
+        spread.check(key)
         if key in result:
             raise Rejected(step, f"the term eps^{k}·e^({q[:40]}·eps) occurs twice")
         result[key] = rational(c, step)

@@ -20,11 +20,14 @@ _OPTIONAL = ("dd", "own", "vacuous", "reason", "derivation")
 
 @dataclass(frozen=True)
 class Found:
-    """The verdict that follows from the rows, how many there are of each kind, and those stated without a proof."""
+    """The verdict that follows from the rows, how many there are of each kind, and those stated without a proof; how
+    many have an alpha, beta or gamma of their own, and a dd."""
 
     verdict: str
     counts: dict[str, int]
     open_rows: tuple[tuple[int, str], ...]
+    own: dict[str, int]
+    distances: int
 
 
 @dataclass
@@ -45,6 +48,8 @@ class Rows:
         """All rows, numbered from 1."""
         counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
         open_rows: list[tuple[int, str]] = []
+        own = dict.fromkeys(("alpha", "beta", "gamma"), 0)
+        distances = 0
         for number, item in enumerate(items(value, "rows"), start=1):
             step = f"row {number}"
             budget.spend(20, step)
@@ -52,6 +57,9 @@ class Rows:
             if type(row["row"]) is not int or row["row"] != number:
                 raise Rejected(step, "the rows are not numbered one after the other from 1")
             verdict, vacuous, missing = self._row(row, budget, step)
+            for name in row.get("own", {}):
+                own[name] += 1
+            distances += row.get("dd") is not None
             counts["rows"] += 1
             counts[verdict] += 1
             counts["vacuous"] += vacuous
@@ -62,7 +70,7 @@ class Rows:
         verdict = "accurate"
         for worse in ("undecided", "inaccurate"):
             verdict = worse if counts[worse] else verdict
-        return Found(verdict, counts, tuple(open_rows))
+        return Found(verdict, counts, tuple(open_rows), own, distances)
 
     def _row(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:
         """The verdict, whether it is vacuous, and why it is not certified."""

@@ -14,7 +14,7 @@ from dipc.ideal.ideal import Ideal
 from dipc.regions.check import check_all
 from dipc.regions.events import Union, union_of
 from dipc.regions.uniform import NotUniform
-from tests.regions.real_programs import ABOVE_THRESHOLD, NOISY_MAX, program
+from tests.regions.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE, program
 from tests.regions.test_all_inputs import engine
 from tests.regions.test_for_all import OPEN
 
@@ -94,6 +94,36 @@ def test_inputs_may_be_infinitely_far_from_others_in_the_discrete_metric() -> No
     (row,) = engine(loaded).decided([dict.fromkeys(Ideal(loaded).symbolic_inputs, Fraction(1))])
     assert (row.verdict, row.alpha) == (Verdict.INACCURATE, "inf")
     assert check_all(loaded).verdict is not Verdict.ACCURATE
+
+
+FIXED_DOMAINS = {
+    "a range": NOISY_MAX.replace("{1..m} = 1", "{1..3} = 1"),
+    "a list": NOISY_MAX.replace("{1..m} = 1", "{1, 2, 3} = 1"),
+    "a name": NOISY_MAX.replace("{1..m} = 1", "place = 1").replace("input q", "domain place = {1..3}; input q"),
+}
+
+
+@pytest.mark.parametrize("name", FIXED_DOMAINS)
+def test_a_selection_whose_answer_has_no_room_for_later_indices_is_not_covered(name: str) -> None:
+    """With four queries the answer would become 4, which is outside its domain: no such program has a meaning."""
+    source = FIXED_DOMAINS[name]
+    with pytest.raises(DiagnosticError, match="cannot hold 4"):
+        check_all(dipc.load(source, m=4))
+    with pytest.raises(NotUniform):
+        union(source)
+
+
+def test_a_selection_may_name_the_domain_of_its_indices() -> None:
+    source = NOISY_MAX.replace("{1..m} = 1", "place = 1").replace("input q", "domain place = {1..m}; input q")
+    assert union(source).start == 2
+
+
+def test_a_domain_up_to_m_is_as_small_as_the_least_number_that_is_covered() -> None:
+    """The count becomes 4 in {0..m}, in two iterations: with three queries the program has no meaning."""
+    source = SPARSE.replace("c = 1", "c = 4").replace("n <- n + 1", "n <- n + 2").replace("count + 1", "count + 2")
+    with pytest.raises(DiagnosticError, match="outside its domain"):
+        check_all(dipc.load(source, m=3))
+    assert union(source).start == 4
 
 
 _BARE = ABOVE_THRESHOLD.replace("answer = none", "answer")

@@ -184,6 +184,11 @@ def test_other_files_are_not_touched(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000], ids=["nul", "long"])
+def test_names_that_are_no_paths(name: str, tmp_path: Path) -> None:
+    assert refused(tmp_path / name).code == "E1304"
+
+
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:
     assert refused(tmp_path).message == f"the cache `{tmp_path}` is a directory"
     assert refused(tmp_path / "no" / "cache").message.endswith("is in no directory that exists")

@@ -192,6 +192,26 @@ def test_an_interrupted_check_reports_the_rows_so_far() -> None:
     assert stopped.closed == 1
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux which signals are blocked")
+def test_no_process_sees_an_interrupt() -> None:
+    """Ctrl-C goes to all processes of a terminal: the workers leave it to the one that started them."""
+    script = """
+from dipc.scale.processes import Processes
+from dipc.scale.tasks import Kind, Task
+processes = Processes(2)
+for ticket in (1, 2):
+    processes.submit(ticket, Task("no engine", b"", Kind.SIGN, ()))
+for pid in processes.pids:
+    with open(f"/proc/{pid}/status") as status:
+        print(next(line for line in status if line.startswith("SigBlk:")).split()[1])
+processes.close()
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    blocked = [int(word, 16) for word in ran.stdout.split()]
+    assert len(blocked) == 2
+    assert all(mask >> (signal.SIGINT - 1) & 1 for mask in blocked)
+
+
 @pytest.mark.slow
 def test_processes_that_cannot_start(tmp_path: Path) -> None:
     script = tmp_path / "unguarded.py"

@@ -41,8 +41,18 @@ NONNEGATIVE = (
 #: Nonnegative betas that are the least of several.
 LEAST = ("min(eps, 1 - exp(-eps) + 1/9, 2)", "min(1, exp(-eps))", "min(1/2, 1/3)", "min(eps)")
 
+#: Nonnegative betas that are the greatest of several, or the least of such.
+GREATEST = (
+    "max(eps, 1 - eps)",
+    "abs(eps - 1)",
+    "max(0, eps - 1)",
+    "min(1, max(eps, 2 - eps), abs(-exp(-eps)))",
+    "max(exp(-eps) - 9/10, 1/10 - exp(-eps), (1 - eps)/4, (eps - 1)/8)",
+    "max(exp(-2*eps)/(1 - exp(-eps)), 1/3 - exp(-eps))",
+)
+
 #: Betas that nothing is certified of.
-IN_PIECES = ("max(eps, 1 - eps)", "abs(eps - 1)", "2*min(eps, 1)", "min(1, max(eps, 2 - eps))")
+IN_PIECES = ("2*min(eps, 1)", "max(min(eps, 1), 1/2)", "abs(eps - 1) + eps")
 
 #: Betas that are negative somewhere.
 NEGATIVE = (
@@ -52,6 +62,8 @@ NEGATIVE = (
     "(exp(-eps) - 1/5)/(1 + exp(-2*eps))",
     "(eps - 1)*(exp(eps) - 2)*exp(-3*eps)",
     "min(1, eps - 1)",
+    "max(eps - 2, -1)",
+    "min(2, max(1/4 - eps, exp(-eps) - 1/2))",
 )
 
 GEOMETRIC = """
@@ -85,6 +97,13 @@ def geometric() -> str:
     """The certificate of a quotient: discrete noise."""
     rows = [{"q": 0, "out": 0, "gamma": gamma} for gamma in (0, 1, 3)]
     return checked(GEOMETRIC, rows, beta="2*exp(-(gamma+1)*eps/2)/(1+exp(-eps/2))")
+
+
+def untrue(text: str) -> list[str]:
+    """What is wrong in a certificate, as the engine sees it."""
+    from tests.verifier.truth import untruths
+
+    return list(untruths(json.loads(text)))
 
 
 def document(text: str) -> dict[str, Any]:

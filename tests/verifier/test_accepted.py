@@ -18,7 +18,7 @@ def test_nonnegative_functions_are_certified(beta: str) -> None:
 def test_refutations_are_certified(beta: str) -> None:
     accepted = verify(samples.certain((beta,)))
     assert (accepted.verdict, accepted.complete) == ("inaccurate", True)
-    assert accepted.charted == (not beta.startswith("min"))
+    assert accepted.charted == (not beta.startswith(("min", "max", "abs")))
 
 
 @pytest.mark.parametrize("eps", ["(0, 1/2]", "[1, 1]", "[1/3, 7)", "(0, 1/7], [2, 3], (9, inf)"])
@@ -46,6 +46,21 @@ def test_the_least_of_some_is_certified_one_by_one(beta: str) -> None:
     assert (accepted.verdict, accepted.complete) == ("accurate", True)
 
 
+@pytest.mark.parametrize("eps", ["(0, inf)", "[1, 1]", "[1/3, 7)", "(0, 1/7], [2, 3], (9, inf)"])
+@pytest.mark.parametrize("beta", samples.GREATEST)
+def test_the_greatest_of_some_is_certified_cell_by_cell(beta: str, eps: str) -> None:
+    accepted = verify(samples.certain((beta,), eps))
+    assert (accepted.verdict, accepted.complete) == ("accurate", True)
+    assert not samples.untrue(samples.certain((beta,), eps))
+
+
+def test_where_two_meet_at_0_no_cells_with_rational_ends_are_enough() -> None:
+    # Both exp(-eps) - 1/2 and its opposite are negative on one side of log 2, which is irrational.
+    ((_, reason),) = verify(samples.certain(("abs(exp(-eps) - 1/2)",))).open_rows
+    assert reason == "no cells with rational ends were found on each of which one argument of the max is enough"
+    assert verify(samples.certain(("abs(exp(-eps) - 1/2)",), "(0, 1/2], [3/4, inf)")).complete
+
+
 @pytest.mark.parametrize("beta", samples.IN_PIECES)
 def test_other_pieces_are_said_not_to_be_certified(beta: str) -> None:
     accepted = verify(samples.certain(("1", beta)))
@@ -53,7 +68,7 @@ def test_other_pieces_are_said_not_to_be_certified(beta: str) -> None:
     assert not accepted.complete
     ((row, reason),) = accepted.open_rows
     assert row == 2
-    assert reason == "this beta is not one closed form for every eps, nor the least of some"
+    assert reason == "this beta is not one closed form for every eps, nor the least or the greatest of some"
     assert next(iter(accepted.lines())) == (
         "accepted in part: 1 of 2 rows without a proof; the certificate says accurate"
     )

@@ -25,6 +25,9 @@ CERTIFICATES = {
     "nonnegative": lambda: samples.certain(samples.NONNEGATIVE),
     "negative": lambda: samples.certain(samples.NEGATIVE),
     "the least of some": lambda: samples.certain(samples.LEAST),
+    "the greatest of some": lambda: samples.certain(samples.GREATEST),
+    "the greatest of some, refuted": lambda: samples.certain(samples.NEGATIVE[-2:]),
+    "the greatest of some on intervals": lambda: samples.certain(samples.GREATEST[:4], "(0, 1/7], [2, 3], (9, inf)"),
     "intervals": lambda: samples.certain(samples.NONNEGATIVE[1:6], "(0, 1/7], [2, 3], (9, inf)"),
     "geometric": samples.geometric,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,21 @@ def test_it_is_a_module_to_run(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_nobody_need_read_what_it_says(tmp_path: Path) -> None:
+    """As with `| head -1`: the code counts, and there is no traceback."""
+    file = tmp_path / "certificate.json"
+    for text, code in ((samples.certain(("0",)), 0), (samples.certain(("0",)).replace("test", "tested"), 1)):
+        file.write_text(text, encoding="utf-8")
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "wb") as closed:
+            command = [sys.executable, "-m", "dipc.verifier", str(file)]
+            done = subprocess.run(
+                command, stdout=closed, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60, check=False
+            )
+        assert (done.returncode, done.stderr) == (code, "")
 
 
 def test_it_rejects_and_refuses(tmp_path: Path) -> None:

@@ -64,12 +64,14 @@ def _positive(document: dict[str, Any]) -> Iterator[str]:
             yield f"{below} is not positive"
 
 
-def _arms(entry: dict[str, Any]) -> list[Closed]:
-    return [function(value) for value in entry.get("min", [entry.get("value")])]
+def _arms(entry: dict[str, Any]) -> list[list[Closed]]:
+    """Of what the beta is the least, and of what each of these is the greatest."""
+    parts = entry.get("min", [entry.get("value")])
+    return [[function(arm) for arm in (part["max"] if "max" in (part or ()) else [part])] for part in parts]
 
 
 def _obligations(
-    document: dict[str, Any], probabilities: list[Closed], betas: list[list[Closed]], intervals: list[Interval]
+    document: dict[str, Any], probabilities: list[Closed], betas: list[list[list[Closed]]], intervals: list[Interval]
 ) -> Iterator[str]:
     for number, entry in enumerate(document["obligations"]):
         if entry.get("function", ()) is None:
@@ -79,14 +81,42 @@ def _obligations(
         if entry["verdict"] == "accurate" and len(parts) != len(arms):
             yield f"obligation {number} has another number of parts"
         for at, part in enumerate(parts):
-            beta = arms[part.get("argument", at)]
-            for wrong in _part(part, entry["verdict"], probability, beta, intervals):
+            greatest = arms[part.get("argument", at)]
+            judge = _part if len(greatest) == 1 else _greatest
+            for wrong in judge(part, entry["verdict"], probability, greatest, intervals):
                 yield f"obligation {number}: {wrong}"
 
 
-def _part(
-    part: dict[str, Any], verdict: str, probability: Closed, beta: Closed, intervals: list[Interval]
+def _greatest(
+    part: dict[str, Any], verdict: str, probability: Closed, arms: list[Closed], intervals: list[Interval]
 ) -> Iterator[str]:
+    if verdict == "inaccurate":
+        yield from _refuted(part["counterexample"], probability, arms, intervals)
+        return
+    for interval, cells in zip(intervals, part["covers"], strict=True):
+        position: Fraction | None = interval.lower
+        for cell in cells:
+            text = Source("", cell["proof"]["interval"])
+            (within,) = resolve_intervals(text, parse_interval(text), {})
+            if within.lower != position:
+                yield "a gap between cells"
+            wrong = _part(
+                {"function": cell["function"], "proofs": [cell["proof"]]},
+                "accurate",
+                probability,
+                [arms[cell["argument"]]],
+                [within],
+            )
+            yield from wrong
+            position = within.upper
+        if position != interval.upper:
+            yield "the cells end elsewhere"
+
+
+def _part(
+    part: dict[str, Any], verdict: str, probability: Closed, arms: list[Closed], intervals: list[Interval]
+) -> Iterator[str]:
+    (beta,) = arms
     slack = Quotient.of(probability + beta - 1)
     if Quotient.of(function(part["function"])) - slack != 0:
         yield "another function"
@@ -95,21 +125,26 @@ def _part(
             if not isinstance(decide_nonnegative(slack.numerator, interval), Holds):
                 yield "it is negative somewhere"
     elif verdict == "inaccurate":
-        found = part["counterexample"]
-        eps = Fraction(found["eps"])
-        if not any(eps in interval for interval in intervals):
-            yield "eps is outside"
-        for name, value in (("probability", probability), ("required", 1 - beta)):
-            low, high = map(Fraction, found[name])
-            least, most = Quotient.of(value).enclosure(eps, 200)
-            if not (low <= least and most <= high):
-                yield f"the {name} is not enclosed"
-        if not Fraction(found["probability"][1]) < Fraction(found["required"][0]):
-            yield "the enclosures meet"
+        yield from _refuted(part["counterexample"], probability, arms, intervals)
     for interval, proof in zip(intervals, part.get("proofs", []) + part.get("charts", []), strict=False):
         yield from _proof(proof, function(part["function"]))
         if proof is not None and "roots" in proof:
             yield from _chart(proof, slack.numerator, interval)
+
+
+def _refuted(
+    found: dict[str, Any], probability: Closed, arms: list[Closed], intervals: list[Interval]
+) -> Iterator[str]:
+    eps = Fraction(found["eps"])
+    if not any(eps in interval for interval in intervals):
+        yield "eps is outside"
+    for name, values in (("probability", [probability]), ("required", [1 - arm for arm in arms])):
+        low, high = map(Fraction, found[name])
+        least, most = min(Quotient.of(value).enclosure(eps, 200) for value in values)
+        if not (low <= least and most <= high):
+            yield f"the {name} is not enclosed"
+    if not Fraction(found["probability"][1]) < Fraction(found["required"][0]):
+        yield "the enclosures meet"
 
 
 def _chart(proof: dict[str, Any], slack: ExpPoly, interval: Interval) -> Iterator[str]:
@@ -170,7 +205,7 @@ def _signed(evidence: dict[str, Any], terms: list[tuple[int, Fraction, Fraction]
         yield bound, bound + 50, evidence["infinity"]["sign"], terms
 
 
-def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[list[Closed]]) -> Iterator[str]:
+def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[list[list[Closed]]]) -> Iterator[str]:
     """Against the claim as the engine reads it."""
     stated = document["claim"]
     constants = document["program"]["constants"]
@@ -189,7 +224,7 @@ def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[lis
         if terms.vacuous != row.get("vacuous", False):
             yield f"row {row['row']}: vacuous or not"
         for eps in (Fraction(1, 9), Fraction(3, 2), Fraction(11)):
-            least = min(Quotient.of(arm).enclosure(eps, 60) for arm in betas[row["beta"]])
+            least = min(max(Quotient.of(arm).enclosure(eps, 60) for arm in part) for part in betas[row["beta"]])
             claimed = terms.beta.at(eps, 60)
             if not (least[0] <= claimed[1] and claimed[0] <= least[1]):
                 yield f"row {row['row']} has another beta"

@@ -1,0 +1,136 @@
+"""Betas that are the greatest of some: cells that do not cover, or on which the argument named is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.check import check_text as verify
+from dipc.verifier.expression import Form, NotOneForm, evaluate_least
+from dipc.verifier.rejection import Rejected
+from tests.verifier import samples
+
+Cells = list[dict[str, Any]]
+
+BETA = "max(1 - eps, eps - 1/2)"
+
+
+def changed(change: Callable[[Cells], object], beta: str = BETA, eps: str = "(0, inf)") -> str:
+    """Why the certificate is rejected when the cells of its one obligation are changed so."""
+    document = samples.document(samples.certain((beta,), eps))
+    change(document["obligations"][0]["parts"][0]["covers"][0])
+    with pytest.raises(Rejected) as caught:
+        verify(samples.resealed(document))
+    return str(caught.value)
+
+
+def move(cell: dict[str, Any], interval: str) -> None:
+    cell["proof"]["interval"] = interval
+
+
+def test_the_cells_of_the_certificate() -> None:
+    document = samples.document(samples.certain((BETA,)))
+    (part,) = document["obligations"][0]["parts"]
+    (cells,) = part["covers"]
+    assert [(cell["argument"], cell["proof"]["interval"]) for cell in cells] == [(0, "(0, 1]"), (1, "[1, inf)")]
+    (beta,) = document["betas"]
+    assert [len(part["max"]) for part in beta["min"]] == [2]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda cells: cells.clear(), "the cells do not end where the interval does"),
+        (lambda cells: cells.pop(), "the cells do not end where the interval does"),
+        (lambda cells: cells.pop(0), "it does not begin where the one before ends"),
+        (lambda cells: cells.reverse(), "it does not begin where the one before ends"),
+        (lambda cells: cells.append(cells[-1]), "it does not begin where the one before ends"),
+        (lambda cells: cells.append(cells[0]), "it does not begin where the one before ends"),
+        (lambda cells: move(cells[0], "(0, 2]"), "cell 1"),
+        (lambda cells: move(cells[0], "(0, 1/2]"), "it does not begin where the one before ends"),
+        (lambda cells: move(cells[1], "[2, inf)"), "it does not begin where the one before ends"),
+        (lambda cells: move(cells[1], "[1, 9]"), "the cells do not end where the interval does"),
+        (lambda cells: move(cells[1], "[1, 1]"), "it does not begin where the one before ends, or is a point"),
+        (lambda cells: cells[0].update(argument=1), "the function is not Pr + beta - 1"),
+        (lambda cells: cells[0].update(argument=2), "it refers to an entry that is not there"),
+        (lambda cells: cells[0].update(argument=-1), "it refers to an entry that is not there"),
+        (lambda cells: cells[0].update(cells[1]), "it does not begin where the one before ends"),
+        (lambda cells: cells[0].update(function=[[0, "0", "1"]]), "the function is not Pr + beta - 1"),
+        (lambda cells: cells[0]["proof"].pop("evidence"), "cell 1"),
+        (lambda cells: cells[0]["proof"].update(roots=[], signs=[1]), "cell 1"),
+    ],
+)
+def test_cells_that_show_nothing(change: Callable[[Cells], object], why: str) -> None:
+    assert why in changed(change)
+
+
+def test_a_point_needs_a_cell() -> None:
+    assert "the cells do not end where the interval does" in changed(lambda cells: cells.clear(), eps="[1, 1]")
+
+
+def test_the_zero_function_needs_no_proof_but_others_do() -> None:
+    document = samples.document(samples.certain(("max(eps - 1, 0)",)))
+    (cell,) = document["obligations"][0]["parts"][0]["covers"][0]
+    assert cell == {"argument": 1, "function": [], "proof": {"interval": "(0, inf)"}}
+    cell |= {"argument": 0, "function": [[0, "0", "-1"], [1, "0", "1"]]}
+    with pytest.raises(Rejected):
+        verify(samples.resealed(document))
+
+
+def test_a_refuted_greatest_is_below_at_every_argument() -> None:
+    document = samples.document(samples.certain(("max(eps - 2, -1)",)))
+    (part,) = document["obligations"][0]["parts"]
+    assert set(part) == {"argument", "counterexample"}
+    example = part["counterexample"]
+    # At eps = 4 only the second argument is negative, though 1 - it is 2.
+    example |= {"eps": "4", "required": ["2", "2"]}
+    with pytest.raises(Rejected, match="less than the enclosure"):
+        verify(samples.resealed(document))
+
+
+@pytest.mark.parametrize(
+    ("text", "at_2"),
+    [
+        ("3", [[3]]),
+        ("min(max(eps, 1), abs(eps - 3), 7)", [[2, 1], [-1, 1], [7]]),
+        ("max(eps, 1, 0)", [[2, 1, 0]]),
+        ("abs(-eps)", [[-2, 2]]),
+    ],
+)
+def test_expressions_in_parts(text: str, at_2: list[list[int]]) -> None:
+    found = evaluate_least(text, {}, Budget(), "")
+    assert [[value(arm) for arm in part] for part in found] == at_2
+
+
+@pytest.mark.parametrize(
+    "text", ["max(eps, min(eps, 1))", "abs(max(eps, 1))", "max(eps, 1) + 1", "2*max(eps, 1)", "max(eps, 1", "-abs(eps)"]
+)
+def test_other_expressions_have_no_parts(text: str) -> None:
+    with pytest.raises((NotOneForm, Rejected)):
+        evaluate_least(text, {}, Budget(), "")
+
+
+def value(form: Form) -> Fraction:
+    """At eps = 2, of a polynomial."""
+    (terms,) = form.numerator.values() or ({},)
+    return sum((c * 2**k for (k, _), c in terms.items()), Fraction(0))
+
+
+lines = st.builds("{}*eps + {}".format, st.integers(-2, 2), st.integers(-2, 2)).map(
+    lambda text: text.replace("+ -", "- ")
+)
+curves = st.builds("{}*exp(-eps) - {}/8".format, st.integers(1, 3), st.integers(1, 12))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.one_of(lines, curves), min_size=1, max_size=3), st.sampled_from(["(0, inf)", "(0, 1]", "[2, 5)"]))
+def test_what_is_certified_is_true(arms: list[str], eps: str) -> None:
+    text = samples.certain.__wrapped__((f"max({', '.join(arms)})",), eps)
+    verify(text)
+    assert samples.untrue(text) == []

@@ -1,0 +1,257 @@
+"""Certificates forged to say more than they prove, or to cost their reader too much; every digest is right."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.check import check_text
+from dipc.verifier.curve import Curve
+from dipc.verifier.ends import prove_near_zero
+from dipc.verifier.events import Constraint, Event, Family, Noise
+from dipc.verifier.files import verify
+from dipc.verifier.measure import measure_anew
+from dipc.verifier.reading import parse
+from dipc.verifier.rejection import Rejected, Unreadable
+from dipc.verifier.ring import Ring, add_closed, multiply
+from tests.verifier import samples
+
+Document = dict[str, Any]
+
+#: Python's hash of a rational is its residue modulo this.
+MODULUS = 2**61 - 1
+
+#: Seconds; each takes well under one.
+PATIENCE = 15
+
+
+def one() -> Document:
+    return samples.document(samples.certain(("(exp(-eps)*(1 + eps) - 1/2)^2*3 + 1/10^4",)))
+
+
+def why(document: Document) -> str:
+    begun = time.monotonic()
+    with pytest.raises((Rejected, Unreadable)) as caught:
+        check_text(samples.resealed(document))
+    assert time.monotonic() - begun < PATIENCE
+    return str(caught.value)
+
+
+def long_rational(seed: int, bits: int = 12_000) -> str:
+    return str(Fraction(1, random.Random(seed).getrandbits(bits) | 1))
+
+
+# --- said, but not proved --------------------------------------------------------------------------
+
+
+def test_texts_do_not_forge_lines_of_the_report() -> None:
+    document = one()
+    document["program"]["name"] = "x\n  compared     everything\x1b[2K\r\u202e\ud800"
+    lines = list(check_text(samples.resealed(document)).lines())
+    assert all(line.isprintable() for line in lines)
+    assert not any(line.startswith("  compared") for line in lines)
+    assert "\n".join(lines).encode("utf-8")
+
+
+@pytest.mark.parametrize("name", ["alpha", "dd", "ε", "eps", "exp", "a b", "1", "", "(", "\ud800", "x\n", "еps"])
+def test_no_constant_means_something_else(name: str) -> None:
+    document = one()
+    document["program"]["constants"][name] = "1"
+    message = why(document)
+    assert message.startswith("program: ")
+    assert message.encode("utf-8")
+
+
+def test_long_constants_are_printed() -> None:
+    document = one()
+    document["program"]["constants"]["c"] = "7" * 5_000
+    assert any("7" * 5_000 in line for line in check_text(samples.resealed(document)).lines())
+
+
+def test_rows_with_a_claim_of_their_own_are_named_beside_the_claim() -> None:
+    document = one()
+    document["claim"]["beta"] = "exp(-1000*eps)"
+    claim = check_text(samples.resealed(document)).claim
+    assert claim == "beta = exp(-1000*eps), eps in (0, inf); rows have their own: 1 with beta"
+
+
+def test_what_is_not_derived_is_not_said_to_be() -> None:
+    document = samples.document(samples.certain(("1", "1/2")))
+    entry = document["obligations"][0]
+    del entry["proofs"]
+    entry["function"] = None
+    assert "  obligations  2, 1 of them derived again" in check_text(samples.resealed(document)).lines()
+
+
+@pytest.mark.parametrize("columns", [["a", "a"], ["a", "dd"], ["a", "q"], ["a", "alpha"]])
+def test_columns_with_one_name(columns: list[str]) -> None:
+    document = one()
+    document["table"]["outputs"] = columns
+    assert why(document) == "table: two of its columns have one name"
+
+
+def test_dd_that_no_table_gives_is_said_not_to_be_compared(tmp_path: Path) -> None:
+    document = one()
+    row = document["rows"][0]
+    row |= {"dd": "0", "alpha": "5", "verdict": "accurate", "vacuous": True, "obligation": None}
+    document["claim"]["alpha"] = "5"
+    document["table"]["sha256"] = None
+    table = tmp_path / "table.csv"
+    table.write_text(f"q,a,beta\n0,0,{row['own']['beta']}\n", encoding="utf-8")
+    notes = verify(samples.resealed(document), table=table).trusted
+    assert "dd of the rows, which the table does not give (`--recompute` does)" in notes
+    table.write_text(f"q,a,dd,beta\n0,0,0,{row['own']['beta']}\n", encoding="utf-8")
+    assert not any(note.startswith("dd") for note in verify(samples.resealed(document), table=table).trusted)
+
+
+def test_a_root_of_two_factors_is_no_two_roots() -> None:
+    document = samples.document(samples.certain(("eps - 1",)))
+    chart = document["obligations"][0]["charts"][0]
+    assert chart["roots"] == [[0, "1", "1"]]
+    chart["signs"] = [-1, True]
+    assert "a sign, 1 or -1, is expected" in why(document)
+    document = samples.document(samples.certain(("(eps - 1)^2*(eps - 3)",)))
+    chart = document["obligations"][0]["charts"][0]
+    chart["factors"] = [
+        {"polynomial": [[0, 0, "-1"], [0, 1, "1"]], "multiplicity": 1},
+        {"polynomial": [[0, 0, "-1"], [0, 1, "1"]], "multiplicity": 1},
+        {"polynomial": [[0, 0, "-3"], [0, 1, "1"]], "multiplicity": 1},
+    ]
+    chart |= {"sign": 1, "factor": "1", "scale": "1", "power": 0, "exponent": "0", "evidence": [None] * 3}
+    chart["roots"] = [[0, "1", "1"], [1, "1", "1"], [2, "3", "3"]]
+    chart["signs"] = [-1, 1, -1, 1]
+    assert "root 2: it is not above the one before" in why(document)
+
+
+# --- cheap to write, dear to check -----------------------------------------------------------------
+
+
+def factors_of_one(document: Document) -> None:
+    factors = [{"polynomial": [[0, 0, "1"]], "multiplicity": 10_000}] * 10_000
+    document["obligations"][0]["proofs"][0]["factors"] = factors
+
+
+def long_factor(document: Document) -> None:
+    proof = document["obligations"][0]["proofs"][0]
+    proof["factor"] = "1/1" + "0" * 50_000
+    proof["factors"] = [{"polynomial": [[j, 0, "1"] for j in range(60_000)], "multiplicity": 1}]
+
+
+def scale_of_one_hash(document: Document) -> None:
+    proof = document["obligations"][0]["proofs"][0]
+    proof["scale"] = str(MODULUS)
+    proof["factors"] = [{"polynomial": [[j, 0, "1"] for j in range(20_000)], "multiplicity": 1}]
+
+
+def exponents_of_one_hash(document: Document) -> None:
+    document["probabilities"] = [{"value": [[0, str(n * MODULUS), "1"] for n in range(20_000)]}]
+
+
+def counterexample(document: Document, terms: list[list[Any]]) -> None:
+    document["probabilities"] = [{"value": terms}]
+    document["betas"] = [{"value": []}]
+    stated = {"eps": "1", "probability": ["0", "1"], "required": ["2", "3"]}
+    entry = {"probability": 0, "beta": 0, "verdict": "inaccurate", "function": [*terms, [0, "0", "-1"]]}
+    document["obligations"] = [entry | {"counterexample": stated}]
+
+
+def long_exponents(document: Document) -> None:
+    counterexample(document, [[0, long_rational(n), "1"] for n in range(300)])
+
+
+def long_coefficients(document: Document) -> None:
+    counterexample(document, [[k, "1", long_rational(k)] for k in range(300)])
+
+
+def long_weights(document: Document) -> None:
+    weight = [[k, "1", long_rational(k)] for k in range(300)]
+    chain = {"functions": [weight], "steps": [[[0, 0], [1, 0]]], "visits": [weight], "weights": [weight]}
+    document["derivation"] = {"measures": [], "choices": [chain], "probabilities": []}
+
+
+def many_shares(document: Document) -> None:
+    measure = {
+        "noises": [["laplace", "1", "1" + "0" * 90]],
+        "constraints": [],
+        "value": [[0, "0", long_rational(0)]],
+        "unreplayed": "its numbers have more than 256 bits",
+    }
+    shares = [[None, [0]]] * 20_000
+    document["derivation"] = {"measures": [measure], "choices": [], "probabilities": [{"shares": shares}]}
+
+
+def long_sums(document: Document) -> None:
+    rows = [
+        document["rows"][0] | {"row": n, "alpha": str(n), "own": {"alpha": str(n), "beta": "0^1000+" * 2000 + "1"}}
+        for n in range(1, 500)
+    ]
+    document["rows"] = rows
+
+
+def long_denominators(document: Document) -> None:
+    constraints = [[[[i, long_rational(50 * n + i, 250)] for i in range(50)], "0"] for n in range(100)]
+    measure = {"noises": [["laplace", "1", "0"]] * 50, "constraints": constraints, "value": []}
+    document["derivation"] = {"measures": [measure], "choices": [], "probabilities": []}
+
+
+DEAR: list[Callable[[Document], None]] = [
+    factors_of_one,
+    long_factor,
+    scale_of_one_hash,
+    exponents_of_one_hash,
+    long_exponents,
+    long_coefficients,
+    long_weights,
+    many_shares,
+    long_sums,
+    long_denominators,
+]
+
+
+@pytest.mark.parametrize("change", DEAR, ids=[change.__name__ for change in DEAR])
+def test_what_is_dear_to_check_is_rejected_in_time(change: Callable[[Document], None]) -> None:
+    document = one()
+    change(document)
+    text = samples.resealed(document)
+    begun = time.monotonic()
+    with pytest.raises((Rejected, Unreadable)):
+        check_text(text, Budget(1_000_000))
+    assert time.monotonic() - begun < PATIENCE
+
+
+def test_lists_that_would_fill_the_memory_are_not_made() -> None:
+    with pytest.raises(Unreadable, match="more than 3000000 lists and objects"):
+        parse("[" + "[]," * 3_000_000 + "1]")
+
+
+def test_products_and_series_are_counted() -> None:
+    draw = random.Random(1)
+    left, right = (
+        {(0, Fraction(n + draw.getrandbits(60) * MODULUS)): Fraction(1) for n in range(300)} for _ in range(2)
+    )
+    with pytest.raises(Rejected, match="slow to tell apart"):
+        multiply(left, right, Budget(), "x")
+    curve = Curve.read([[j, 0, "1"] for j in range(1, 20_000)], "x")
+    with pytest.raises(Rejected):
+        prove_near_zero(curve, 0, Fraction(draw.getrandbits(9_000), 2**9_100 + 1), 1, Budget(1_000_000), "x")
+    # No division of long numbers: over the product of the denominators instead.
+    f: Ring = {(0, Fraction(n)): Fraction(draw.getrandbits(10_000) | 1) for n in range(100)}
+    g: Ring = {(0, Fraction(n)): Fraction(draw.getrandbits(10_000) | 1) for n in range(2)}
+    above, below = add_closed((f, f), (g, g), Budget(), "x")
+    assert above == {key: 2 * c for key, c in below.items()}
+
+
+def test_orders_with_many_initial_parts_are_given_up_in_time() -> None:
+    noises = tuple(Noise(Family.LAPLACE, Fraction(1), Fraction(n)) for n in range(400))
+    star = tuple(Constraint({n: Fraction(1), 0: Fraction(-1)}, Fraction(0)) for n in range(1, 200))
+    tail = tuple(Constraint({0: Fraction(1), n: Fraction(-1)}, Fraction(0)) for n in range(200, 400))
+    begun = time.monotonic()
+    assert measure_anew(Event(noises, star + tail), Budget()) == "its order has too many initial parts"
+    assert time.monotonic() - begun < PATIENCE
