@@ -15,7 +15,8 @@ from dipc.exact.event import Constraint, Event, Family, Noise
 from dipc.ideal.ideal import Ideal, Region
 from dipc.regions.flips import Term
 from dipc.regions.halfspaces import single_bound
-from dipc.regions.lockstep import Lockstep, TooFew
+from dipc.regions.heads import TooFew
+from dipc.regions.lockstep import Lockstep
 from dipc.regions.lower import Distances, slack_of
 from dipc.regions.metric import wall_metric
 from dipc.regions.selection import Selection, selection

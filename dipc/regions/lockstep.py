@@ -14,26 +14,32 @@ there are for any m, and the terms of an iteration are those of one of finitely 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint
 from dipc.chain.decided import contradict
-from dipc.chain.fault import Fault
-from dipc.chain.flow import Flow, slots_in
-from dipc.chain.state import Mark, NoiseVar, SlotValue, State, initial_state
-from dipc.chain.step import step
+from dipc.chain.state import Mark, State
 from dipc.chain.symbolic import is_symbolic
-from dipc.diagnostics.source import Span
 from dipc.ideal.ideal import Ideal, Region
 from dipc.regions.flips import Flip, Term, ball, flip_of
 from dipc.regions.halfspaces import Moving
+from dipc.regions.heads import (
+    Key,
+    TooFew,
+    initial,
+    key_of,
+    plain_value,
+    require_defined,
+    side_of,
+    steps,
+    stripped,
+)
 from dipc.regions.lower import Distances
 from dipc.regions.uniform import NotUniform, Uniform
 from dipc.regions.walls import Metric, walls
-from dipc.syntax.ast import Role
 from dipc.syntax.core import CoreProgram, RealType, Type
 
 _ZERO = Fraction(0)
@@ -42,9 +48,6 @@ _ZERO = Fraction(0)
 MOST_HEADS = 200
 
 _BARE = "an output may be left without a value"
-
-#: What the two runs know at the head of the loop: all that later iterations depend on.
-Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,35 +69,12 @@ class Automaton:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
-    """The program, or its ideal: where its loop is, and which of its scalars are alive at the loop's head or end.
-
-    One iteration leaves what is alive unchanged, adds to it, or takes away from it, variable by variable, and does so
-    alike each time: what is alive before one iteration is alive before any number of them.
-    """
-
-    flow: Flow
-    start: int
-    width: int
-    count: int
-    live: tuple[int, ...]
-    scalars: frozenset[int]
-
-    def head(self, iteration: int) -> int:
-        return self.flow.landing[self.start + iteration * self.width]
-
-
-@dataclass(frozen=True, slots=True)
 class _Node:
     """Both runs at the head of the loop before one iteration."""
 
     program: State
     ideal: State
     iteration: int
-
-
-class TooFew(Exception):
-    """More iterations are needed to see all heads of the loop."""
 
 
 class Lockstep:
@@ -114,8 +94,8 @@ class Lockstep:
         if any(not isinstance(_type(self._core, slot), RealType) for slot in self._core.inputs):
             raise NotUniform("an input is not real")
         arrays = shape.arrays
-        self._own = _side(ideal.program.flow, shape.loop.span, count, arrays)
-        self._other = _side(ideal.flow, shape.ideal_loop.span, count, arrays)
+        self._own = side_of(ideal.program.flow, shape.loop.span, count, arrays)
+        self._other = side_of(ideal.flow, shape.ideal_loop.span, count, arrays)
         self._inputs = dict(zip(ideal.core.inputs, self._core.inputs, strict=True))
         self._outputs = list(zip(self._core.outputs, self._ideal.outputs, strict=True))
         indices = range(shape.low, shape.low + count)
@@ -131,6 +111,7 @@ class Lockstep:
 
         Raises NotUniform with the reason where that is not covered, TooFew where the program has too few iterations.
         """
+        require_defined(self._own)
         before = self._begin()
         iterations: list[tuple[Transition, ...]] = []
         endings: list[tuple[Transition, ...]] = []
@@ -147,12 +128,12 @@ class Lockstep:
     # --- parts of a run -----------------------------------------------------------------------------------
 
     def _begin(self) -> tuple[Term, ...]:
-        ideal, _ = self._only_way(_initial(self._other.flow), self._other.head(0), "before")
-        found = list(self._runs(_initial(self._own.flow), (), self._own.head(0)))
+        ideal, _ = self._only_way(initial(self._other.flow), self._other.head(0), "before")
+        found = list(self._runs(initial(self._own.flow), (), self._own.head(0)))
         if len(found) != 1 or ideal.label != self._other.head(0) or found[0][0].label != self._own.head(0):
             raise NotUniform("there is more than one way to the loop")
         ((program, terms),) = found
-        self._number(_Node(_stripped(program), _stripped(ideal), 0))
+        self._number(_Node(stripped(program), stripped(ideal), 0))
         return terms
 
     def _iteration(self, node: _Node) -> Iterator[Transition]:
@@ -161,7 +142,7 @@ class Lockstep:
         ways = list(self._ways(node.ideal, self._other.head(node.iteration + 1)))
         finite = [other for own, other in here if not is_symbolic(_type(self._core, own))]
         # Two inputs that go different ways have different answers, whatever comes later: each wall is one to another.
-        if len({tuple(_plain(state.values[slot]) for slot in finite) for state, _ in ways}) < len(ways):
+        if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in ways}) < len(ways):
             raise NotUniform("two ways through an iteration of the ideal leave the same answer there")
         for ideal, guards in ways:
             for program, terms in self._runs(node.program, guards, self._own.head(node.iteration + 1)):
@@ -183,7 +164,7 @@ class Lockstep:
             raise NotUniform(_BARE)
         if ended:
             return Transition(None, (*terms, *self._final(program, ideal, guards)))
-        return Transition(self._number(_Node(_stripped(program), _stripped(ideal), iteration)), terms)
+        return Transition(self._number(_Node(stripped(program), stripped(ideal), iteration)), terms)
 
     def _ending(self, node: _Node) -> Iterator[Transition]:
         end = self._own.count
@@ -192,7 +173,7 @@ class Lockstep:
             yield Transition(None, (*terms, *self._final(program, ideal, ())))
 
     def _number(self, node: _Node) -> int:
-        key = (_key(self._own, node.program), _key(self._other, node.ideal))
+        key = (key_of(self._own, node.program), key_of(self._other, node.ideal))
         if key not in self._keys:
             self._keys[key] = len(self._keys)
             self._pending.append(node)
@@ -215,7 +196,7 @@ class Lockstep:
             if state.label in (goal, flow.exit_label):
                 yield state, tuple([self._moved(guard) for guard in state.guards.items])
             else:
-                pending += _step(flow, state)
+                pending += steps(flow, state)
 
     def _moved(self, guard: Constraint) -> Constraint:
         return replace(guard, form=self._form(guard.form), difference=self._form(guard.difference))
@@ -237,7 +218,7 @@ class Lockstep:
             if state.label in (goal, flow.exit_label):
                 yield state, terms
                 continue
-            successors = _step(flow, state)
+            successors = steps(flow, state)
             if len(successors) == 1:
                 pending.append((successors[0], terms))
             elif any(after.constraints != state.constraints for after in successors):
@@ -280,7 +261,7 @@ class Lockstep:
             if Mark.UNASSIGNED in (mine, theirs):
                 raise NotUniform(_BARE)
             if not is_symbolic(_type(self._core, own)):
-                found = () if _plain(mine) == _plain(theirs) else None
+                found = () if plain_value(mine) == plain_value(theirs) else None
             elif isinstance(mine, Affine) and isinstance(theirs, Affine):
                 found = ball(mine, self._form(theirs), program.noises, moving, self._distances)
             if found is None:
@@ -297,86 +278,6 @@ class Lockstep:
     def _is_at(self, slot: int, index: int) -> bool:
         array = self._array_of(slot)
         return array is not None and self._core.slots[slot].name == f"{array}[{index}]"
-
-
-def _side(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> _Side:
-    """The loop in the instructions: those whose text is inside it, the same number for each iteration."""
-    program = flow.program
-    labels = [
-        label
-        for label, instruction in enumerate(program.instructions)
-        if loop.start <= instruction.span.start < loop.end
-    ]
-    if not labels or len(labels) % count or labels[-1] - labels[0] + 1 != len(labels):
-        raise NotUniform("the loop's iterations are not instructions of the same kind", loop)
-    start, width = labels[0], len(labels) // count
-    scalars = [slot.index for slot in program.slots if slot.name.partition("[")[0] not in arrays]
-    observed = [slot for slot in program.outputs if slot in scalars]
-    live = flow.live(observed)
-    kept = {slot for label in (start, start + len(labels)) for slot in slots_in(live[flow.landing[label]])}
-    if any(flow.landing[start + k * width] != start + k * width for k in range(count)):
-        raise NotUniform("the loop begins with a jump", loop)
-    return _Side(flow, start, width, count, tuple(sorted(kept.intersection(scalars))), frozenset(scalars))
-
-
-def _step(flow: Flow, state: State) -> list[State]:
-    try:
-        return [successor.state for successor in step(flow, state)]
-    except Fault as fault:
-        raise NotUniform(fault.message, fault.span) from None
-
-
-def _initial(flow: Flow) -> State:
-    """The beginning of a run, with all inputs left open."""
-    values: list[SlotValue] = []
-    for slot in flow.program.slots:
-        if slot.role is Role.INPUT:
-            values.append(Affine.input(slot.index))
-        elif slot.initial is None:
-            values.append(Mark.UNASSIGNED)
-        elif is_symbolic(slot.type):
-            assert isinstance(slot.initial, Fraction)
-            values.append(Affine.number(slot.initial))
-        else:
-            values.append(slot.initial)
-    return initial_state(flow.entry, tuple(values))
-
-
-def _stripped(state: State) -> State:
-    """The state without what is known of noises and inputs: fewer comparisons are then decided, which only adds ways
-    and terms."""
-    return replace(initial_state(state.label, state.values), noises=state.noises)
-
-
-def _key(side: _Side, state: State) -> Key:
-    """The values that later iterations may read, with the noises in them numbered by their first occurrence."""
-    numbers: dict[int, int] = {}
-    parameters: list[object] = []
-    by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in state.noises}
-    values: list[object] = []
-
-    def plain(form: Affine) -> tuple[object, ...]:
-        if any(slot not in side.scalars for slot, _ in form.inputs):
-            raise NotUniform("a value that depends on the input of one iteration is used in a later one")
-        return form.inputs, form.constant
-
-    for slot in side.live:
-        value = state.values[slot]
-        if not isinstance(value, Affine):
-            values.append(_plain(value))
-            continue
-        for noise, _ in value.noises:
-            if noise not in numbers:
-                numbers[noise] = len(numbers)
-                drawn = by_id[noise]
-                parameters.append((drawn.family, drawn.rate, plain(drawn.mean)))
-        values.append((plain(value), tuple((numbers[noise], c) for noise, c in value.noises)))
-    return tuple(values), tuple(parameters)
-
-
-def _plain(value: SlotValue) -> object:
-    """A finite value, or none; true is not the number 1."""
-    return isinstance(value, bool), value
 
 
 def _type(core: CoreProgram, slot: int) -> Type:

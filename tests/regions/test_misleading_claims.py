@@ -126,6 +126,17 @@ def test_a_domain_up_to_m_is_as_small_as_the_least_number_that_is_covered() -> N
     assert union(source).start == 4
 
 
+def test_a_program_that_leaves_a_domain_when_noise_is_large_is_not_covered() -> None:
+    """Where the two comparisons agree the count stays 0, but four times they may differ: then it would become 4."""
+    source = ABOVE_THRESHOLD.replace("var rT", "var k : {0..3} = 0; var s : real; var rT").replace(
+        "if r >= rT", "s <- Lap(eps/4, q[i]); if r < rT and s >= rT then k <- k + 1 end; if r >= rT"
+    )
+    with pytest.raises(DiagnosticError, match="outside its domain"):
+        check_all(dipc.load(source, m=4))
+    with pytest.raises(NotUniform, match="outside its domain"):
+        union(source)
+
+
 _BARE = ABOVE_THRESHOLD.replace("answer = none", "answer")
 _NO_EXIT = _BARE.replace("top; exit", "top")
 
