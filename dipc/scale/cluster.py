@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -37,7 +38,7 @@ class Cluster:
         self._address = address
         self._patience = patience
         try:
-            self._client: Any = distributed.Client(address, timeout=connect, set_as_default=False)
+            self._client: Any = _client(distributed, address, connect)
         except (OSError, TimeoutError, ValueError) as error:
             raise DiagnosticError(_unreachable(address, connect, error)) from None
         self._killed: type[Exception] = distributed.KilledWorker
@@ -101,6 +102,25 @@ class Cluster:
                     return Finished(ticket, None, "ran out of memory")
                 raise DiagnosticError(_unable(error))
         raise DiagnosticError(_gone(self._address, future.status))
+
+
+def _client(distributed: Any, address: str, connect: float) -> Any:
+    """A connected client, closed by `close` alone: never by the garbage collector, which may run while the next client
+    holds the lock that closing takes, too."""
+
+    class Closed(distributed.Client):  # type: ignore[misc]
+        def __init__(self) -> None:
+            try:
+                super().__init__(address, timeout=connect, set_as_default=False)
+            except BaseException:
+                with suppress(Exception):  # what was half begun may not end well; why it failed is what matters
+                    self.close(timeout=connect)
+                raise
+
+        def __del__(self) -> None:
+            """Leave it to `close`."""
+
+    return Closed()
 
 
 def _not_installed() -> Diagnostic:

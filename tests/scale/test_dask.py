@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -113,6 +114,18 @@ def test_a_scheduler_without_workers_and_one_that_goes_away(tmp_path: Path) -> N
         leaving = Leaving(empty.address)
         assert refusal(lambda: check_with(leaving, dipc.load(SPARSE), SPARSE_TABLE)).code == "E1308"
         other.close()
+
+
+def test_no_client_is_left_for_the_garbage_collector(dask: Dask) -> None:
+    import distributed
+
+    # Closed by the collector while the next client is made, one would wait for that for ever.
+    made = Cluster(dask.address)
+    refusal(lambda: Cluster("tcp://127.0.0.1:1", connect=0.2))
+    made.close()
+    clients = [item for item in gc.get_objects() if isinstance(item, distributed.Client)]
+    assert [client.status for client in clients if client.status not in ("closed", "newly-created")] == []
+    assert all(type(client).__del__ is not distributed.Client.__del__ for client in clients)
 
 
 class _Future(SimpleNamespace):
