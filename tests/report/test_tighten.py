@@ -33,7 +33,12 @@ def member(beta: str, eps: str = "(0, inf)", digits: int = 10) -> Member:
         ("1/3", "[1, 2]", "least factor 1.103638323…; beta itself fails, so no 1/κ holds", "eps     1"),
         ("eps", "(0, inf)", "no factor suffices: however large f is, f*beta is too small", "bound as eps → 0"),
         ("0", "(0, inf)", "no factor suffices: however large f is, f*beta is too small", "every eps, as beta is 0"),
-        ("2 - eps", "[1, 2]", "no factor suffices: however large f is, f*beta is too small", "2, where Pr < 1 and"),
+        (
+            "2 - eps",
+            "[1, 2]",
+            "no factor suffices: however large f is, f*beta is too small",
+            "2, where Pr < 1 - f*beta for every f > 0",
+        ),
         ("2 - eps", "[1, 2)", "no factor suffices: however large f is, f*beta is too small", "bound as eps → 2"),
         ("exp(-eps)*(1 + exp(-eps))", "(0, inf)", "least factor 1; the best 1/κ is 1/1", "approached as eps → ∞"),
     ],
