@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from dipc.accuracy.rationals import NotExact, parse_rational
+from dipc.cli.limits import NAMES
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
 
@@ -71,6 +72,45 @@ def output_option(command: _F) -> _F:
         type=Path,
         help="Write the result to FILE, as a whole or not at all, instead of stdout.",
     )(command)
+
+
+def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
+    """The options --beta, --alpha, --gamma and --eps; `gamma` is added to the help of the third, and `eps`, one more
+    form of the fourth, goes before the intervals."""
+    options = (
+        click.option(
+            "--beta",
+            metavar="EXPR",
+            help="The failure probability: in eps, alpha, gamma, the constants, exp, min, max and abs.",
+        ),
+        click.option(
+            "--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own."
+        ),
+        click.option("--gamma", metavar="VALUE", help=f"How far real and int outputs may be off; 0 by default.{gamma}"),
+        click.option(
+            "--eps",
+            metavar="VALUE|INTERVALS" if eps else "INTERVALS",
+            help=f'Which eps are meant, such as {eps}"(0, 1/2]"; all, "(0, inf)", by default.',
+        ),
+    )
+
+    def decorate(command: _F) -> _F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def limit_option(
+    text: str = f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
+) -> Callable[[_F], _F]:
+    """The option --limit, any number of times, with this help."""
+
+    def decorate(command: _F) -> _F:
+        return click.option("--limit", "limits", metavar="NAME=N", multiple=True, help=text)(command)
+
+    return decorate
 
 
 def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:

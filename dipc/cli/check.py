@@ -13,16 +13,18 @@ import click
 
 from dipc.accuracy.files import read_source
 from dipc.cli.arguments import (
+    claim_options,
     define_option,
     digits_option,
     inputs_option,
+    limit_option,
     output_option,
     parse_definitions,
     program_argument,
 )
 from dipc.cli.check_all import check_all, for_all_of, least_of, wants_all
 from dipc.cli.exits import ExitCode
-from dipc.cli.limits import NAMES, parse_limits
+from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_result, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.scale import scale_options
@@ -70,16 +72,7 @@ JSON_DIGITS = 15
     metavar="NAME",
     help='Leave a constant open, as -D NAME=all does: with --inputs all, a proof for all; or from "NAME >= 3" on.',
 )
-@click.option(
-    "--beta",
-    metavar="EXPR",
-    help="The failure probability: in eps, alpha, gamma, the constants, exp, min, max and abs.",
-)
-@click.option("--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own.")
-@click.option("--gamma", metavar="VALUE", help="How far real and int outputs may be off; 0 by default. free: any.")
-@click.option(
-    "--eps", metavar="INTERVALS", help='Which eps are meant, such as "(0, 1/2]"; all, "(0, inf)", by default.'
-)
+@claim_options(gamma=" free: any.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
 @digits_option("Give the failing eps to N digits, with the worst eps and its shortfall; 15 in JSON.")
@@ -93,13 +86,7 @@ JSON_DIGITS = 15
 @click.option(
     "--closed-form", metavar="ROW", type=click.IntRange(min=1), help="Write out the probability of a row; JSON has all."
 )
-@click.option(
-    "--limit",
-    "limits",
-    metavar="NAME=N",
-    multiple=True,
-    help=f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
-)
+@limit_option()
 @scale_options
 @click.option("--quiet", "-q", is_flag=True, help="Print the verdict line only, and no progress.")
 @click.option("--time", "times", is_flag=True, help="Say how long it took.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from dipc.cli.exits import ExitCode
 from dipc.cli.output import write_result, write_text
 from dipc.cli.progress import ProgressBar
+from dipc.cli.statement import near_outputs
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
@@ -126,11 +127,9 @@ def _statement(
     program: Program, program_path: Path, claim: ClassClaim, for_all: str | None, least: str | None
 ) -> ClassStatement:
     from dipc.report.regions import ClassStatement
-    from dipc.syntax.core import IntType, RealType
     from dipc.syntax.printer import print_expression
 
     core = program.core
-    types = [core.slots[slot].type for slot in core.outputs]
     return ClassStatement(
         program=f"{core.name} ({program_path})",
         constants=tuple((name, str(value)) for name, value in core.constants.items() if name != for_all),
@@ -138,8 +137,6 @@ def _statement(
         beta=print_expression(claim.beta.tree),
         gamma="0" if claim.gamma is None else print_expression(claim.gamma.tree),
         scale=claim.open().scale.value if claim.is_open else None,
-        near=" and ".join(
-            word for word, kind in (("real", RealType), ("int", IntType)) if any(isinstance(t, kind) for t in types)
-        ),
+        near=near_outputs(core),
         numbers=least,
     )

@@ -11,7 +11,14 @@ import click
 
 from dipc.accuracy.files import read_source
 from dipc.accuracy.rationals import NotExact, parse_rational
-from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
+from dipc.cli.arguments import (
+    define_option,
+    limit_option,
+    output_option,
+    parse_definitions,
+    positive_option,
+    program_argument,
+)
 from dipc.cli.exits import ExitCode
 from dipc.cli.inputs import parse_input, parse_output
 from dipc.cli.limits import parse_limits
@@ -80,13 +87,7 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
     metavar="ROUNDS",
     help="Give up when a run goes through a `while` more often; 100000 by default.",
 )
-@click.option(
-    "--limit",
-    "limits",
-    metavar="NAME=N",
-    multiple=True,
-    help="How far the exact engine goes, as for `dipc check`; may be repeated.",
-)
+@limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
 def simulate(

@@ -9,16 +9,18 @@ import click
 
 from dipc.accuracy.files import read_source
 from dipc.cli.arguments import (
+    claim_options,
     define_option,
     digits_option,
     inputs_option,
+    limit_option,
     output_option,
     parse_definitions,
     program_argument,
     quiet_option,
 )
 from dipc.cli.exits import ExitCode
-from dipc.cli.limits import NAMES, parse_limits
+from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.statement import statement_of
@@ -57,28 +59,11 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @click.option("--for", "wanted", type=click.Choice(["eps", "alpha", "beta", "gamma"]), help="What is asked for.")
 @inputs_option
 @define_option
-@click.option(
-    "--beta",
-    metavar="EXPR",
-    help="The failure probability: in eps, alpha, gamma, the constants, exp, min, max and abs.",
-)
-@click.option("--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own.")
-@click.option("--gamma", metavar="VALUE", help="How far real and int outputs may be off; 0 by default.")
-@click.option(
-    "--eps",
-    metavar="VALUE|INTERVALS",
-    help='Which eps are meant, such as 1/2 or "(0, 1/2]"; all, "(0, inf)", by default.',
-)
+@claim_options(eps="1/2 or ")
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
-@click.option(
-    "--limit",
-    "limits",
-    metavar="NAME=N",
-    multiple=True,
-    help=f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
-)
+@limit_option()
 @quiet_option
 def solve(
     program_path: Path,

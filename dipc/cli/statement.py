@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from dipc.accuracy.program import Program
     from dipc.accuracy.table import Table
     from dipc.report.text import Statement
+    from dipc.syntax.core import CoreProgram
 
 
 def statement_of(
@@ -17,10 +18,8 @@ def statement_of(
     """What is checked, in the words of the command line, the table and the program's claim block."""
     from dipc.accuracy.nearness import Nearness
     from dipc.report.text import Statement
-    from dipc.syntax.core import IntType, RealType
 
     core = program.core
-    types = [core.slots[slot].type for slot in core.outputs]
     return Statement(
         program=f"{core.name} ({program_path})",
         table=table.name,
@@ -28,11 +27,18 @@ def statement_of(
         alpha=_said("alpha", alpha, program, table),
         beta=_said("beta", beta, program, table),
         gamma=_said("gamma", gamma, program, table),
-        near=" and ".join(
-            word for word, kind in (("real", RealType), ("int", IntType)) if any(isinstance(t, kind) for t in types)
-        ),
+        near=near_outputs(core),
         distance=not Nearness(core).plain,
     )
+
+
+def near_outputs(core: CoreProgram) -> str:
+    """The types of the outputs that are compared within gamma, as a report names them; empty where there are none."""
+    from dipc.syntax.core import IntType, RealType
+
+    types = [core.slots[slot].type for slot in core.outputs]
+    kinds = (("real", RealType), ("int", IntType))
+    return " and ".join(word for word, kind in kinds if any(isinstance(found, kind) for found in types))
 
 
 def _said(name: str, option: str | None, program: Program, table: Table) -> str:

@@ -8,7 +8,14 @@ from typing import TextIO
 import click
 
 from dipc.accuracy.files import read_source
-from dipc.cli.arguments import define_option, inputs_option, output_option, parse_definitions, program_argument
+from dipc.cli.arguments import (
+    define_option,
+    inputs_option,
+    limit_option,
+    output_option,
+    parse_definitions,
+    program_argument,
+)
 from dipc.cli.exits import ExitCode
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_result
@@ -26,7 +33,7 @@ Examples:
 @inputs_option
 @define_option
 @output_option
-@click.option("--limit", "limits", metavar="NAME=N", multiple=True, help="Such as rows=N: the most rows to write.")
+@limit_option("Such as rows=N: the most rows to write.")
 def table(
     program_path: Path,
     inputs: tuple[str, ...],

@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING
 import click
 
 from dipc.accuracy.files import read_source
-from dipc.cli.arguments import digits_option, inputs_option, output_option, program_argument, quiet_option
+from dipc.cli.arguments import (
+    claim_options,
+    digits_option,
+    inputs_option,
+    limit_option,
+    output_option,
+    program_argument,
+    quiet_option,
+)
 from dipc.cli.exits import ExitCode
 from dipc.cli.families import member_text, members, parse_family, table_path
-from dipc.cli.limits import NAMES, parse_limits
+from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.statement import statement_of
@@ -65,16 +73,7 @@ Exit codes: 0 found, 2 bad input, 3 undecided (some row is past a limit),
     multiple=True,
     help="Give a constant another value, or several: m=4, m=1..10 or c={1,2}; may be repeated.",
 )
-@click.option(
-    "--beta",
-    metavar="EXPR",
-    help="The failure probability: in eps, alpha, gamma, the constants, exp, min, max and abs.",
-)
-@click.option("--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own.")
-@click.option("--gamma", metavar="VALUE", help="How far real and int outputs may be off; 0 by default.")
-@click.option(
-    "--eps", metavar="INTERVALS", help='Which eps are meant, such as "(0, 1/2]"; all, "(0, inf)", by default.'
-)
+@claim_options()
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", help="text by default.")
 @output_option
@@ -84,13 +83,7 @@ Exit codes: 0 found, 2 bad input, 3 undecided (some row is past a limit),
     type=Path,
     help="Draw the factor against eps, or over a family against its constants (needs matplotlib).",
 )
-@click.option(
-    "--limit",
-    "limits",
-    metavar="NAME=N",
-    multiple=True,
-    help=f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
-)
+@limit_option()
 @quiet_option
 def tighten(
     program_path: Path,

@@ -8,8 +8,9 @@ from typing import assert_never
 
 from dipc.accuracy.outcome import Report, Verdict
 from dipc.regions.outcome import ClassResult, Method
+from dipc.report.claimed import event_text, program_text
 from dipc.report.numbers import agreement, rational, shown
-from dipc.report.page import GLUE, Look, Page, Tone
+from dipc.report.page import Look, Page, Tone
 from dipc.report.text import failing_text, interval_text
 from dipc.report.vectors import assignment_text
 
@@ -102,13 +103,11 @@ def _quantified(report: Report, statement: ClassStatement) -> str:
 
 
 def _claim(report: Report, statement: ClassStatement) -> Iterable[tuple[str, str]]:
-    constants = ", ".join(f"{name}{GLUE}={GLUE}{value}" for name, value in statement.constants)
-    yield "program", statement.program + (f" with {constants}" if constants else "")
+    yield "program", program_text(statement.program, statement.constants)
     yield "inputs", "all real inputs, by the answers of `ideal`"
     if statement.numbers is not None:
         yield "for every", f"integer {statement.numbers}"
-    event = f"{statement.near} outputs within gamma of det(u), others equal" if statement.near else "output = det(u)"
-    yield "claim", f"Pr[{event}] ≥ 1 - beta, for every input u"
+    yield "claim", f"Pr[{event_text(statement.near)}] ≥ 1 - beta, for every input u"
     yield "alpha", "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
     yield "beta", statement.beta
     yield "gamma", "every gamma > 0" if statement.scale == "gamma" else statement.gamma

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dipc.accuracy.decimals import decimal
 from dipc.accuracy.outcome import EndPoint
+from dipc.report.claimed import event_text, program_text
 from dipc.report.numbers import cell_text, rational
 from dipc.report.page import Look, Page, Tone
 from dipc.report.text import Statement, interval_text
@@ -146,11 +147,9 @@ def _part(found: Solution) -> str:
 
 
 def _about(found: Solution, statement: Statement) -> Iterable[tuple[str, str]]:
-    constants = ", ".join(f"{name} = {value}" for name, value in statement.constants)
-    yield "program", statement.program + (f" with {constants}" if constants else "")
+    yield "program", program_text(statement.program, statement.constants)
     yield "table", statement.table
-    event = f"{statement.near} outputs within gamma of det(u), others equal" if statement.near else "output = det(u)"
-    yield "claim", f"Pr[{event}] ≥ 1 - beta, for every input u of the table"
+    yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ 1 - beta, for every input u of the table"
     said = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
     for name, text in said.items():
         yield name, "asked for" if found.wanted == name else text

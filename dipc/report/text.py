@@ -8,9 +8,10 @@ from itertools import islice
 from typing import assert_never
 
 from dipc.accuracy.outcome import Effort, EndPoint, FailureInterval, Report, RowResult, Verdict, Worst
+from dipc.report.claimed import event_text, program_text
 from dipc.report.classes import class_size, class_verdict_line, row_name, row_word
 from dipc.report.numbers import agreement, cell_text, exact, rational, shown
-from dipc.report.page import GLUE, Look, Page, Tone
+from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
 
 #: How many counterexamples are shown in full; the others are named by their rows.
@@ -121,13 +122,9 @@ def render(
 
 
 def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
-    constants = ", ".join(f"{name}{GLUE}={GLUE}{value}" for name, value in statement.constants)
-    yield "program", statement.program + (f" with {constants}" if constants else "")
+    yield "program", program_text(statement.program, statement.constants)
     yield "table", statement.table
-    event = f"{statement.near} outputs within gamma of det(u), others equal" if statement.near else "output = det(u)"
-    if statement.distance:
-        event = "distance of output and det(u) ≤ gamma"
-    yield "claim", f"Pr[{event}] ≥ 1 - beta, for every input u of the table"
+    yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ 1 - beta, for every input u of the table"
     yield "alpha", statement.alpha
     yield "beta", statement.beta
     yield "gamma", statement.gamma

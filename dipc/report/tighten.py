@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dipc.report.claimed import event_text, program_text
 from dipc.report.numbers import cell_text, exact
 from dipc.report.page import Look, Page, Tone
 from dipc.report.text import Statement, interval_text
@@ -73,11 +74,9 @@ def _tone(found: Tightest) -> Tone:
 
 
 def _about(found: Tightest, statement: Statement) -> Iterable[tuple[str, str]]:
-    constants = ", ".join(f"{name} = {value}" for name, value in statement.constants)
-    yield "program", statement.program + (f" with {constants}" if constants else "")
+    yield "program", program_text(statement.program, statement.constants)
     yield "table", statement.table
-    event = f"{statement.near} outputs within gamma of det(u), others equal" if statement.near else "output = det(u)"
-    yield "claim", f"Pr[{event}] ≥ 1 - f*beta, for every input u of the table"
+    yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ 1 - f*beta, for every input u of the table"
     yield "alpha", statement.alpha
     yield "beta", statement.beta
     yield "gamma", statement.gamma
