@@ -13,7 +13,7 @@ from dipc.accuracy.free_gamma import check_free, is_free
 from dipc.accuracy.intervals import intervals_text
 from dipc.accuracy.outcome import Effort, Interrupted, Report, RowResult
 from dipc.accuracy.probability import Limits
-from dipc.accuracy.program import Program
+from dipc.accuracy.program import Program, within
 from dipc.accuracy.run import Crew, Run
 from dipc.accuracy.table import read_table
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -118,10 +118,7 @@ def _prepare(
     keep_proofs: bool = False,
     digits: int | None = None,
 ) -> Run:
-    if not isinstance(program, Program):
-        raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
-    if limits is not None:
-        program = program.with_limits(limits)
+    program = within(program, limits)
     rows = read_table(table, program.core)
     claim = resolve_claim(program.core, rows, beta=beta, alpha=alpha, gamma=gamma, eps=eps)
     decider = Decider(claim.intervals, program.limits.sign, keep_proofs=keep_proofs, digits=digits)

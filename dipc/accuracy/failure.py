@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from fractions import Fraction
 
@@ -17,27 +17,28 @@ PRECISION = Fraction(1, 10**15)
 def failure_intervals(regions: Iterable[FailureRegion], limits: SignLimits) -> list[FailureInterval]:
     """The maximal intervals of failure, increasing. Where the claim holds with equality at a single point between two
     of them, that point is an end of both and belongs to neither."""
+
+    def enclose(root: Root) -> tuple[Fraction, Fraction]:
+        with suppress(Undecided):  # the isolating interval that is known already is right, only wider
+            root = refine(root, root.upper * PRECISION, limits)
+        return root.lower, root.upper
+
     intervals = []
     for region in regions:
-        inner = [_root(root, limits) for root in region.punctures]
-        starts = [_end(region.lower, limits), *inner]
-        ends = [*inner, _end(region.upper, limits)]
+        # The claim holds at a root, with equality: as an end it does not belong to the interval.
+        inner = [EndPoint(*enclose(root), False) for root in region.punctures]
+        starts = [end_point(region.lower, enclose), *inner]
+        ends = [*inner, end_point(region.upper, enclose)]
         intervals += [FailureInterval(start, end) for start, end in zip(starts, ends, strict=True)]
     return intervals
 
 
-def _end(end: RegionEnd, limits: SignLimits) -> EndPoint:
+def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction]]) -> EndPoint:
+    """The end of an interval of failure, a root as `enclose` encloses it."""
     match end.value:
         case None:
             return EndPoint(Fraction(0), None, False)
         case Fraction():
             return EndPoint(end.value, end.value, end.closed)
         case Root():
-            return _root(end.value, limits)
-
-
-def _root(root: Root, limits: SignLimits) -> EndPoint:
-    """The root as an end that does not belong to the interval: the claim holds there, with equality."""
-    with suppress(Undecided):  # the isolating interval that is known already is right, only wider
-        root = refine(root, root.upper * PRECISION, limits)
-    return EndPoint(root.lower, root.upper, False)
+            return EndPoint(*enclose(end.value), end.closed)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from dipc.accuracy.answers import Answer, same_value
+from dipc.accuracy.answers import Answer, finite_values, same_value
 from dipc.accuracy.cells import Cell, CellPool
 from dipc.accuracy.logic import Formula, Whole, evaluated, every
 from dipc.chain.affine import Affine
@@ -23,7 +23,7 @@ from dipc.chain.text import value_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exact.limits import LimitReached
 from dipc.syntax import metric as syntax
-from dipc.syntax.core import BoolType, CoreProgram, DomType, Slot, Value
+from dipc.syntax.core import CoreProgram, Value
 from dipc.syntax.metric import CoreMetric, Gap
 
 #: The most answers that a program may have for their distances to be looked up.
@@ -88,7 +88,7 @@ class Nearness:
     ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
         exact = self._complete(answer)
         at = {slot: _value(cell) for slot, cell in zip(self._program.inputs, inputs, strict=True)}
-        choices = [_domain(slot) for slot in self._slots]
+        choices = [finite_values(slot) for slot in self._slots]
         count = prod(map(len, choices))
         if count > MOST_ANSWERS:
             raise LimitReached("answers", f"there are {count} answers, too many to look up the distance of each")
@@ -180,15 +180,6 @@ def _value(cell: Cell | None) -> Value:
     assert cell is not None
     assert cell.value is not None
     return cell.value
-
-
-def _domain(slot: Slot) -> tuple[Value, ...]:
-    match slot.type:
-        case DomType(values=values):
-            return values
-        case BoolType():
-            return (False, True)
-    raise AssertionError(f"{slot.name} has no finite type")
 
 
 def _not_finite(name: str) -> Diagnostic:

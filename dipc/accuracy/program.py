@@ -162,6 +162,13 @@ class Program:
         )
 
 
+def within(program: object, limits: Limits | None) -> Program:
+    """The program, worked on within these limits where some are given; TypeError for what is no program."""
+    if not isinstance(program, Program):
+        raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
+    return program if limits is None else program.with_limits(limits)
+
+
 def _finite(value: object) -> Value | None:
     assert value is None or isinstance(value, Fraction | str | bool)
     return value

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dipc.accuracy.closed_form import ClosedForm
 from dipc.accuracy.digits import number_cell, root_cell
+from dipc.accuracy.failure import end_point
 from dipc.accuracy.outcome import EndPoint, FailureInterval, Worst
 from dipc.accuracy.parts import fraction_of, parts_of
 from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
@@ -156,10 +157,4 @@ def _place(peak: Peak, sample: Fraction, digits: int, limits: SignLimits) -> tup
 
 
 def _end_point(end: RegionEnd, digits: int, limits: SignLimits) -> EndPoint:
-    match end.value:
-        case None:
-            return EndPoint(Fraction(0), None, False)
-        case Fraction():
-            return EndPoint(end.value, end.value, end.closed)
-        case Root():
-            return EndPoint(*root_cell(end.value, digits, limits), end.closed)
+    return end_point(end, lambda root: root_cell(root, digits, limits))

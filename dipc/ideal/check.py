@@ -8,7 +8,7 @@ from typing import Any
 from dipc.accuracy import check as accuracy
 from dipc.accuracy.outcome import Report, RowResult
 from dipc.accuracy.probability import Limits
-from dipc.accuracy.program import Program
+from dipc.accuracy.program import Program, within
 from dipc.accuracy.table import Table, read_table
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.ideal.inputs import default_inputs, parse_inputs
@@ -35,7 +35,7 @@ def check(
 
     Raises DiagnosticError, Interrupted and TypeError as that does.
     """
-    program = _within(program, limits)
+    program = within(program, limits)
     return accuracy.check(program, prepared(program, table, inputs), **options)
 
 
@@ -48,7 +48,7 @@ def iter_rows(
     **options: Any,
 ) -> Iterator[RowResult]:
     """The rows of `check` one by one, as they are decided; the table and the claim are checked first, as a whole."""
-    program = _within(program, limits)
+    program = within(program, limits)
     return accuracy.iter_rows(program, prepared(program, table, inputs), **options)
 
 
@@ -74,13 +74,7 @@ def table(program: Program, inputs: InputSpec | None = None, *, limits: Limits |
 
     Raises DiagnosticError for a program without an `ideal`, and as `check` does.
     """
-    return prepared(_within(program, limits), None, inputs)
-
-
-def _within(program: object, limits: Limits | None) -> Program:
-    if not isinstance(program, Program):
-        raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
-    return program if limits is None else program.with_limits(limits)
+    return prepared(within(program, limits), None, inputs)
 
 
 def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:

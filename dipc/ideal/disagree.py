@@ -12,8 +12,6 @@ from dipc.ideal.ideal import Region
 from dipc.syntax.ast import CompareOp
 from dipc.syntax.core import Value
 
-__all__ = ["Guards", "disagreement", "same_value"]
-
 Guards = tuple[Constraint, ...]
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from dipc.accuracy.answers import Answer, same_value
+from dipc.accuracy.answers import Answer, finite_values, same_value
 from dipc.accuracy.logic import every, opposite
 from dipc.chain.affine import Affine
 from dipc.exact.limits import LimitReached
@@ -16,7 +16,7 @@ from dipc.ideal.ideal import Ideal
 from dipc.ideal.nearest import InputSet
 from dipc.ideal.norm import Norm
 from dipc.ideal.search import Search
-from dipc.syntax.core import BoolType, DomType, IntType, Slot, Value
+from dipc.syntax.core import IntType, Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -125,7 +125,7 @@ class Distances:
         if not own:
             yield _ZERO, own
             return
-        choices = [_domain(slot) for slot in self._finite]
+        choices = [finite_values(slot) for slot in self._finite]
         count = prod(map(len, choices))
         if count > MOST_COMBINATIONS:
             raise LimitReached(
@@ -149,12 +149,3 @@ def gap(one: Value, other: Value) -> Fraction:
     if isinstance(one, Fraction) and isinstance(other, Fraction):
         return abs(one - other)
     return _ZERO if same_value(one, other) else _ONE
-
-
-def _domain(slot: Slot) -> tuple[Value, ...]:
-    match slot.type:
-        case DomType(values=values):
-            return values
-        case BoolType():
-            return (False, True)
-    raise AssertionError(f"{slot.name} has no finite type")

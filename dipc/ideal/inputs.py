@@ -14,6 +14,7 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
+from dipc.accuracy.answers import finite_values
 from dipc.accuracy.names import listing, nearest
 from dipc.accuracy.program import Program
 from dipc.accuracy.table import Table, read_table
@@ -22,7 +23,7 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
 from dipc.ideal.input_items import Item, items
 from dipc.ideal.input_values import BadValues, value_set
-from dipc.syntax.core import BoolType, CoreProgram, DomType, Slot, Value
+from dipc.syntax.core import CoreProgram, Slot, Value
 
 _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
@@ -158,12 +159,7 @@ class _Reader:
         known = self._known.get(slot.name)
         if known is not None:
             return known
-        match slot.type:
-            case DomType(values=values):
-                return values
-            case BoolType():
-                return (False, True)
-        raise AssertionError(f"{slot.name} has no values")
+        return finite_values(slot)
 
     def unbounded(self, option: str, notes: tuple[str, ...]) -> Iterator[Diagnostic]:
         """A diagnostic if some real or int input has no values."""

@@ -9,7 +9,7 @@ from dipc.accuracy.claim import Claim, resolve_claim
 from dipc.accuracy.closed_form import ClosedForm
 from dipc.accuracy.piecewise import BetaForm
 from dipc.accuracy.probability import Limits
-from dipc.accuracy.program import Program
+from dipc.accuracy.program import Program, within
 from dipc.accuracy.table import Table
 from dipc.exact.limits import Undecided
 from dipc.ideal.check import InputSpec, prepared
@@ -64,10 +64,7 @@ def obligations_of(
 
     Raises DiagnosticError for a bad table or claim, before any probability is computed.
     """
-    if not isinstance(program, Program):
-        raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
-    if limits is not None:
-        program = program.with_limits(limits)
+    program = within(program, limits)
     read = prepared(program, table, inputs)
     claim = resolve_claim(program.core, read, beta=beta, alpha=alpha, gamma=gamma, eps=eps)
     probabilities = program.probabilities()

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from dipc.accuracy.check import Progress
 from dipc.accuracy.probability import Limits
-from dipc.accuracy.program import Program
+from dipc.accuracy.program import Program, within
 from dipc.ideal.check import InputSpec, prepared
 from dipc.inverse.obligations import obligations_of
 from dipc.inverse.requests import Request, checked
@@ -39,10 +39,7 @@ def solve(
     """
     if digits < 1:
         raise ValueError(f"digits is at least 1, not {digits}")
-    if not isinstance(program, Program):
-        raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
-    if limits is not None:
-        program = program.with_limits(limits)
+    program = within(program, limits)
     what = Wanted(wanted)
     read = prepared(program, table, inputs)
     request = checked(Request(program, read, what, beta, alpha, gamma, eps))

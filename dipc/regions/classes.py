@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from dipc.accuracy.answers import finite_values, same_value
 from dipc.accuracy.program import Program
 from dipc.chain.affine import Affine
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exact.limits import LimitReached
-from dipc.ideal.disagree import same_value
 from dipc.ideal.ideal import Ideal, Region
-from dipc.syntax.core import BoolType, DomType, IntType, Slot, Value
+from dipc.syntax.core import IntType, Value
 
 #: Combinations of finite inputs, each with real inputs of its own.
 MOST_COMBINATIONS = 10_000
@@ -45,7 +45,7 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
     core = ideal.program.core
     _require_reals(ideal.program)
     finite_slots = [core.slots[slot] for slot in ideal.finite_inputs]
-    domains = [_domain(slot) for slot in finite_slots]
+    domains = [finite_values(slot) for slot in finite_slots]
     if prod(map(len, domains)) > MOST_COMBINATIONS:
         raise LimitReached("combinations", f"the finite inputs have more than {MOST_COMBINATIONS} combinations")
     by_finite = [
@@ -95,12 +95,3 @@ def _require_reals(program: Program) -> None:
                 notes=("leave `--inputs` out: finite inputs are enumerated",),
             )
         )
-
-
-def _domain(slot: Slot) -> tuple[Value, ...]:
-    match slot.type:
-        case DomType(values=values):
-            return values
-        case BoolType():
-            return (False, True)
-    raise AssertionError(f"{slot.name} has no finite type")

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dipc.accuracy.answers import same_value
 from dipc.accuracy.program import Program
 from dipc.accuracy.reaching import exit_weights
 from dipc.chain.affine import Affine, Terms, combination
@@ -107,7 +108,7 @@ class ExitFinder:
         explored = self._everything(finite) or self._explore(finite, wanted)
         found = []
         for state in explored.exits:
-            if all(_same(state.outputs[slot], value) for slot, value in wanted.items()):
+            if all(same_value(state.outputs[slot], value) for slot, value in wanted.items()):
                 event = template(core, state, centers)
                 if event.possible:
                     found.append(_exit(event, centers, explored.weights.get(state.node)))
@@ -127,7 +128,7 @@ class ExitFinder:
         return tuple(
             _exit(template(core, state), {}, explored.weights.get(state.node))
             for state in explored.exits
-            if not all(_same(state.outputs[slot], value) for slot, value in wanted.items())
+            if not all(same_value(state.outputs[slot], value) for slot, value in wanted.items())
         )
 
     def _everything(self, finite: Mapping[int, Value]) -> _Explored | None:
@@ -154,11 +155,6 @@ class ExitFinder:
 class _Explored:
     exits: tuple[ExitState, ...]
     weights: Mapping[int, Closed]
-
-
-def _same(left: object, right: Value) -> bool:
-    """Whether two values are the same: true is not the number 1."""
-    return isinstance(left, bool) is isinstance(right, bool) and left == right
 
 
 def _exit(event: EventTemplate, centers: Mapping[int, Affine], weight: Closed | None) -> Exit:

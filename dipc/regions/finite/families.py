@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from dipc.accuracy.answers import finite_values, same_value
 from dipc.chain.affine import Affine
-from dipc.ideal.disagree import same_value
 from dipc.ideal.ideal import Answer, Ideal, Region
 from dipc.regions.finite.structure import Guard, guards_of
-from dipc.syntax.core import BoolType, DomType, Value
+from dipc.syntax.core import Value
 
 #: More combinations of the finite inputs' domains than this are not gone through.
 _MOST_COMBINATIONS = 2_000
@@ -47,13 +47,7 @@ class Families:
     def _everything(self) -> tuple[tuple[Region, ...], ...] | None:
         slots = self._ideal.program.core.slots
         finite = self._ideal.finite_inputs
-        domains: list[tuple[Value, ...]] = []
-        for slot in finite:
-            match slots[slot].type:
-                case DomType(values=values):
-                    domains.append(values)
-                case BoolType():
-                    domains.append((False, True))
+        domains = [finite_values(slots[slot]) for slot in finite]
         if prod(map(len, domains)) > _MOST_COMBINATIONS:
             return None
         return tuple(
