@@ -120,6 +120,7 @@ class PiecewiseForm:
         if known is None:
             arrangement = arrange(self.conditions(), interval, limits)
             known = self._pieces[interval] = tuple(self._split(arrangement, limits))
+            assert known, "an interval has points: a claim about none of its pieces would hold of itself"
         return known
 
     def _split(self, arrangement: Arrangement, limits: SignLimits | None) -> list[Piece]:

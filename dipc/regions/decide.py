@@ -92,7 +92,9 @@ class AllInputs:
         """The classes in order, each decided when it is asked for."""
         number = 0
         for found in classes(self._ideal):
-            for case in self._cases(found):
+            cases = list(self._cases(found))
+            assert cases, "regions are not empty: a class without cases would hold of itself"
+            for case in cases:
                 number += 1
                 case = replace(case, number=number)
                 try:

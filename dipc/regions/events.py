@@ -46,6 +46,10 @@ class Union:
     least: int
     start: int
 
+    def __post_init__(self) -> None:
+        if not self.sums:
+            raise ValueError("a union bound is about some runs: of none of them it would prove anything")
+
 
 def union_of(program: Program, parameter: str, instance: Callable[[int], Ideal], distances: Distances) -> Union:
     """The union bound of a program that is uniform, or a selection loop. Raises NotUniform with what is neither."""

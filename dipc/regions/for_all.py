@@ -184,6 +184,7 @@ class _Run:
             method = Method.CORNER if methods == {Method.CORNER} else Method.BOUND
             return [self._row(name, method, Settled(Verdict.ACCURATE))]
         failing = [row for row in report.select(report.verdict) if isinstance(row, ClassResult)]
+        assert failing, "a verdict other than accurate has a row"
         return [replace(row, note=_prefixed(row.note, name)) for row in failing]
 
     def _check(self, number: int) -> Report:

@@ -37,13 +37,15 @@ def sums(automaton: Automaton, low: int) -> frozenset[Sum]:
     """Sums such that each run in agreement of a loop from `low` to m, if m is at least every `once`, has one of them as
     an upper bound of its terms (at any eps, that with the most probable iteration on the spot).
 
-    Raises NotUniform where the automaton has other cycles, or too many paths.
+    Raises NotUniform where the automaton has other cycles, too many paths, or no run in agreement at all.
     """
     found: set[Sum] = set()
     for fixed, once, visited in _paths(automaton):
         loops = [step.terms for head in visited for step in automaton.iterations[head] if step.goal == head]
         for repeated in loops or [()]:
             found.add(Sum(_sorted(fixed), _sorted(repeated), once + low - 1))
+    if not found:
+        raise NotUniform("no run gives the ideal's answer")
     return frozenset(found)
 
 

@@ -16,12 +16,14 @@ from dipc.diagnostics.source import Source
 from dipc.exact.exppoly import ExpPoly
 from dipc.ideal.ideal import Ideal
 from dipc.regions.check import check_all
-from dipc.regions.events import union_of
+from dipc.regions.events import Union, union_of
 from dipc.regions.for_all import ForAll, check_for_all
+from dipc.regions.lockstep import Automaton
 from dipc.regions.lower import Distances
 from dipc.regions.outcome import ClassResult, Method
 from dipc.regions.polynomial import polynomial, shifted
 from dipc.regions.uniform import NotUniform, uniform
+from dipc.regions.union import sums
 from dipc.syntax.parser import parse
 from tests.regions.real_programs import (
     ABOVE_THRESHOLD,
@@ -351,3 +353,10 @@ def test_an_unknown_constant_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         check_for_all(dipc.load(SPARSE), "k")
     assert caught.value.diagnostics[0].code == "E1207"
+
+
+def test_no_run_in_agreement_proves_nothing() -> None:
+    with pytest.raises(NotUniform, match="no run gives the ideal's answer"):
+        sums(Automaton(before=(), iterations=((),), endings=((),)), 1)
+    with pytest.raises(ValueError, match="of none of them"):
+        Union(frozenset(), 1, 1)
