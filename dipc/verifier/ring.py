@@ -265,8 +265,3 @@ def read_closed(data: Any, step: str) -> Closed:
     if not below:
         raise Rejected(step, "a denominator is 0")
     return read_ring(data["numerator"], step), below
-
-
-def write_ring(f: Ring) -> list[list[Any]]:
-    """The terms of a function as data, in the order of (q, k)."""
-    return [[k, str(q), str(c)] for (k, q), c in sorted(f.items(), key=lambda term: (term[0][1], term[0][0]))]
