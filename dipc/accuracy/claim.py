@@ -19,6 +19,7 @@ from dipc.accuracy.closed_form import ClosedForm
 from dipc.accuracy.expression import ClaimExpression
 from dipc.accuracy.form import Form, TooLarge
 from dipc.accuracy.intervals import resolve_intervals
+from dipc.accuracy.packed import first_of_each_claim
 from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
 from dipc.accuracy.positive import over_positive
 from dipc.accuracy.rationals import exact_rational
@@ -87,16 +88,10 @@ class Claim:
     def check(self) -> None:
         """Raise DiagnosticError for the mistakes of all rows together, so that nothing is begun with a bad claim."""
         mistakes: list[Diagnostic] = []
-        failed: set[Key] = set()
-        # Without claim columns all rows claim the same.
-        for row in self.table.rows if self.table.columns else self.table.rows[:1]:
-            key = (row.alpha, row.beta, row.gamma, row.dd)
-            if key in self._known or key in failed:
-                continue
+        for row in first_of_each_claim(self.table.rows):
             try:
                 self.terms(row)
             except DiagnosticError as error:
-                failed.add(key)
                 mistakes += [found for found in error.diagnostics if found not in mistakes]
                 if len(mistakes) >= MISTAKE_LIMIT:
                     break

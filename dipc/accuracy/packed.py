@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast, overload
 
@@ -144,6 +144,20 @@ class PackedRows(Sequence[Row]):
     def _row(self, number: int, cells: tuple[Cell | None, ...]) -> Row:
         inputs = cast(tuple[Cell, ...], cells[: self._inputs])
         return Row(number, inputs, cells[self._inputs : self._outputs], *cells[self._outputs :])
+
+
+def first_of_each_claim(rows: Sequence[Row]) -> Iterator[Row]:
+    """The first row with each combination of alpha, beta, gamma and dd, in order; packed rows are not made for that."""
+    keys: Iterable[object]
+    if isinstance(rows, PackedRows):
+        keys = zip(*(numbers for _, numbers in rows.columns[-_CLAIM_CELLS:]), strict=True)
+    else:
+        keys = ((row.alpha, row.beta, row.gamma, row.dd) for row in rows)
+    seen: set[object] = set()
+    for at, key in enumerate(keys):
+        if key not in seen:
+            seen.add(key)
+            yield rows[at]
 
 
 def packed(rows: Sequence[Row], inputs: int, outputs: int) -> PackedRows:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from dipc.accuracy.cells import INFINITY, Cell, CellPool
-from dipc.accuracy.packed import PackedRows, Row
+from dipc.accuracy.packed import PackedRows, Row, first_of_each_claim
 from dipc.accuracy.program import Program
 from dipc.accuracy.table import MISTAKE_LIMIT, Table
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -44,7 +44,7 @@ def completed(program: Program, table: Table) -> Table:
 
     Raises DiagnosticError where the table's answer is not the ideal's: dd(u) would be about another answer.
     """
-    if program.core.ideal is None or all(row.dd is not None for row in table.rows):
+    if program.core.ideal is None or all(row.dd is not None for row in first_of_each_claim(table.rows)):
         return table
     ideal = Ideal(program)
     distances = Distances(ideal)
