@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import dipc
 from benchmarks.mechanisms import MECHANISMS
-from dipc.regions.check import check_all
-from dipc.regions.for_all import check_for_all
+from dipc.sources.every_input.check import check_all
+from dipc.sources.every_number.check import check_for_all
 
 #: The claims of the literature, for every alpha (or gamma) and every eps.
 CLAIMS: dict[str, dict[str, str]] = {

@@ -90,7 +90,7 @@ def measure(kind: str, arguments: Sequence[str]) -> Measured:
     """One task, start-up apart: the libraries are loaded by a trivial check first."""
     import dipc
     from benchmarks import runner, tasks
-    from dipc.exact.limits import Undecided
+    from dipc.algebra.limits import Undecided
 
     runner.warm_up()
     answer, undecided = None, ""

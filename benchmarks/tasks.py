@@ -13,7 +13,7 @@ from fractions import Fraction
 import dipc
 from benchmarks.literature import entries
 from benchmarks.mechanisms import MECHANISMS
-from dipc.accuracy.closed_form import ClosedForm
+from dipc.algebra.closed_form import ClosedForm
 
 _ONE = Fraction(1)
 

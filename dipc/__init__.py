@@ -20,20 +20,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dipc.accuracy.closed_form import ClosedForm
-    from dipc.accuracy.load import load
-    from dipc.accuracy.outcome import Counterexample, Interrupted, Report, RowResult, Verdict
-    from dipc.accuracy.probability import Limits
-    from dipc.accuracy.program import Outcome, Program
+    from dipc.algebra.closed_form import ClosedForm
+    from dipc.algebra.limits import Undecided
     from dipc.certificate.write import certify
     from dipc.diagnostics.diagnostic import DiagnosticError
-    from dipc.exact.limits import Undecided
-    from dipc.ideal.check import iter_rows, table
+    from dipc.exits.load import load
+    from dipc.exits.probability import Limits
+    from dipc.exits.program import Outcome, Program
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
-    from dipc.regions.for_all import check_for_all
+    from dipc.obligations.verdict import Counterexample, Verdict
     from dipc.scale.check import check
     from dipc.simulation.simulate import simulate
+    from dipc.sources.every_number.check import check_for_all
+    from dipc.sources.ideal_check import iter_rows, table
+    from dipc.sources.outcome import Interrupted, Report, RowResult
     from dipc.verifier.files import verify
     from dipc.verifier.outcome import Accepted
     from dipc.verifier.rejection import Rejected, Unreadable
@@ -72,27 +73,27 @@ __all__ = [
 
 _HOME = {
     "Accepted": "dipc.verifier.outcome",
-    "ClosedForm": "dipc.accuracy.closed_form",
-    "Counterexample": "dipc.accuracy.outcome",
+    "ClosedForm": "dipc.algebra.closed_form",
+    "Counterexample": "dipc.obligations.verdict",
     "DiagnosticError": "dipc.diagnostics.diagnostic",
-    "Interrupted": "dipc.accuracy.outcome",
-    "Limits": "dipc.accuracy.probability",
-    "Outcome": "dipc.accuracy.program",
-    "Program": "dipc.accuracy.program",
+    "Interrupted": "dipc.sources.outcome",
+    "Limits": "dipc.exits.probability",
+    "Outcome": "dipc.exits.program",
+    "Program": "dipc.exits.program",
     "Rejected": "dipc.verifier.rejection",
-    "Report": "dipc.accuracy.outcome",
-    "RowResult": "dipc.accuracy.outcome",
-    "Undecided": "dipc.exact.limits",
+    "Report": "dipc.sources.outcome",
+    "RowResult": "dipc.sources.outcome",
+    "Undecided": "dipc.algebra.limits",
     "Unreadable": "dipc.verifier.rejection",
-    "Verdict": "dipc.accuracy.outcome",
+    "Verdict": "dipc.obligations.verdict",
     "certify": "dipc.certificate.write",
     "check": "dipc.scale.check",
-    "check_for_all": "dipc.regions.for_all",
-    "iter_rows": "dipc.ideal.check",
-    "load": "dipc.accuracy.load",
+    "check_for_all": "dipc.sources.every_number.check",
+    "iter_rows": "dipc.sources.ideal_check",
+    "load": "dipc.exits.load",
     "simulate": "dipc.simulation.simulate",
     "solve": "dipc.inverse.solve",
-    "table": "dipc.ideal.check",
+    "table": "dipc.sources.ideal_check",
     "tighten": "dipc.inverse.tighten",
     "verify": "dipc.verifier.files",
 }
@@ -101,7 +102,7 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name == "eps":
-        from dipc.accuracy.symbols import eps
+        from dipc.algebra.symbols import eps
 
         value = eps()
     elif name in _HOME:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.positive import over_positive
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.sign.positive import over_positive
 from dipc.verifier import claims
 from dipc.verifier.ring import Ring
 

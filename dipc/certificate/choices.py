@@ -2,7 +2,7 @@
 
 x_s, the total weight of all paths to state s, is [s is the start] + Σ x_p·w_ps over the steps p -> s; an exit e is
 reached with weight Σ x_p·w_pe. That the x stated are right is checked by putting them in. They are solved for one
-state after the other; the exits' weights are those of the engine (`dipc.exact.absorption`).
+state after the other; the exits' weights are those of the engine (`dipc.algebra.absorption`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dipc.accuracy.combine import simplest, total
-from dipc.accuracy.reaching import ChoiceChain
+from dipc.algebra.combine import simplest, total
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.terms import closed_data
 from dipc.chain.reach import NOWHERE
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.quotient import Closed, Quotient
+from dipc.exits.reaching import ChoiceChain
 from dipc.verifier.budget import Budget
 from dipc.verifier.choices import MOST_REPLAYED, check_chain
 from dipc.verifier.rejection import Rejected

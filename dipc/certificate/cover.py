@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import LimitReached
-from dipc.exact.quotient import Closed, Quotient
-from dipc.exact.sign import Decision, Holds, Interval, Root, SignLimits, decide_nonnegative, refine, sign_chart
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import LimitReached
+from dipc.algebra.quotient import Closed, Quotient
+from dipc.sign import Decision, Holds, Interval, Root, SignLimits, decide_nonnegative, refine, sign_chart
 
 #: How often roots are refined until the cells meet, and by how much.
 _ROUNDS = 4

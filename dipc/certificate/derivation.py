@@ -15,15 +15,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from dipc.accuracy.cells import Cell
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.probability import Cells, Factor, Needs, Probabilities, Share
-from dipc.accuracy.reaching import ChoiceChain
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.choices import affordable, numbers_of, written_chain
 from dipc.certificate.normal_event import EventShape, NormalEvent, event_data, read_back
 from dipc.certificate.terms import FunctionData
-from dipc.exact.event import Event
-from dipc.exact.quotient import Closed, Quotient
+from dipc.exits.probability import Cells, Factor, Needs, Probabilities, Share
+from dipc.exits.reaching import ChoiceChain
+from dipc.measure.event import Event
+from dipc.tables.cells import Cell
 from dipc.verifier.derivation import long_sums
 from dipc.verifier.measure import Allowance, unreplayed
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from dipc.exact.event import Constraint, Event, Family, Noise
+from dipc.measure.event import Constraint, Event, Family, Noise
 from dipc.verifier import events
 
 #: The names of the families in a certificate.

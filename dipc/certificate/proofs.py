@@ -5,16 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, assert_never
 
-from dipc.accuracy.outcome import Counterexample
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
 from dipc.certificate.numbers import rational
 from dipc.certificate.signs import analysis_data, chart_data
 from dipc.certificate.terms import ring_data
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
-from dipc.exact.sign import Analysis, Decision, Fails, Holds, Interval, SignLimits
-from dipc.exact.sign.chart import analyze
-from dipc.exact.sign.limits import Budget
-from dipc.exact.sign.normal_form import normal_form
+from dipc.obligations.verdict import Counterexample
+from dipc.sign import Analysis, Decision, Fails, Holds, Interval, SignLimits
+from dipc.sign.chart import analyze
+from dipc.sign.limits import Budget
+from dipc.sign.normal_form import normal_form
 
 
 def interval_proof(interval: Interval, decision: Decision | None) -> dict[str, Any] | None:

@@ -12,19 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dipc.accuracy.cells import Cell
-from dipc.accuracy.claim import Claim, Terms, resolve_claim
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.files import read_source
-from dipc.accuracy.intervals import intervals_text
-from dipc.accuracy.load import load_source
-from dipc.accuracy.program import Program
-from dipc.accuracy.table import Row
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.second import Second
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
-from dipc.exact.quotient import Closed, Quotient
-from dipc.ideal.check import prepared
+from dipc.claim.claim import Claim, Terms, resolve_claim
+from dipc.claim.intervals import intervals_text
+from dipc.diagnostics.files import read_source
+from dipc.exits.load import load_source
+from dipc.exits.program import Program
+from dipc.sources.ideal_check import prepared
+from dipc.tables.cells import Cell
+from dipc.tables.table import Row
 from dipc.verifier.check import DISTANCE, LINK, WORDS, Document
 from dipc.verifier.outcome import Accepted
 from dipc.verifier.rejection import Rejected

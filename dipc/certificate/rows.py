@@ -8,13 +8,13 @@ from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
-from dipc.accuracy.cells import Cell
-from dipc.accuracy.decided_rows import DecidedRows, Outcome
-from dipc.accuracy.packed import NumberList, PackedRows, Row
-from dipc.accuracy.probability import Probabilities
 from dipc.certificate.derivation import Derivations
 from dipc.certificate.seal import encode
 from dipc.chain.symbolic import is_symbolic
+from dipc.exits.probability import Probabilities
+from dipc.sources.decided_rows import DecidedRows, Outcome
+from dipc.tables.cells import Cell
+from dipc.tables.packed import NumberList, PackedRows, Row
 
 #: What stands in the data of a row where rows with the same outcome differ; no text of a program has the character.
 HOLE = "\0"

@@ -2,7 +2,7 @@
 
 The chain is built towards every output at once, without cutting and without uniting states, so that each path is an
 exit of its own; constraints are taken as they were met, without dropping any. Exits' events are measured order by
-order (`dipc.exact.linear_extensions`), and where that engine cannot do one, by the certificate checker's sweep.
+order (`dipc.measure.linear_extensions`), and where that engine cannot do one, by the certificate checker's sweep.
 Choices are solved state by state.
 """
 
@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dipc.accuracy.cells import Cell
-from dipc.accuracy.combine import product, total
-from dipc.accuracy.probability import Cells
-from dipc.accuracy.program import Program
-from dipc.accuracy.reaching import choice_chain
+from dipc.algebra.combine import product, total
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.choices import TooLong, end_weights
 from dipc.certificate.normal_event import EventShape, NormalEvent, exact_event, read_back
 from dipc.chain.affine import Affine
@@ -25,12 +24,13 @@ from dipc.chain.chain import ExitState
 from dipc.chain.component import Ball, Balls, Bound, components
 from dipc.chain.explore import ExploreLimits, explore
 from dipc.chain.symbolic import is_symbolic
-from dipc.exact.event import Event
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
-from dipc.exact.linear_extensions import measure_by_linear_extensions
-from dipc.exact.quotient import Closed, Quotient
-from dipc.syntax.core import RealType, Value
+from dipc.exits.probability import Cells
+from dipc.exits.program import Program
+from dipc.exits.reaching import choice_chain
+from dipc.lang.core import RealType, Value
+from dipc.measure.event import Event
+from dipc.measure.linear_extensions import measure_by_linear_extensions
+from dipc.tables.cells import Cell
 from dipc.verifier.budget import Budget
 from dipc.verifier.measure import measure_anew
 from dipc.verifier.rejection import Rejected

@@ -1,4 +1,4 @@
-"""Proofs of signs as data: what `dipc.exact.sign` found, for `dipc.verifier` to find again."""
+"""Proofs of signs as data: what `dipc.sign` found, for `dipc.verifier` to find again."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from dipc.certificate.numbers import digits, rational
-from dipc.exact.sign import Analysis, SignChart
-from dipc.exact.sign.cover import Crossing, Piece
-from dipc.exact.sign.factor_sign import FactorSign
-from dipc.exact.sign.polynomial import Polynomial
+from dipc.sign import Analysis, SignChart
+from dipc.sign.cover import Crossing, Piece
+from dipc.sign.factor_sign import FactorSign
+from dipc.sign.polynomial import Polynomial
 
 
 def analysis_data(analysis: Analysis) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from fractions import Fraction
 from operator import itemgetter
 from typing import Any
 
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.quotient import Closed, Quotient
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Closed, Quotient
 
 
 def ring_data(value: ExpPoly) -> list[list[Any]]:

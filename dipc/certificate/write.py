@@ -7,15 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dipc.accuracy.claim import Terms
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.decide import Decider, Proof, Settled
-from dipc.accuracy.decided_rows import Outcome
-from dipc.accuracy.evidence import Evidence
-from dipc.accuracy.expression import ClaimExpression
-from dipc.accuracy.outcome import Report, Verdict
-from dipc.accuracy.packed import packed
-from dipc.accuracy.table import Row
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import LimitReached, Undecided
+from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.arms import Least, least_of
 from dipc.certificate.cover import cover
 from dipc.certificate.derivation import Derivations
@@ -23,10 +18,16 @@ from dipc.certificate.numbers import rational
 from dipc.certificate.proofs import cell_proof, counterexample_data, interval_proof, positive_proof
 from dipc.certificate.rows import HOLE, RowTexts
 from dipc.certificate.seal import encode, seal
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import LimitReached, Undecided
-from dipc.exact.quotient import Closed, Quotient
-from dipc.syntax.printer import print_expression
+from dipc.claim.claim import Terms
+from dipc.claim.expression import ClaimExpression
+from dipc.lang.printer import print_expression
+from dipc.obligations.decide import Decider, Proof, Settled
+from dipc.obligations.verdict import Verdict
+from dipc.sources.decided_rows import Outcome
+from dipc.sources.evidence import Evidence
+from dipc.sources.outcome import Report
+from dipc.tables.packed import packed
+from dipc.tables.table import Row
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.expression import mentions

@@ -9,7 +9,7 @@ from dipc.chain.affine import Affine
 from dipc.chain.constraints import ConstraintSet
 from dipc.chain.flow import Flow
 from dipc.chain.state import NoiseVar, State
-from dipc.syntax.core import Value
+from dipc.lang.core import Value
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -11,8 +11,8 @@ from dipc.chain.evaluate import evaluate
 from dipc.chain.fault import Fault
 from dipc.chain.state import SlotValue
 from dipc.chain.text import value_text
-from dipc.syntax.ast import Number
-from dipc.syntax.core import SampleChoice, SampleExponential, Slot, Value
+from dipc.lang.ast import Number
+from dipc.lang.core import SampleChoice, SampleExponential, Slot, Value
 
 
 class Option(NamedTuple):

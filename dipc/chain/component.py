@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from dipc.chain.affine import Affine, Terms
 from dipc.chain.state import NoiseVar
-from dipc.exact.event import Constraint, Event, Family, Noise
-from dipc.syntax import core
+from dipc.lang import core
+from dipc.measure.event import Constraint, Event, Family, Noise
 
 
 class Ball(NamedTuple):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil, floor, gcd, lcm
 
 from dipc.chain.affine import Affine
-from dipc.syntax.ast import CompareOp
+from dipc.lang.ast import CompareOp
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from fractions import Fraction
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint
 from dipc.diagnostics.source import Span
-from dipc.syntax.ast import CompareOp, Expr
-from dipc.syntax.core import Value
+from dipc.lang.ast import CompareOp, Expr
+from dipc.lang.core import Value
 
 
 @dataclass(frozen=True, slots=True)

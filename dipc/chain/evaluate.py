@@ -12,8 +12,8 @@ from dipc.chain.fault import Fault
 from dipc.chain.state import Mark, SlotValue
 from dipc.chain.text import value_text
 from dipc.diagnostics.source import Span
-from dipc.syntax import values as operations
-from dipc.syntax.core import (
+from dipc.lang import values as operations
+from dipc.lang.core import (
     AffineExpr,
     Apply,
     Const,

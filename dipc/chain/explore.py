@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.chain.chain import Chain, ExitState
 from dipc.chain.edge import Choice, ChoiceWeight, Edge
@@ -19,9 +20,8 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.chain.trap import recurrent_comparison, trapped, trapped_fault
 from dipc.chain.unite import Dominators, united
 from dipc.chain.unite_guards import GuardUniter, alike_in_values
-from dipc.exact.limits import LimitReached
-from dipc.syntax.ast import Role
-from dipc.syntax.core import CoreProgram, Slot, Value
+from dipc.lang.ast import Role
+from dipc.lang.core import CoreProgram, Slot, Value
 
 if TYPE_CHECKING:
     import networkx as nx

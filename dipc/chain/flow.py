@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from dipc.chain.affine import Affine
-from dipc.syntax.core import (
+from dipc.lang.core import (
     AffineExpr,
     Apply,
     AssignAffine,

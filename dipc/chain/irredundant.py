@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dipc.chain.constraints import Constraint, variables_of
-from dipc.chain.decided import entails
+from dipc.chain.entailment import entails
 
 _MOST = 300
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import NOTHING_KNOWN, ConstraintSet, constraint, constraint_set
 from dipc.chain.state import NoiseVar
-from dipc.syntax.ast import CompareOp
-from dipc.syntax.core import Family
+from dipc.lang.ast import CompareOp
+from dipc.lang.core import Family
 
 
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:

@@ -37,7 +37,7 @@ Step = tuple[int, tuple[ChoiceWeight, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What `dipc.exact.absorption.absorption_weights` takes, once the weights are computed.
+    """What `dipc.algebra.absorption.absorption_weights` takes, once the weights are computed.
 
     Runs end in `ends`, the nodes of the chain's exits and, where some states were cut, NOWHERE. Every state listed in
     `edges` can reach one of them.

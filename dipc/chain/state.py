@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import NOTHING_KNOWN, Constraint, ConstraintSet, constraint_set
-from dipc.syntax.core import Family, Value
+from dipc.lang.core import Family, Value
 
 
 class Mark(Enum):

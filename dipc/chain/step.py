@@ -9,8 +9,8 @@ from dipc.chain.affine import Affine
 from dipc.chain.choices import Option, choices, exponential
 from dipc.chain.codes import Code
 from dipc.chain.constraints import Constraint, ConstraintSet, constraint, equality, negation
-from dipc.chain.decided import connected, decided
 from dipc.chain.edge import DETERMINISTIC, Choice, Comparison, Edge
+from dipc.chain.entailment import connected, decided
 from dipc.chain.evaluate import evaluate, evaluate_affine, target_slot
 from dipc.chain.fault import Fault
 from dipc.chain.flow import Flow
@@ -19,8 +19,8 @@ from dipc.chain.nonnegative import nonnegative
 from dipc.chain.state import NoiseVar, State
 from dipc.chain.text import type_text, value_text
 from dipc.diagnostics.source import Span
-from dipc.syntax.ast import CompareOp
-from dipc.syntax.core import (
+from dipc.lang.ast import CompareOp
+from dipc.lang.core import (
     AffineExpr,
     AssignAffine,
     AssignComparison,

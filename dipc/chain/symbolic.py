@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dipc.syntax.core import IntType, RealType, Type
+from dipc.lang.core import IntType, RealType, Type
 
 
 def is_symbolic(kind: Type) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dipc.chain.affine import Affine
-from dipc.syntax.core import BoolType, DomType, IntType, RealType, Type, Value
+from dipc.lang.core import BoolType, DomType, IntType, RealType, Type, Value
 
 _ELLIPSIS_OVER = 12
 

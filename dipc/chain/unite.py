@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 
 from dipc.chain.bounds import ORIGIN, as_difference, graph_of, greatest_bounds
 from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, form_of, variables_of
-from dipc.chain.decided import contradict, entails
+from dipc.chain.entailment import contradict, entails
 from dipc.chain.irredundant import irredundant
 from dipc.chain.nonnegative import nonnegative
 from dipc.chain.offsets import Offsets, moved, offsets
 from dipc.chain.state import State
-from dipc.syntax.ast import CompareOp
+from dipc.lang.ast import CompareOp
 
 if TYPE_CHECKING:
     import networkx as nx

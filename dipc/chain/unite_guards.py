@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from dipc.chain.bounds import ORIGIN, Difference, Graph, Weight, as_difference, graph_of, greatest_bounds
 from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, negation
-from dipc.chain.decided import contradict, entails
+from dipc.chain.entailment import contradict, entails
 from dipc.chain.irredundant import irredundant
 from dipc.chain.state import State
 from dipc.chain.unite import Dominators, leaves_below

@@ -12,8 +12,8 @@ from dipc.chain.component import Bound, components
 from dipc.chain.edge import Choice, ChoiceWeight, Comparison
 from dipc.chain.state import Mark, State
 from dipc.chain.text import affine_text, comparison_text, value_text
-from dipc.exact.event import Event
-from dipc.syntax.core import Branch, BranchComparison, CoreProgram
+from dipc.lang.core import Branch, BranchComparison, CoreProgram
+from dipc.measure.event import Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from dipc.accuracy.rationals import NotExact, parse_rational
+from dipc.algebra.rationals import NotExact, parse_rational
 from dipc.cli.limits import NAMES
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from dipc.accuracy.files import read_source
 from dipc.cli.arguments import (
     claim_options,
     define_option,
@@ -31,11 +30,12 @@ from dipc.cli.scale import scale_options
 from dipc.cli.statement import statement_of
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
-    from dipc.accuracy.outcome import Report
-    from dipc.accuracy.table import Table
+    from dipc.sources.outcome import Report
+    from dipc.tables.table import Table
 
 _EPILOG = """
 \b
@@ -126,14 +126,14 @@ def check(
     definitions, for_all = for_all_of(definitions, for_all)
     constants = parse_definitions(definitions)
 
-    from dipc.accuracy.check import check as decide
-    from dipc.accuracy.free_gamma import is_free
-    from dipc.accuracy.load import load_source
-    from dipc.accuracy.outcome import Interrupted
-    from dipc.ideal.check import prepared
-    from dipc.regions.finite.check import grouped, is_everything, with_corollary
+    from dipc.exits.load import load_source
     from dipc.report.text import interrupted_text, render, verdict_line
     from dipc.scale.check import crew_of
+    from dipc.sources.check import check as decide
+    from dipc.sources.free_gamma import is_free
+    from dipc.sources.ideal_check import prepared
+    from dipc.sources.outcome import Interrupted
+    from dipc.sources.symmetry.check import grouped, is_everything, with_corollary
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     if wants_all(inputs, table_path, for_all):
@@ -211,7 +211,7 @@ def check(
 
 def exit_code(report: Report) -> ExitCode:
     """The exit code that says the verdict."""
-    from dipc.accuracy.outcome import Verdict
+    from dipc.obligations.verdict import Verdict
 
     match report.verdict:
         case Verdict.ACCURATE:

@@ -18,9 +18,9 @@ from dipc.diagnostics.source import Source, Span
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
-    from dipc.accuracy.program import Program
-    from dipc.regions.scaling import ClassClaim
-    from dipc.report.regions import ClassStatement
+    from dipc.exits.program import Program
+    from dipc.report.every_input import ClassStatement
+    from dipc.sources.every_input.scaling import ClassClaim
 
 
 def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[str, ...], str | None]:
@@ -85,12 +85,12 @@ def check_all(
     """Decide the claim for every real input and write the report. `unsupported` are options of `check` that mean
     nothing here, with their values: DiagnosticError if one is given."""
     from dipc.cli.check import exit_code
-    from dipc.regions.check import check_all as decide
-    from dipc.regions.check import unsupported as refused
-    from dipc.regions.for_all import check_for_all
-    from dipc.regions.scaling import ClassClaim
+    from dipc.report.every_input import class_verdict_line, render_classes
     from dipc.report.json import write_json
-    from dipc.report.regions import class_verdict_line, render_classes
+    from dipc.sources.every_input.check import check_all as decide
+    from dipc.sources.every_input.check import unsupported as refused
+    from dipc.sources.every_input.scaling import ClassClaim
+    from dipc.sources.every_number.check import check_for_all
 
     given = [option for option, value in unsupported.items() if value]
     if given:
@@ -126,8 +126,8 @@ def check_all(
 def _statement(
     program: Program, program_path: Path, claim: ClassClaim, for_all: str | None, least: str | None
 ) -> ClassStatement:
-    from dipc.report.regions import ClassStatement
-    from dipc.syntax.printer import print_expression
+    from dipc.lang.printer import print_expression
+    from dipc.report.every_input import ClassStatement
 
     core = program.core
     return ClassStatement(

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from dipc.accuracy.files import read_source
 from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
 from dipc.cli.exits import ExitCode
 from dipc.cli.output import check_distinct, check_target, write_text
 from dipc.cli.terminal import look_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
 
 _EPILOG = """
@@ -50,11 +50,11 @@ def dtmc(
     constants = parse_definitions(definitions)
     eps = None if eps_text is None else positive_option("--eps", eps_text)
 
-    from dipc.accuracy.load import load_source
     from dipc.chain.explore import explore
     from dipc.chain.symbolic import is_symbolic
     from dipc.chain.view import view
     from dipc.cli.inputs import parse_input, parse_output
+    from dipc.exits.load import load_source
     from dipc.report import dtmc_dot, dtmc_text
     from dipc.report.dtmc import build
 

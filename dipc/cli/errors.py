@@ -10,10 +10,10 @@ from typing import NoReturn
 
 import click
 
+from dipc.algebra.limits import Undecided
 from dipc.cli.exits import ExitCode
 from dipc.cli.terminal import drop_standard_output, write, write_diagnostics
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.exact.limits import Undecided
 
 #: Set to 1 to see the Python traceback of an internal error.
 TRACEBACK_VARIABLE = "DIPC_TRACEBACK"

@@ -9,10 +9,10 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
-from dipc.accuracy.names import listing, nearest
-from dipc.accuracy.rationals import NotExact, parse_rational
+from dipc.algebra.rationals import NotExact, parse_rational
 from dipc.cli.arguments import read_definitions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.names import listing, nearest
 
 Constants = Mapping[str, Fraction]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from dipc.accuracy.files import read_source
 from dipc.cli.arguments import output_option, program_argument
 from dipc.cli.exits import ExitCode
 from dipc.cli.output import check_target, write_text
 from dipc.cli.terminal import write
+from dipc.diagnostics.files import read_source
 
 
 @click.command()
@@ -20,8 +20,8 @@ from dipc.cli.terminal import write
 @output_option
 def fmt(program_path: Path, only_check: bool, target: Path | None) -> ExitCode:
     """Print a program in canonical form. Comments and blank lines are not kept (and --check ignores them)."""
-    from dipc.syntax.parser import parse
-    from dipc.syntax.printer import print_program
+    from dipc.lang.parser import parse
+    from dipc.lang.printer import print_program
 
     check_target(target)
     source = read_source(program_path)

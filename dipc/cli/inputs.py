@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from dipc.accuracy.cells import BadCell, Cell, CellPool, slot_reader, value_text
-from dipc.accuracy.names import listing, nearest
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.names import listing, nearest
 from dipc.diagnostics.source import Source, Span
-from dipc.syntax.core import BoolType, CoreProgram, DomType, IntType, RealType, Slot, Value
+from dipc.lang.core import BoolType, CoreProgram, DomType, IntType, RealType, Slot, Value
+from dipc.tables.cells import BadCell, Cell, CellPool, slot_reader, value_text
 
 _CODE = "E0806"
 _ELEMENT = re.compile(r"(.+)\[(-?[0-9]+)\]")

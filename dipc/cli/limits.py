@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dipc.accuracy.names import nearest
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.names import nearest
 from dipc.diagnostics.source import Source, Span
 
 if TYPE_CHECKING:
-    from dipc.accuracy.probability import Limits
+    from dipc.exits.probability import Limits
 
 #: The limits that can be set, with what each bounds.
 NAMES = {
@@ -32,7 +32,7 @@ NAMES = {
 
 def parse_limits(texts: Iterable[str]) -> Limits:
     """The default limits with those given in their place. Raises DiagnosticError for unknown names and bad numbers."""
-    from dipc.accuracy.probability import Limits
+    from dipc.exits.probability import Limits
 
     limits = Limits()
     mistakes = []

@@ -55,7 +55,7 @@ class _Commands(click.Group):
         name = args[0]
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        from dipc.accuracy.names import nearest
+        from dipc.diagnostics.names import nearest
 
         close = nearest(name, COMMANDS)
         notes = [f"did you mean `dipc {close}`?"] if close else []

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from dipc.accuracy.files import read_source
 from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
 from dipc.cli.exits import ExitCode
 from dipc.cli.output import check_distinct, check_target, write_text
 from dipc.cli.terminal import look_of
+from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
 
 _EPILOG = """
@@ -43,8 +43,8 @@ def prob(
     constants = parse_definitions(definitions)
     eps = None if eps_text is None else positive_option("--eps", eps_text)
 
-    from dipc.accuracy.load import load_source
     from dipc.cli.inputs import parse_input
+    from dipc.exits.load import load_source
     from dipc.report.outcomes import outcomes_at, render_json, render_latex, render_text
 
     program = load_source(read_source(program_path), constants)

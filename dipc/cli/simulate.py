@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from dipc.accuracy.files import read_source
-from dipc.accuracy.rationals import NotExact, parse_rational
+from dipc.algebra.rationals import NotExact, parse_rational
 from dipc.cli.arguments import (
     define_option,
     limit_option,
@@ -26,17 +25,18 @@ from dipc.cli.output import check_distinct, check_target, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of, write, write_diagnostics
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.files import read_source
 from dipc.diagnostics.source import Source, Span
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dipc.accuracy.probability import Limits
+    from dipc.exits.probability import Limits
+    from dipc.lang.core import Value
     from dipc.simulation.compare import Comparison
     from dipc.simulation.expected import Expected
     from dipc.simulation.run import Tally
-    from dipc.syntax.core import Value
 
 _EPILOG = """
 \b
@@ -118,11 +118,11 @@ def simulate(
     eps = positive_option("--eps", eps_text)
     gamma = _gamma(gamma_text, outputs)
 
+    from dipc.lang.lower import lower
+    from dipc.lang.parser import parse
     from dipc.simulation.compare import CONFIDENCE, judge
     from dipc.simulation.fault import LoopLimitReached
     from dipc.simulation.run import LOOP_LIMIT, Interrupted, run
-    from dipc.syntax.lower import lower
-    from dipc.syntax.parser import parse
 
     confidence = CONFIDENCE if confidence_text is None else _confidence(confidence_text)
     source = read_source(program_path)
@@ -167,7 +167,7 @@ def _expected(
     gamma: Fraction,
 ) -> Expected:
     """The exact probabilities, or why they are not known."""
-    from dipc.accuracy.load import load_source
+    from dipc.exits.load import load_source
     from dipc.simulation.expected import expect, nothing, why_unknown
 
     try:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from dipc.accuracy.files import read_source
 from dipc.cli.arguments import (
     claim_options,
     define_option,
@@ -26,6 +25,7 @@ from dipc.cli.progress import ProgressBar
 from dipc.cli.statement import statement_of
 from dipc.cli.terminal import look_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
 
 #: Significant digits unless told otherwise.
@@ -93,10 +93,10 @@ def solve(
         notes = ("give `--for eps`, `--for alpha`, `--for beta` or `--for gamma`",)
         raise DiagnosticError(Diagnostic("E1025", "it is not said what to solve for", notes=notes))
 
-    from dipc.accuracy.load import load_source
-    from dipc.ideal.check import prepared
+    from dipc.exits.load import load_source
     from dipc.inverse.solve import solve as find
     from dipc.report.solve import render, render_json
+    from dipc.sources.ideal_check import prepared
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     table = prepared(program, table_path, inputs or None)

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dipc.accuracy.program import Program
-    from dipc.accuracy.table import Table
+    from dipc.exits.program import Program
+    from dipc.lang.core import CoreProgram
     from dipc.report.text import Statement
-    from dipc.syntax.core import CoreProgram
+    from dipc.tables.table import Table
 
 
 def statement_of(
     program: Program, table: Table, *, alpha: str | None, beta: str | None, gamma: str | None, program_path: Path
 ) -> Statement:
     """What is checked, in the words of the command line, the table and the program's claim block."""
-    from dipc.accuracy.nearness import Nearness
+    from dipc.metric.nearness import Nearness
     from dipc.report.text import Statement
 
     core = program.core
@@ -34,7 +34,7 @@ def statement_of(
 
 def near_outputs(core: CoreProgram) -> str:
     """The types of the outputs that are compared within gamma, as a report names them; empty where there are none."""
-    from dipc.syntax.core import IntType, RealType
+    from dipc.lang.core import IntType, RealType
 
     types = [core.slots[slot].type for slot in core.outputs]
     kinds = (("real", RealType), ("int", IntType))
@@ -43,7 +43,7 @@ def near_outputs(core: CoreProgram) -> str:
 
 def _said(name: str, option: str | None, program: Program, table: Table) -> str:
     """What the claim says of `name`, by the order of precedence."""
-    from dipc.syntax.printer import print_expression
+    from dipc.lang.printer import print_expression
 
     if name in table.columns:
         return f"the table's column `{name}`"

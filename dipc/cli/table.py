@@ -7,7 +7,6 @@ from typing import TextIO
 
 import click
 
-from dipc.accuracy.files import read_source
 from dipc.cli.arguments import (
     define_option,
     inputs_option,
@@ -19,6 +18,7 @@ from dipc.cli.arguments import (
 from dipc.cli.exits import ExitCode
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_result
+from dipc.diagnostics.files import read_source
 
 _EPILOG = """
 \b
@@ -49,9 +49,9 @@ def table(
     check_distinct({"-o": target}, program_path)
     constants = parse_definitions(definitions)
 
-    from dipc.accuracy.load import load_source
-    from dipc.ideal.check import prepared
+    from dipc.exits.load import load_source
     from dipc.report.table import write_table
+    from dipc.sources.ideal_check import prepared
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     made = prepared(program, None, inputs or None)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dipc.accuracy.files import read_source
 from dipc.cli.arguments import (
     claim_options,
     digits_option,
@@ -29,11 +28,12 @@ from dipc.cli.progress import ProgressBar
 from dipc.cli.statement import statement_of
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.diagnostics.files import read_source
 from dipc.diagnostics.source import Source
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
-    from dipc.accuracy.probability import Limits
+    from dipc.exits.probability import Limits
     from dipc.inverse.tighten import Tightest
     from dipc.report.text import Statement
     from dipc.report.tighten_data import Member
@@ -186,9 +186,9 @@ class _Run:
             ) from None
 
     def _found(self, constants: Mapping[str, Fraction]) -> Tightest:
-        from dipc.accuracy.load import load_source
-        from dipc.ideal.check import prepared
+        from dipc.exits.load import load_source
         from dipc.inverse.tighten import tighten as find
+        from dipc.sources.ideal_check import prepared
 
         program = load_source(self._source, constants).with_limits(self._limits)
         path = None if self._pattern is None else table_path(self._pattern, program.constants)

@@ -99,8 +99,8 @@ def verify(
 
 def _compare_constants(document: Document, path: Path, given: dict[str, Fraction]) -> str:
     """That the program with these constants has those of the certificate. Raises Rejected."""
-    from dipc.accuracy.files import read_source
-    from dipc.accuracy.load import load_source
+    from dipc.diagnostics.files import read_source
+    from dipc.exits.load import load_source
     from dipc.verifier.rejection import Rejected
 
     constants = load_source(read_source(path), given).constants

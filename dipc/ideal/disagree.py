@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from dipc.accuracy.answers import same_value
 from dipc.chain.affine import Affine
+from dipc.chain.answers import same_value
 from dipc.chain.constraints import Constraint, constraint
 from dipc.ideal.ideal import Region
-from dipc.syntax.ast import CompareOp
-from dipc.syntax.core import Value
+from dipc.lang.ast import CompareOp
+from dipc.lang.core import Value
 
 Guards = tuple[Constraint, ...]
 

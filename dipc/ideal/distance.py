@@ -7,16 +7,16 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from dipc.accuracy.answers import Answer, finite_values, same_value
-from dipc.accuracy.logic import every, opposite
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
-from dipc.exact.limits import LimitReached
+from dipc.chain.answers import Answer, finite_values, same_value
 from dipc.ideal.disagree import disagreement
 from dipc.ideal.ideal import Ideal
 from dipc.ideal.nearest import InputSet
 from dipc.ideal.norm import Norm
 from dipc.ideal.search import Search
-from dipc.syntax.core import IntType, Value
+from dipc.lang.core import IntType, Value
+from dipc.metric.formula import every, opposite
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.chain.codes import Code
 from dipc.chain.fault import Fault
@@ -12,8 +13,7 @@ from dipc.chain.state import Mark, SlotValue, initial_state
 from dipc.chain.step import step
 from dipc.chain.symbolic import is_symbolic
 from dipc.chain.text import value_text
-from dipc.exact.limits import LimitReached
-from dipc.syntax.core import Value
+from dipc.lang.core import Value
 
 
 class Unassigned(Exception):

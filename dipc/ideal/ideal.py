@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dipc.accuracy.answers import Answer, same_value
-from dipc.accuracy.cells import Cell, CellPool
-from dipc.accuracy.program import Program
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
+from dipc.chain.answers import Answer, same_value
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Constraint
 from dipc.chain.explore import explore
@@ -17,15 +16,16 @@ from dipc.chain.flow import Flow, analyze
 from dipc.chain.irredundant import irredundant
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.exact.limits import LimitReached
+from dipc.exits.program import Program
 from dipc.ideal.execute import Unassigned, execute
 from dipc.ideal.linear import Arithmetic
 from dipc.ideal.metric import Metric
 from dipc.ideal.nearest import InputSet
 from dipc.ideal.undefined import undefined
-from dipc.syntax.core import CoreProgram, IntType, Value
-from dipc.syntax.lower import lower_ideal
-from dipc.syntax.parser import parse
+from dipc.lang.core import CoreProgram, IntType, Value
+from dipc.lang.lower import lower_ideal
+from dipc.lang.parser import parse
+from dipc.tables.cells import Cell, CellPool
 
 __all__ = ["Answer", "Ideal", "Region"]
 

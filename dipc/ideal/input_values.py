@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, floor
 
-from dipc.accuracy.cells import BadCell, CellPool, slot_reader
-from dipc.accuracy.names import nearest
-from dipc.accuracy.rationals import NotExact, parse_rational
+from dipc.algebra.rationals import NotExact, parse_rational
+from dipc.diagnostics.names import nearest
 from dipc.diagnostics.source import Source, Span
 from dipc.ideal.input_items import inner
-from dipc.syntax.core import CoreProgram, DomType, IntType, RealType, Slot, Value
+from dipc.lang.core import CoreProgram, DomType, IntType, RealType, Slot, Value
+from dipc.tables.cells import BadCell, CellPool, slot_reader
 
 #: The most values of one input.
 MOST_VALUES = 1_000_000

@@ -14,16 +14,16 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
-from dipc.accuracy.answers import finite_values
-from dipc.accuracy.names import listing, nearest
-from dipc.accuracy.program import Program
-from dipc.accuracy.table import Table, read_table
+from dipc.chain.answers import finite_values
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.names import listing, nearest
 from dipc.diagnostics.source import Source, Span
+from dipc.exits.program import Program
 from dipc.ideal.input_items import Item, items
 from dipc.ideal.input_values import BadValues, value_set
-from dipc.syntax.core import CoreProgram, Slot, Value
+from dipc.lang.core import CoreProgram, Slot, Value
+from dipc.tables.table import Table, read_table
 
 _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 

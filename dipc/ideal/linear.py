@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from dipc.algebra.limits import Undecided
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint
-from dipc.exact.limits import Undecided
 from dipc.ideal.norm import Norm
 
 if TYPE_CHECKING:

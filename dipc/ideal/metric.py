@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dipc.accuracy.answers import Answer, same_value
-from dipc.accuracy.logic import Formula, Whole, compared, every, opposite, some
-from dipc.accuracy.nearness import joined, output_positions
 from dipc.chain.affine import Affine
+from dipc.chain.answers import Answer, same_value
 from dipc.ideal.norm import Norm
-from dipc.syntax.ast import CompareOp
-from dipc.syntax.core import CoreProgram, IntType
-from dipc.syntax.metric import CoreMetric
+from dipc.lang.ast import CompareOp
+from dipc.lang.core import CoreProgram, IntType
+from dipc.lang.metric import CoreMetric
+from dipc.metric.formula import Formula, Whole, compared, every, opposite, some
+from dipc.metric.nearness import joined, output_positions
 
 
 class Metric:

@@ -16,7 +16,7 @@ from math import ceil
 
 from dipc.chain.bounds import ORIGIN, as_difference, graph_of, greatest_bounds
 from dipc.chain.constraints import Constraint
-from dipc.chain.decided import contradict
+from dipc.chain.entailment import contradict
 from dipc.ideal.linear import Arithmetic
 from dipc.ideal.norm import Norm
 

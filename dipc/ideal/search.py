@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dipc.accuracy.logic import Every, Formula, Some
+from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import Constraint
-from dipc.exact.limits import LimitReached
 from dipc.ideal.nearest import InputSet, Point
 from dipc.ideal.norm import Norm
+from dipc.metric.formula import Every, Formula, Some
 
 #: The most convex parts that are looked at for one set.
 MOST_PARTS = 20_000

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from dipc.accuracy.cells import INFINITY, Cell, CellPool
-from dipc.accuracy.packed import PackedRows, Row, first_of_each_claim
-from dipc.accuracy.program import Program
-from dipc.accuracy.table import MISTAKE_LIMIT, Table
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.exits.program import Program
 from dipc.ideal.distance import Distances
 from dipc.ideal.ideal import Ideal
 from dipc.ideal.inputs import AllInputs, FiniteInputs, Inputs, ListedInputs
-from dipc.syntax.core import Value
+from dipc.lang.core import Value
+from dipc.tables.cells import INFINITY, Cell, CellPool
+from dipc.tables.packed import PackedRows, Row, first_of_each_claim
+from dipc.tables.table import MISTAKE_LIMIT, Table
 
 _DD = frozenset({"dd"})
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.parts import Part, fraction_of, parts_of
-from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.optimum import Far, Peak, Ratio, Where, peaks, vanishes_at
-from dipc.exact.sign import Fails, Interval, RegionEnd, Root, SignLimits, arrange, decide_nonnegative, sign_at
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.sign import Fails, Interval, RegionEnd, Root, SignLimits, arrange, decide_nonnegative, sign_at
+from dipc.sign.optimum import Far, Peak, Ratio, Where, peaks, vanishes_at
+from dipc.sign.parts import Part, fraction_of, parts_of
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
 
 
 class Factors:

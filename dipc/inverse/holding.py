@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.decide_pieces import FailsInPieces, decide_pieces, holds_in_pieces
-from dipc.accuracy.digits import root_cell
-from dipc.accuracy.outcome import EndPoint
-from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
-from dipc.exact.limits import LimitReached
-from dipc.exact.optimum.shared_root import order
-from dipc.exact.quotient import Quotient
-from dipc.exact.sign import Fails, FailureRegion, Interval, RegionEnd, Root, SignLimits, decide_nonnegative
-from dipc.exact.sign.limits import Budget
-from dipc.exact.sign.root import refine_within
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import LimitReached
+from dipc.algebra.quotient import Quotient
 from dipc.inverse.solution import Span
+from dipc.obligations.decide_pieces import FailsInPieces, decide_pieces, holds_in_pieces
+from dipc.obligations.verdict import EndPoint
+from dipc.sign import Fails, FailureRegion, Interval, RegionEnd, Root, SignLimits, decide_nonnegative
+from dipc.sign.digits import root_cell
+from dipc.sign.limits import Budget
+from dipc.sign.optimum.shared_root import order
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.sign.root import refine_within
 
 #: A rational eps, an isolated root, or None for infinity.
 Place = Fraction | Root | None

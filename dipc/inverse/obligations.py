@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dipc.accuracy.check import Progress
-from dipc.accuracy.claim import Claim, resolve_claim
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.piecewise import BetaForm
-from dipc.accuracy.probability import Limits
-from dipc.accuracy.program import Program, within
-from dipc.accuracy.table import Table
-from dipc.exact.limits import Undecided
-from dipc.ideal.check import InputSpec, prepared
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
+from dipc.claim.claim import Claim, resolve_claim
+from dipc.exits.probability import Limits
+from dipc.exits.program import Program, within
+from dipc.sign.piecewise import BetaForm
+from dipc.sources.check import Progress
+from dipc.sources.ideal_check import InputSpec, prepared
+from dipc.tables.table import Table
 
 #: Rows between two calls of a progress function.
 _PROGRESS_ROWS = 256

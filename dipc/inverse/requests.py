@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from dipc.accuracy.claim import Claim, mentions, resolve_claim
-from dipc.accuracy.expression import ClaimExpression
-from dipc.accuracy.program import Program
-from dipc.accuracy.rationals import NotExact, parse_rational
-from dipc.accuracy.table import Table
+from dipc.algebra.rationals import NotExact, parse_rational
+from dipc.claim.claim import Claim, mentions, resolve_claim
+from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.exits.program import Program
 from dipc.inverse.solution import Wanted
+from dipc.tables.table import Table
 
 
 @dataclass(frozen=True, slots=True)

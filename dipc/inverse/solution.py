@@ -7,9 +7,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from dipc.accuracy.decimals import exact_text
-from dipc.accuracy.outcome import EndPoint
-from dipc.accuracy.table import Row, Table
+from dipc.algebra.decimals import exact_text
+from dipc.obligations.verdict import EndPoint
+from dipc.tables.table import Row, Table
 
 SCHEMA = "dipc.solve/1"
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dipc.accuracy.check import Progress
-from dipc.accuracy.probability import Limits
-from dipc.accuracy.program import Program, within
-from dipc.ideal.check import InputSpec, prepared
+from dipc.exits.probability import Limits
+from dipc.exits.program import Program, within
 from dipc.inverse.obligations import obligations_of
 from dipc.inverse.requests import Request, checked
 from dipc.inverse.solution import DIGITS, Solution, Wanted
@@ -15,6 +13,8 @@ from dipc.inverse.solve_alpha import solve_alpha
 from dipc.inverse.solve_beta import solve_beta
 from dipc.inverse.solve_eps import solve_eps
 from dipc.inverse.solve_gamma import solve_gamma
+from dipc.sources.check import Progress
+from dipc.sources.ideal_check import InputSpec, prepared
 
 
 def solve(

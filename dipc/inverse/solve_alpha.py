@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dipc.accuracy.claim import Claim, mentions
-from dipc.accuracy.decide import Decider
-from dipc.accuracy.expression import ClaimExpression
-from dipc.accuracy.intervals import intervals_text
-from dipc.accuracy.outcome import Verdict
-from dipc.accuracy.probability import Probabilities
-from dipc.accuracy.table import Row
-from dipc.accuracy.trend import trend
+from dipc.algebra.limits import Undecided
+from dipc.claim.claim import Claim, mentions
+from dipc.claim.expression import ClaimExpression
+from dipc.claim.intervals import intervals_text
+from dipc.claim.trend import trend
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.exact.limits import Undecided
+from dipc.exits.probability import Probabilities
 from dipc.inverse.requests import Request
 from dipc.inverse.solution import AlphaSolution, Status
+from dipc.obligations.decide import Decider
+from dipc.obligations.verdict import Verdict
+from dipc.tables.table import Row
 
 
 def solve_alpha(request: Request, digits: int) -> AlphaSolution:

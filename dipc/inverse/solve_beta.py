@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.digits import number_cell
-from dipc.accuracy.form import FLAT, Form, TooLarge
-from dipc.accuracy.intervals import intervals_text
-from dipc.accuracy.parts import fraction_of
-from dipc.accuracy.piecewise import PiecewiseForm
-from dipc.accuracy.selection import Kind, Selection
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
-from dipc.exact.optimum import Number
-from dipc.exact.quotient import Closed, Quotient
-from dipc.exact.sign import Holds, Interval, SignLimits, decide_nonnegative
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.form import FLAT, Form, TooLarge
+from dipc.algebra.limits import Undecided
+from dipc.algebra.quotient import Closed, Quotient
+from dipc.algebra.selection import Kind, Selection
+from dipc.claim.intervals import intervals_text
 from dipc.inverse.holding import Cut, cuts, span_between
 from dipc.inverse.obligations import Obligations, Unknown
 from dipc.inverse.solution import BetaSolution, EnvelopePiece, Status
+from dipc.sign import Holds, Interval, SignLimits, decide_nonnegative
+from dipc.sign.digits import number_cell
+from dipc.sign.optimum import Number
+from dipc.sign.parts import fraction_of
+from dipc.sign.piecewise import PiecewiseForm
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dipc.accuracy.intervals import intervals_text
-from dipc.exact.limits import Undecided
-from dipc.exact.sign import Interval, SignLimits
+from dipc.algebra.limits import Undecided
+from dipc.claim.intervals import intervals_text
 from dipc.inverse.holding import Comparison, Stretch, cuts, failing_regions, outside, span_between, stretches
 from dipc.inverse.obligations import Obligation, Obligations, Unknown
 from dipc.inverse.solution import EpsSolution, Status
+from dipc.sign import Interval, SignLimits
 
 
 def solve_eps(obligations: Obligations, digits: int) -> EpsSolution:

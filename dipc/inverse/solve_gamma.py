@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.accuracy.cells import CellPool
-from dipc.accuracy.claim import Claim
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.decide_pieces import slack as slack_of
-from dipc.accuracy.decimals import magnitude
-from dipc.accuracy.intervals import intervals_text
-from dipc.accuracy.parts import fraction_of
-from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
-from dipc.accuracy.probability import Probabilities
-from dipc.accuracy.table import Row
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.decimals import magnitude
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.symbolic import is_symbolic
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import LimitReached, Undecided
-from dipc.exact.optimum.limit import Infinite, limit_at_zero
-from dipc.exact.sign import Interval, Root, SignLimits, isolate_roots
+from dipc.claim.claim import Claim
+from dipc.claim.intervals import intervals_text
+from dipc.exits.probability import Probabilities
 from dipc.inverse.holding import holds_throughout
 from dipc.inverse.requests import Request, refuse_dependence
 from dipc.inverse.solution import Cell, GammaSolution, Status
 from dipc.inverse.steps import Smooth, Steps, course_of, grows_up_to, largest_distance, settled_at_zero
+from dipc.obligations.decide_pieces import slack as slack_of
+from dipc.sign import Interval, Root, SignLimits, isolate_roots
+from dipc.sign.optimum.limit import Infinite, limit_at_zero
+from dipc.sign.parts import fraction_of
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.tables.cells import CellPool
+from dipc.tables.table import Row
 
 #: Gammas above 10 to the power of this are not tried, nor below 10 to the power of its negative.
 MOST_MAGNITUDE = 300

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.accuracy.cells import Cell
-from dipc.accuracy.combine import product
-from dipc.accuracy.nearness import Nearness
-from dipc.accuracy.probability import Probabilities
-from dipc.accuracy.table import Row
+from dipc.algebra.combine import product
 from dipc.chain.event import EventTemplate
-from dipc.exact.event import Family
-from dipc.syntax.core import IntType
+from dipc.exits.probability import Probabilities
+from dipc.lang.core import IntType
+from dipc.measure.event import Family
+from dipc.metric.nearness import Nearness
+from dipc.tables.cells import Cell
+from dipc.tables.table import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.accuracy.check import Progress
-from dipc.accuracy.digits import number_cell, root_cell
-from dipc.accuracy.intervals import intervals_text
-from dipc.accuracy.probability import Limits
-from dipc.accuracy.program import Program
-from dipc.accuracy.table import Row
-from dipc.exact.limits import Undecided
-from dipc.exact.optimum import Far, Highest, Number, Peak, Where, highest
-from dipc.exact.sign import Root, SignLimits
-from dipc.ideal.check import InputSpec
+from dipc.algebra.limits import Undecided
+from dipc.claim.intervals import intervals_text
+from dipc.exits.probability import Limits
+from dipc.exits.program import Program
 from dipc.inverse.factors import Factors
 from dipc.inverse.obligations import Obligation, Obligations, Unknown, obligations_of
+from dipc.sign import Root, SignLimits
+from dipc.sign.digits import number_cell, root_cell
+from dipc.sign.optimum import Far, Highest, Number, Peak, Where, highest
+from dipc.sources.check import Progress
+from dipc.sources.ideal_check import InputSpec
+from dipc.tables.table import Row
 
 #: Significant digits of a factor unless more are asked for.
 DIGITS = 30

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dipc.accuracy.outcome import Report, RowResult, Verdict
+from dipc.obligations.verdict import Verdict
+from dipc.sources.outcome import Report, RowResult
 
 
 def members(report: Report, verdict: Verdict) -> int:

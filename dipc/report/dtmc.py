@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.combine import product, simplest
-from dipc.accuracy.weights import Weights
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.combine import product, simplest
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.algebra.quotient import Closed, Quotient
 from dipc.chain.view import ChainView, EdgeView, NoiseView, StateView
-from dipc.exact.event import Event
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
-from dipc.exact.measure import Measurer
-from dipc.exact.quotient import Closed, Quotient
+from dipc.exits.weights import Weights
+from dipc.lang.core import Family
+from dipc.measure.event import Event
+from dipc.measure.measure import Measurer
 from dipc.report.vectors import assignment_text
-from dipc.syntax.core import Family
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The JSON output of `dipc check`, schema `dipc.check/1`; the fields are those of `dipc.accuracy.outcome`."""
+"""The JSON output of `dipc check`, schema `dipc.check/1`; the fields are those of `dipc.sources.outcome`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
-from dipc.accuracy.outcome import SCHEMA, Report, RowResult, Verdict
+from dipc.obligations.verdict import Verdict
+from dipc.sources.outcome import SCHEMA, Report, RowResult
 
 
 def write_json(report: Report, stream: TextIO) -> None:

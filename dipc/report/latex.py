@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from dipc.accuracy.closed_form import ClosedForm, ordered_terms
+from dipc.algebra.closed_form import ClosedForm, ordered_terms
 from dipc.report.vectors import groups
 
 #: Terms on one line of an aligned equation.

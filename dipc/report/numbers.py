@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dipc.accuracy.decimals import decimal, magnitude, round_down, round_up
+from dipc.algebra.decimals import decimal, magnitude, round_down, round_up
 
 #: How many significant digits a text shows unless more are needed to tell two numbers apart.
 DIGITS = 10

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.accuracy.cells import value_text
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.combine import total
-from dipc.accuracy.decimals import exact_text, outward
-from dipc.accuracy.program import Outcome, Program
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.combine import total
+from dipc.algebra.decimals import exact_text, outward
 from dipc.chain.symbolic import is_symbolic
+from dipc.exits.program import Outcome, Program
+from dipc.lang.core import Value
 from dipc.report.latex import aligned, latex_assignment
 from dipc.report.numbers import rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.syntax.core import Value
+from dipc.tables.cells import value_text
 
 SCHEMA = "dipc.prob/1"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from dipc.accuracy.cells import value_text
-from dipc.accuracy.decimals import decimal, exact_text, outward
+from dipc.algebra.decimals import decimal, exact_text, outward
 from dipc.report.numbers import rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
 from dipc.simulation.compare import Agreement, Comparison, Row
+from dipc.tables.cells import value_text
 
 SCHEMA = "dipc.simulate/1"
 

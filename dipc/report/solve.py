@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dipc.accuracy.decimals import decimal
-from dipc.accuracy.outcome import EndPoint
+from dipc.algebra.decimals import decimal
+from dipc.obligations.verdict import EndPoint
 from dipc.report.claimed import event_text, program_text
 from dipc.report.numbers import cell_text, rational
 from dipc.report.page import Look, Page, Tone

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from typing import TextIO
 
-from dipc.accuracy.table import CLAIM_COLUMNS, Table
-from dipc.syntax.core import CoreProgram
+from dipc.lang.core import CoreProgram
+from dipc.tables.table import CLAIM_COLUMNS, Table
 
 
 def write_table(program: CoreProgram, table: Table, stream: TextIO) -> None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import assert_never
 
-from dipc.accuracy.outcome import Effort, EndPoint, FailureInterval, Report, RowResult, Verdict, Worst
+from dipc.obligations.verdict import EndPoint, FailureInterval, Verdict, Worst
 from dipc.report.claimed import event_text, program_text
 from dipc.report.classes import class_size, class_verdict_line, row_name, row_word
 from dipc.report.numbers import agreement, cell_text, exact, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
+from dipc.sources.outcome import Effort, Report, RowResult
 
 #: How many counterexamples are shown in full; the others are named by their rows.
 SHOWN_ROWS = 3

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dipc.accuracy.decimals import exact_text
+from dipc.algebra.decimals import exact_text
 
 if TYPE_CHECKING:
     from dipc.inverse.tighten import Place, Tightest

@@ -13,18 +13,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.parts import fraction_of
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
 from dipc.report.numbers import exact
+from dipc.sign.parts import fraction_of
 
 if TYPE_CHECKING:
-    from dipc.accuracy.piecewise import BetaForm
     from dipc.inverse.obligations import Obligation
     from dipc.inverse.tighten import Place, Tightest
     from dipc.report.tighten_data import Member
+    from dipc.sign.piecewise import BetaForm
 
 _FORMATS = (".svg", ".png", ".pdf")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import assert_never
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.form import FLAT, Form
-from dipc.accuracy.piecewise import BetaForm, PiecewiseForm
-from dipc.accuracy.selection import Combination, Kind, Operation, Selection, Value
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.form import FLAT, Form
+from dipc.algebra.selection import Combination, Kind, Operation, Selection, Value
 from dipc.scale.codec import Json, Unreadable, closed_text, read_closed, read_terms
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
 
 _PIECES = "~"
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from dipc.accuracy.decided_rows import Outcome
-from dipc.accuracy.free_gamma import is_free
-from dipc.accuracy.outcome import Report
-from dipc.accuracy.program import Program
-from dipc.accuracy.run import Crew, Run
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.ideal.check import check as check_here
-from dipc.regions.finite.check import grouped, is_everything, with_corollary
+from dipc.exits.program import Program
+from dipc.sources.decided_rows import Outcome
+from dipc.sources.free_gamma import is_free
+from dipc.sources.ideal_check import check as check_here
+from dipc.sources.outcome import Report
+from dipc.sources.run import Crew, Run
+from dipc.sources.symmetry.check import grouped, is_everything, with_corollary
 
 if TYPE_CHECKING:
     from dipc.scale.executor import Executor
@@ -33,7 +33,7 @@ def check(
     classes: bool | None = None,
     **options: Any,
 ) -> Report:
-    """Decide every row of a table; see `dipc.ideal.check.check`, whose report this gives in other ways too.
+    """Decide every row of a table; see `dipc.sources.ideal_check.check`, whose report this gives in other ways too.
 
     With `classes` the rows of the report are classes of inputs with the same obligation, each with its `count`; None
     does so where there are thousands of inputs.
@@ -42,12 +42,12 @@ def check(
     scheduler at the address `dask` do. What is decided is kept in the file `cache`, and what is there is not decided
     again. None of them changes the report, but for its `effort`.
 
-    With `inputs="all"` the claim is decided for every real input, in this process; see `dipc.regions.check.check_all`.
+    With `inputs="all"` the claim is decided for every real input, in this process; see `check_all`.
 
     Raises DiagnosticError (E13xx) besides for a cache or a cluster that cannot be used.
     """
     if table is None and _asks_for_all(options.get("inputs")) and isinstance(program, Program):
-        from dipc.regions.check import check_every_input
+        from dipc.sources.every_input.check import check_every_input
 
         return check_every_input(program, options)
     with ExitStack() as stack:

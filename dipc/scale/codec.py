@@ -13,11 +13,11 @@ from operator import itemgetter
 
 import flint
 
-from dipc.accuracy.cells import Cell, CellPool
-from dipc.accuracy.decide import ACCURATE, Settled
-from dipc.accuracy.outcome import Counterexample, EndPoint, FailureInterval, Verdict, Worst
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.quotient import Closed, Quotient
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Closed, Quotient
+from dipc.obligations.decide import ACCURATE, Settled
+from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict, Worst
+from dipc.tables.cells import Cell, CellPool
 
 #: What JSON gives back.
 Json = None | bool | int | str | list["Json"]

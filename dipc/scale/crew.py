@@ -8,15 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from time import perf_counter
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.decide import Settled
-from dipc.accuracy.decided_rows import Outcome
-from dipc.accuracy.outcome import Verdict
-from dipc.accuracy.piecewise import BetaForm
-from dipc.accuracy.run import Run
-from dipc.accuracy.table import Row
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.exact.limits import Undecided
+from dipc.obligations.decide import Settled
+from dipc.obligations.verdict import Verdict
 from dipc.scale.codec import read_settled
 from dipc.scale.engine import fingerprint
 from dipc.scale.executor import Executor, Finished
@@ -24,6 +20,10 @@ from dipc.scale.lookup import Known, Told
 from dipc.scale.memory import Memory
 from dipc.scale.questions import Again, Book, Obligation, Plan, Question
 from dipc.scale.tasks import Answer, Done, Kind, Setup, Task, sign_text
+from dipc.sign.piecewise import BetaForm
+from dipc.sources.decided_rows import Outcome
+from dipc.sources.run import Run
+from dipc.tables.table import Row
 
 #: Rows looked ahead at: so many may be begun before the first of them is done.
 _WINDOW = 20_000

@@ -7,7 +7,21 @@ from functools import lru_cache
 from pathlib import Path
 
 #: The rooms that answers come from, and this one, which writes questions and answers down.
-_ROOMS = ("diagnostics", "syntax", "exact", "chain", "accuracy", "scale")
+_ROOMS = (
+    "diagnostics",
+    "algebra",
+    "linear",
+    "sign",
+    "measure",
+    "lang",
+    "chain",
+    "tables",
+    "claim",
+    "metric",
+    "exits",
+    "obligations",
+    "scale",
+)
 
 
 @lru_cache(maxsize=1)
@@ -19,7 +33,7 @@ def fingerprint() -> str:
     import flint
 
     import dipc
-    from dipc.syntax.grammar import grammar_text
+    from dipc.lang.grammar import grammar_text
 
     package = Path(dipc.__file__).parent
     files = [path for room in _ROOMS for path in sorted((package / room).rglob("*.py"))]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dipc.accuracy.cells import Cell
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.decide import Settled
-from dipc.accuracy.piecewise import BetaForm
-from dipc.accuracy.probability import Cells
-from dipc.accuracy.run import Run
-from dipc.exact.limits import Undecided
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
+from dipc.exits.probability import Cells
+from dipc.obligations.decide import Settled
 from dipc.scale.questions import Book, Question
+from dipc.sign.piecewise import BetaForm
+from dipc.sources.run import Run
+from dipc.tables.cells import Cell
 
 
 @dataclass(frozen=True, slots=True)

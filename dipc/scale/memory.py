@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-from dipc.accuracy.probability import Needs
-from dipc.accuracy.run import Run
+from dipc.exits.probability import Needs
 from dipc.scale.cache import Cache, question_key
 from dipc.scale.tasks import Answer, Kind
+from dipc.sources.run import Run
 
 
 class Memory:

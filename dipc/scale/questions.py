@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dipc.accuracy.cells import Cell
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.decide import Settled
-from dipc.accuracy.piecewise import BetaForm
-from dipc.accuracy.probability import Cells, Needs, Probabilities
-from dipc.accuracy.table import Row
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
+from dipc.algebra.quotient import Closed
 from dipc.chain.symbolic import is_symbolic
-from dipc.exact.limits import Undecided
-from dipc.exact.quotient import Closed
+from dipc.exits.probability import Cells, Needs, Probabilities
+from dipc.obligations.decide import Settled
 from dipc.scale.codec import closed_text, read_closed
 from dipc.scale.tasks import probability_text
+from dipc.sign.piecewise import BetaForm
+from dipc.tables.cells import Cell
+from dipc.tables.table import Row
 
 #: Answered questions that are remembered: a table may have millions.
 _REMEMBERED = 200_000

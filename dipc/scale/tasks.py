@@ -11,19 +11,19 @@ from functools import lru_cache
 from threading import Lock
 from time import perf_counter
 
-from dipc.accuracy.cells import Cell, CellPool
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.decide import Decider
-from dipc.accuracy.piecewise import BetaForm
-from dipc.accuracy.probability import Limits, Needs
-from dipc.accuracy.program import Program
-from dipc.accuracy.run import Run
-from dipc.exact.limits import Undecided
-from dipc.exact.sign import Interval
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
+from dipc.exits.probability import Limits, Needs
+from dipc.exits.program import Program
+from dipc.lang.core import CoreProgram
+from dipc.obligations.decide import Decider
 from dipc.scale.betas import beta_text, read_beta
 from dipc.scale.codec import cell_text, closed_text, read_cell, read_closed, settled_text
 from dipc.scale.engine import fingerprint
-from dipc.syntax.core import CoreProgram
+from dipc.sign import Interval
+from dipc.sign.piecewise import BetaForm
+from dipc.sources.run import Run
+from dipc.tables.cells import Cell, CellPool
 
 
 class Kind(Enum):

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dipc.lang.core import Value
 from dipc.simulation.columns import Column, Positions, Undefined, distinct
 from dipc.simulation.forms import Draw, Form, Number
 from dipc.simulation.scope import Scope, Variable
-from dipc.syntax.core import Value
 
 _NOWHERE = -1
 

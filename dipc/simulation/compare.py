@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from dipc.accuracy.cells import value_text
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.program import Outcome, Program
-from dipc.exact.exppoly import ExpPoly
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.exits.program import Outcome, Program
 from dipc.simulation.expected import Expected, Unknown, expect, nothing
 from dipc.simulation.intervals import clopper_pearson, error_of_each
 from dipc.simulation.run import Tally
+from dipc.tables.cells import value_text
 
 #: The probability with which all intervals together hold the true probabilities.
 CONFIDENCE = 1 - Fraction(1, 10**6)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from dipc.diagnostics.source import Source
+from dipc.lang import ast
 from dipc.simulation.batch import Batch
 from dipc.simulation.expressions import Expressions
 from dipc.simulation.scope import Scope, Variable
-from dipc.syntax import ast
 
 
 def declared(program: ast.Program, source: Source, constants: Mapping[str, Fraction]) -> Scope:

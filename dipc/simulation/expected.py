@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.program import Outcome, Program
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.exact.limits import Undecided
+from dipc.exits.program import Outcome, Program
+from dipc.lang.core import Value
 from dipc.simulation.run import Event
-from dipc.syntax.core import Value
 
 #: Diagnostics with these codes say that the exact engine does not go so far, not that the program is wrong.
 _NOT_EXECUTED = "E04"

@@ -12,6 +12,9 @@ import numpy as np
 
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Span
+from dipc.lang import ast
+from dipc.lang.ast import BinaryOp, CompareOp, UnaryOp
+from dipc.lang.core import Value
 from dipc.simulation.batch import Batch
 from dipc.simulation.columns import (
     Column,
@@ -28,9 +31,6 @@ from dipc.simulation.columns import (
 from dipc.simulation.fault import Code
 from dipc.simulation.forms import COMPARISONS, Form, Number, compared, minus, negated, over, plus, times
 from dipc.simulation.scope import Domain, Scope, Variable
-from dipc.syntax import ast
-from dipc.syntax.ast import BinaryOp, CompareOp, UnaryOp
-from dipc.syntax.core import Value
 
 #: The run of an expression that is the same in every run.
 _ANY_RUN: Positions = np.zeros(1, dtype=np.intp)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dipc.lang.ast import CompareOp
 from dipc.simulation.columns import Column, Mask, Positions, split, truth_column
-from dipc.syntax.ast import CompareOp
 
 COMPARISONS: dict[CompareOp, Callable[[Any, Any], Any]] = {
     CompareOp.LT: operator.lt,

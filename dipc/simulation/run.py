@@ -9,6 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from dipc.lang import ast
+from dipc.lang.ast import CompareOp
+from dipc.lang.core import CoreProgram, SampleNoise, Value
+from dipc.lang.parser import parse
 from dipc.simulation.batch import Batch
 from dipc.simulation.columns import Mask, Positions, apply, constant, joined, truth_mask
 from dipc.simulation.declarations import declared
@@ -17,10 +21,6 @@ from dipc.simulation.forms import compared, minus, plus
 from dipc.simulation.noise import Noise
 from dipc.simulation.scope import Scope
 from dipc.simulation.statements import Statements
-from dipc.syntax import ast
-from dipc.syntax.ast import CompareOp
-from dipc.syntax.core import CoreProgram, SampleNoise, Value
-from dipc.syntax.parser import parse
 
 #: The most often that a run goes through one execution of a `while`.
 LOOP_LIMIT = 100_000

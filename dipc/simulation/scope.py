@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dipc.diagnostics.source import Source
-from dipc.syntax import ast
-from dipc.syntax.core import Value
+from dipc.lang import ast
+from dipc.lang.core import Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from dipc.accuracy.assignment import input_cells, output_cells
-from dipc.accuracy.cells import Cell, CellPool
-from dipc.accuracy.program import Program
-from dipc.accuracy.rationals import exact_rational
+from dipc.algebra.rationals import exact_rational
+from dipc.exits.program import Program
+from dipc.lang.core import Value
 from dipc.simulation.compare import CONFIDENCE, Comparison, judge
 from dipc.simulation.expected import expect
 from dipc.simulation.run import LOOP_LIMIT, Progress, run
-from dipc.syntax.core import Value
+from dipc.tables.assignment import input_cells, output_cells
+from dipc.tables.cells import Cell, CellPool
 
 
 def simulate(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dipc.diagnostics.source import Span
+from dipc.lang import ast
 from dipc.simulation.batch import OutsideDomain
 from dipc.simulation.columns import Column, Positions, apply, constant, joined, split
 from dipc.simulation.expressions import Expressions, text
@@ -18,7 +19,6 @@ from dipc.simulation.fault import Code, LoopLimitReached
 from dipc.simulation.forms import plus
 from dipc.simulation.noise import Noise
 from dipc.simulation.weights import shares, weight
-from dipc.syntax import ast
 
 #: Where rates must lie: beyond, sums of draws would overflow, or integers would not be exact.
 _LEAST_RATE, _LEAST_WHOLE_RATE, _GREATEST_RATE = Fraction(1, 10**150), Fraction(1, 10**13), Fraction(10**150)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
 
-from dipc.syntax import ast
-from dipc.syntax.ast import BinaryOp, UnaryOp
+from dipc.lang import ast
+from dipc.lang.ast import BinaryOp, UnaryOp
 
 _CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[DivisionByZero, InvalidOperation, Overflow])
 

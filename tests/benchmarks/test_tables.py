@@ -15,10 +15,10 @@ import pytest
 from benchmarks import published, tables
 from benchmarks.mechanisms import MECHANISMS, Constants, Mechanism
 from dipc.diagnostics.source import Source
-from dipc.syntax import core
-from dipc.syntax.lower import lower
-from dipc.syntax.parser import parse
-from dipc.syntax.printer import print_program
+from dipc.lang import core
+from dipc.lang.lower import lower
+from dipc.lang.parser import parse
+from dipc.lang.printer import print_program
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP = Fraction(1, 4)

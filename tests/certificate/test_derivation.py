@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 import dipc
 from benchmarks.literature.entries import ENTRIES
 from benchmarks.literature.entry import Entry
-from dipc.accuracy.claim import resolve_claim
-from dipc.accuracy.table import read_table
+from dipc.algebra.quotient import Quotient
 from dipc.certificate.derivation import Derivations
 from dipc.certificate.normal_event import EventShape, exact_event, read_back
-from dipc.exact.event import Event, Family, Noise
-from dipc.exact.measure import measure
-from dipc.exact.quotient import Quotient
+from dipc.claim.claim import resolve_claim
+from dipc.measure.event import Event, Family, Noise
+from dipc.measure.measure import measure
+from dipc.tables.table import read_table
 from dipc.verifier.budget import Budget
 from dipc.verifier.derivation import Derivation, check_derivation
 from dipc.verifier.events import read_event

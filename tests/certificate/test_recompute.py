@@ -12,12 +12,12 @@ import pytest
 
 import dipc
 from benchmarks.literature.entries import ENTRIES
-from dipc.accuracy.table import read_table
+from dipc.algebra.limits import Undecided
 from dipc.certificate.recompute import recomputed
 from dipc.certificate.seal import sealed
 from dipc.certificate.second import Second
 from dipc.certificate.write import certify
-from dipc.exact.limits import Undecided
+from dipc.tables.table import read_table
 from dipc.verifier.budget import Budget
 from dipc.verifier.check import LINK, Document, check_document, read_document
 from dipc.verifier.outcome import Accepted

@@ -12,13 +12,13 @@ import pytest
 
 import dipc
 from benchmarks.literature.entries import ENTRIES
-from dipc.accuracy.table import read_table
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Quotient
 from dipc.certificate.derivation import Derivations
 from dipc.certificate.normal_event import NAMES
-from dipc.exact.event import Constraint, Event, Family, Noise
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.measure import measure
-from dipc.exact.quotient import Quotient
+from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.measure.measure import measure
+from dipc.tables.table import read_table
 from dipc.verifier.budget import Budget
 from dipc.verifier.derivation import Derivation, check_derivation
 from dipc.verifier.events import read_event

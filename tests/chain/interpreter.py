@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from fractions import Fraction
 
-from dipc.syntax import core
-from dipc.syntax.ast import Role
+from dipc.lang import core
+from dipc.lang.ast import Role
 
 COMPARE = {
     "<": operator.lt,

@@ -14,8 +14,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dipc.diagnostics.source import Source, Span
-from dipc.syntax.ast import CompareOp, Number, Role
-from dipc.syntax.core import (
+from dipc.lang.ast import CompareOp, Number, Role
+from dipc.lang.core import (
     AffineExpr,
     Apply,
     AssignAffine,

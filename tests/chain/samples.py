@@ -6,8 +6,8 @@ import random
 from fractions import Fraction
 
 from dipc.chain.edge import Choice, Comparison, ExponentialWeight
-from dipc.syntax.ast import Role
-from dipc.syntax.core import Family, IntType, RealType, SampleNoise
+from dipc.lang.ast import Role
+from dipc.lang.core import Family, IntType, RealType, SampleNoise
 
 SAMPLES = 12
 

@@ -12,9 +12,9 @@ from dipc.chain.component import Ball
 from dipc.chain.event import template
 from dipc.chain.explore import explore
 from dipc.chain.symbolic import is_symbolic
-from dipc.exact.event import Constraint, Event, Family, Noise
-from dipc.syntax import core
-from dipc.syntax.ast import Role
+from dipc.lang import core
+from dipc.lang.ast import Role
+from dipc.measure.event import Constraint, Event, Family, Noise
 from tests.chain.programs import BOOL, INT, REAL, Writer, running_maximum, sparse
 from tests.chain.samples import all_hold, dom_input, located, samples, value_at
 from tests.chain.strategies import programs

@@ -8,11 +8,11 @@ from itertools import product
 import networkx as nx
 import pytest
 
+from dipc.algebra.limits import LimitReached
 from dipc.chain.explore import ExploreLimits, explore
 from dipc.chain.flow import analyze
 from dipc.chain.state import Mark
-from dipc.exact.limits import LimitReached
-from dipc.syntax.ast import Role
+from dipc.lang.ast import Role
 from tests.chain.programs import BOOL, REAL, Writer, const, integers, names, op, read, running_maximum, sparse
 
 F = Fraction

@@ -10,8 +10,8 @@ import pytest
 from dipc.chain.explore import explore
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Span
-from dipc.syntax.ast import Role
-from dipc.syntax.core import DomType, Read, ReadElement, Target
+from dipc.lang.ast import Role
+from dipc.lang.core import DomType, Read, ReadElement, Target
 from tests.chain.programs import BOOL, HERE, INT, REAL, Writer, const, integers, op, read, sparse
 
 F = Fraction

@@ -8,8 +8,8 @@ import pytest
 
 from dipc.chain.explore import explore
 from dipc.chain.view import view
-from dipc.exact.event import Constraint, Event, Family, Noise
-from dipc.syntax.ast import Role
+from dipc.lang.ast import Role
+from dipc.measure.event import Constraint, Event, Family, Noise
 from tests.chain.programs import BOOL, REAL, Writer, integers, op, read
 
 F = Fraction
@@ -153,8 +153,8 @@ def test_the_transition_probabilities_p_and_q_are_quotients_of_measures(chain):
 
 
 def test_the_probabilities_out_of_every_state_sum_to_one(chain):
-    from dipc.exact.exppoly import ExpPoly
-    from dipc.exact.measure import measure
+    from dipc.algebra.exppoly import ExpPoly
+    from dipc.measure.measure import measure
 
     shown = view(chain, {0: F(-1), 1: F(3)})
     for state in shown.states:

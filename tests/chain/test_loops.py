@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dipc.algebra.limits import LimitReached
 from dipc.chain.explore import ExploreLimits, explore
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Source
-from dipc.exact.limits import LimitReached
-from dipc.syntax.ast import Role
-from dipc.syntax.lower import lower
-from dipc.syntax.parser import parse
+from dipc.lang.ast import Role
+from dipc.lang.lower import lower
+from dipc.lang.parser import parse
 from tests.chain.programs import BOOL, INT, REAL, Writer, const, integers, op, read
 from tests.chain.test_reach import copy, walker
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
 from dipc.chain.event import template
 from dipc.chain.explore import explore
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.source import Source
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.limits import Undecided
-from dipc.exact.measure import Measurer
-from dipc.syntax.lower import lower
-from dipc.syntax.parser import parse
+from dipc.lang.lower import lower
+from dipc.lang.parser import parse
+from dipc.measure.measure import Measurer
 from tests.chain.programs import running_maximum, sparse
 from tests.chain.samples import dom_input
 from tests.chain.strategies import programs

@@ -8,8 +8,8 @@ from dipc.chain.edge import ExponentialWeight
 from dipc.chain.explore import explore
 from dipc.chain.view import view
 from dipc.diagnostics.source import Source
-from dipc.syntax.lower import lower
-from dipc.syntax.parser import parse
+from dipc.lang.lower import lower
+from dipc.lang.parser import parse
 
 F = Fraction
 

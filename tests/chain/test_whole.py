@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import constraint, constraint_set, equality, negation
-from dipc.chain.decided import contradict, decided, entails
+from dipc.chain.entailment import contradict, decided, entails
 from dipc.chain.irredundant import irredundant
 from dipc.chain.offsets import moved, offsets
-from dipc.syntax.ast import CompareOp
+from dipc.lang.ast import CompareOp
 
 F = Fraction
 X, u = Affine.noise, Affine.input

@@ -7,7 +7,7 @@ import pytest
 import dipc
 from dipc.cli.inputs import parse_input, parse_output
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.syntax.core import CoreProgram
+from dipc.lang.core import CoreProgram
 
 PROGRAM = """
 program p;

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dipc.accuracy.probability import Limits
 from dipc.cli.limits import NAMES, parse_limits
+from dipc.exits.probability import Limits
 
 
 @pytest.mark.parametrize("name", NAMES)

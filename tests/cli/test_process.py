@@ -68,10 +68,10 @@ def test_width_follows_the_terminal(dipc: Dipc) -> None:
 
 BROKEN = """
 import sys
-import dipc.accuracy.load
+import dipc.exits.load
 def broken(*arguments):
     raise {error}
-dipc.accuracy.load.load_source = broken
+dipc.exits.load.load_source = broken
 from dipc.cli.main import main
 main(["prob", {path!r}])
 """
@@ -124,7 +124,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 #: Interrupts itself, as Ctrl-C would, while the row after the first `after` rows is decided.
 INTERRUPTED = """
 import os, signal, sys
-from dipc.accuracy.decide import Decider
+from dipc.obligations.decide import Decider
 settle = Decider.settle
 rows = 0
 def counting(self, *arguments):
@@ -213,7 +213,7 @@ def test_diagnostics_are_colored_at_a_terminal_only() -> None:
 
 
 IMPATIENT = """
-import dipc.accuracy.check as check, dipc.cli.progress as progress
+import dipc.sources.check as check, dipc.cli.progress as progress
 check._PROGRESS_ROWS = 1
 progress._PATIENCE = progress._INTERVAL = 0
 from dipc.cli.main import main

@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 import dipc
-from dipc.accuracy.program import Program
+from dipc.exits.program import Program
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 

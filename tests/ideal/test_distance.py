@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import dipc
 from benchmarks import tables
 from benchmarks.mechanisms import MECHANISMS
+from dipc.algebra.limits import LimitReached, Undecided
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.exact.limits import LimitReached, Undecided
 from dipc.ideal.distance import Distances, distance
 from dipc.ideal.ideal import Ideal
 from dipc.ideal.norm import Norm
@@ -174,8 +174,8 @@ def test_other_inputs_than_integers() -> None:
 
 def test_many_regions_need_not_be_looked_at() -> None:
     """2^40 answers, and the region of one of them."""
-    from dipc.accuracy.probability import Limits
     from dipc.chain.explore import ExploreLimits
+    from dipc.exits.probability import Limits
 
     program = dipc.load(BENCHMARKS / "sparse.dip", m=40, c=40).with_limits(Limits(explore=ExploreLimits(states=500)))
     assert distance(Ideal(program), [F(2 * k - 41, 3) for k in range(40)]) == F(1, 3)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.accuracy.probability import Limits
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.chain.explore import ExploreLimits
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.render import render
-from dipc.exact.limits import LimitReached
+from dipc.exits.probability import Limits
 from dipc.ideal.ideal import Ideal, Region
 from tests.ideal.programs import BENCHMARKS, F, Tree, answer, any_coefficients, differences, source, trees, with_ideal
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.accuracy.program import Program
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.render import render
+from dipc.exits.program import Program
 from dipc.ideal.inputs import AllInputs, FiniteInputs, ListedInputs, default_inputs, parse_inputs
 from tests.ideal.programs import F
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import dipc
-from dipc.accuracy.probability import Limits
-from dipc.accuracy.program import Program
-from dipc.accuracy.table import Table, read_table
 from dipc.cli.main import run
 from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.exits.probability import Limits
+from dipc.exits.program import Program
 from dipc.report.table import write_table
+from dipc.tables.table import Table, read_table
 from tests.ideal.programs import BENCHMARKS, with_ideal
 
 SPARSE = BENCHMARKS / "sparse.dip"

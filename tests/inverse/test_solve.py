@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.accuracy.decimals import magnitude
+from dipc.algebra.decimals import magnitude
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Solution, Status
 from dipc.inverse.solve import solve

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.exact.limits import Undecided
-from dipc.exact.sign import SignLimits
+from dipc.algebra.limits import Undecided
 from dipc.inverse.tighten import Tightest
+from dipc.sign import SignLimits
 
 LAPLACE = "program l; input q : real; output o : real; o <- Lap(eps, q);"
 

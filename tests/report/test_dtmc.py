@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 import dipc
+from dipc.algebra.quotient import Quotient
 from dipc.chain.explore import explore
 from dipc.chain.view import NoiseView, StateView, view
-from dipc.exact.quotient import Quotient
 from dipc.report import dtmc_dot, dtmc_text
 from dipc.report.dtmc import Dtmc, build, noise_text
 from dipc.report.page import Look

@@ -10,10 +10,10 @@ import pytest
 import sympy
 
 import dipc
-from dipc.accuracy.outcome import Report
-from dipc.accuracy.probability import Limits
 from dipc.chain.explore import ExploreLimits
+from dipc.exits.probability import Limits
 from dipc.report.json import write_json
+from dipc.sources.outcome import Report
 
 PROGRAM = """
 program noisy;

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.quotient import Quotient
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Quotient
 from dipc.report.latex import aligned, escape, latex, latex_assignment
 
 

@@ -5,11 +5,12 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.outcome import Counterexample, EndPoint, FailureInterval, Report, RowResult, Verdict
-from dipc.exact.exppoly import ExpPoly
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict
 from dipc.report.page import Look
 from dipc.report.text import Statement, failing_text, interrupted_text, render, verdict_line
+from dipc.sources.outcome import Report, RowResult
 
 HALF = Fraction(1, 2)
 STATEMENT = Statement("p (p.dip)", "t.csv", (("m", "3"),), "1", "exp(-eps)", "0", near="")

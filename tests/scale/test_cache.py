@@ -115,7 +115,7 @@ def test_another_grammar_is_another_engine(monkeypatch: pytest.MonkeyPatch) -> N
     """The same text may be another program then."""
     before = fingerprint.__wrapped__()
     assert before == fingerprint()
-    monkeypatch.setattr("dipc.syntax.grammar.grammar_text", lambda: "start: WORD")
+    monkeypatch.setattr("dipc.lang.grammar.grammar_text", lambda: "start: WORD")
     assert fingerprint.__wrapped__() != before
 
 

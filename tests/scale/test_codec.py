@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.accuracy.cells import CellPool
-from dipc.accuracy.decide import ACCURATE, Settled
-from dipc.accuracy.outcome import Counterexample, EndPoint, FailureInterval, Verdict, Worst
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.quotient import Quotient
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Quotient
+from dipc.obligations.decide import ACCURATE, Settled
+from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict, Worst
 from dipc.scale.betas import beta_text, read_beta
 from dipc.scale.codec import (
     Unreadable,
@@ -25,6 +24,7 @@ from dipc.scale.codec import (
     read_settled,
     settled_text,
 )
+from dipc.tables.cells import CellPool
 
 LAPLACE = "program laplace; input q : real; output out : real; out <- Lap(eps, q);"
 

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 import dipc
-from dipc.accuracy.outcome import Interrupted, Verdict
 from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.obligations.verdict import Verdict
 from dipc.scale.cache import Cache
 from dipc.scale.engine import fingerprint
 from dipc.scale.executor import Finished
 from dipc.scale.processes import Processes
 from dipc.scale.tasks import Kind, Task
+from dipc.sources.outcome import Interrupted
 from tests.scale.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
 
 

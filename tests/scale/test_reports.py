@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.accuracy.cells import CellPool
-from dipc.accuracy.probability import Limits
-from dipc.accuracy.table import read_table
 from dipc.cli.limits import parse_limits
 from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.exits.probability import Limits
 from dipc.scale.cache import Cache
 from dipc.scale.check import job_count
 from dipc.scale.engine import fingerprint
 from dipc.scale.executor import Finished
 from dipc.scale.tasks import Done, Kind, Task, perform
+from dipc.tables.cells import CellPool
+from dipc.tables.table import read_table
 from tests.scale.workload import MIXED, MIXED_ROWS, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts
 
 LAPLACE = "program laplace; input q : real; output out : real; out <- Lap(eps, q);"

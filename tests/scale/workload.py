@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import dipc
-from dipc.accuracy.check import check as check_here
-from dipc.accuracy.outcome import Report
 from dipc.report.json import write_json
 from dipc.report.page import Look
 from dipc.report.text import Statement, render
@@ -19,6 +17,8 @@ from dipc.scale.crew import Foreman
 from dipc.scale.executor import Executor, Finished, Here
 from dipc.scale.memory import Memory
 from dipc.scale.tasks import Done, Task
+from dipc.sources.check import check as check_here
+from dipc.sources.outcome import Report
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPARSE = ROOT / "benchmarks" / "sparse.dip"

@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from dipc.diagnostics.source import Source
+from dipc.lang.lower import lower
+from dipc.lang.parser import parse
 from dipc.simulation.batch import Batch
 from dipc.simulation.declarations import declared
 from dipc.simulation.expressions import Expressions
@@ -14,8 +16,6 @@ from dipc.simulation.forms import Form
 from dipc.simulation.noise import Noise
 from dipc.simulation.run import run
 from dipc.simulation.statements import Statements
-from dipc.syntax.lower import lower
-from dipc.syntax.parser import parse
 
 
 def typed(text, **constants):

@@ -9,8 +9,8 @@ import math
 import operator
 from fractions import Fraction
 
-from dipc.syntax import ast, core
-from dipc.syntax.ast import Role
+from dipc.lang import ast, core
+from dipc.lang.ast import Role
 
 COMPARE = {
     "<": operator.lt,

@@ -9,15 +9,15 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from dipc.diagnostics.source import Source
+from dipc.lang import ast
+from dipc.lang.lower import lower
+from dipc.lang.parser import parse
 from dipc.simulation.batch import Batch
 from dipc.simulation.declarations import declared
 from dipc.simulation.expressions import Expressions
 from dipc.simulation.forms import Form
 from dipc.simulation.noise import Noise
 from dipc.simulation.statements import Statements
-from dipc.syntax import ast
-from dipc.syntax.lower import lower
-from dipc.syntax.parser import parse
 from tests.simulation.programs import INPUTS, programs
 from tests.simulation.scalar import run
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import sympy
 
-from dipc.accuracy.closed_form import ClosedForm
-from dipc.accuracy.load import load
+from dipc.algebra.closed_form import ClosedForm
 from dipc.cli.main import run as dipc
 from dipc.cli.progress import ProgressBar
+from dipc.exits.load import load
 from dipc.report.page import Look
 from dipc.report.simulation import render_json, render_text
 from dipc.simulation.compare import compare, estimates

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.accuracy.load import load_source
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Source
+from dipc.exits.load import load_source
+from dipc.lang.core import BoolType, DomType
+from dipc.lang.lower import lower
+from dipc.lang.parser import parse
 from dipc.simulation.compare import Agreement, compare, estimates
 from dipc.simulation.run import Interrupted, run
 from dipc.simulation.simulate import simulate
-from dipc.syntax.core import BoolType, DomType
-from dipc.syntax.lower import lower
-from dipc.syntax.parser import parse
 from tests.simulation.programs import INPUTS, programs
 from tests.simulation.running import tally, typed
 

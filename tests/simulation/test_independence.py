@@ -10,7 +10,7 @@ import pytest
 ROOM = Path(__file__).resolve().parent.parent.parent / "dipc" / "simulation"
 
 #: The text, its tree, and the names of types; not what is made of them.
-KNOWN = ("dipc.diagnostics", "dipc.syntax.ast", "dipc.syntax.core", "dipc.syntax.parser", "dipc.simulation")
+KNOWN = ("dipc.diagnostics", "dipc.lang.ast", "dipc.lang.core", "dipc.lang.parser", "dipc.simulation")
 
 #: What may look at exact probabilities; nothing that runs programs may import it.
 COMPARING = ("compare", "expected", "simulate")

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 from dipc.diagnostics.source import Source
+from dipc.lang import ast
+from dipc.lang.parser import parse_expression
 from dipc.simulation.weights import shares, weight
-from dipc.syntax import ast
-from dipc.syntax.parser import parse_expression
 
 EPS = Fraction(1, 2)
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from dipc.exact.event import Constraint, Event, Family, Noise
+from dipc.measure.event import Constraint, Event, Family, Noise
 
 RATES = [Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(2, 3)]
 LENGTHS = [Fraction(0), Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(1, 2), Fraction(-2, 3)]

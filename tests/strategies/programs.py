@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from dipc.syntax import ast
-from dipc.syntax.situation import KEYWORDS, spelling
+from dipc.lang import ast
+from dipc.lang.situation import KEYWORDS, spelling
 
 T = TypeVar("T")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from dipc.algebra.quotient import Closed
 from dipc.certificate.normal_event import NAMES
 from dipc.certificate.terms import closed_data
-from dipc.exact.event import Event
-from dipc.exact.quotient import Closed
+from dipc.measure.event import Event
 from dipc.verifier.budget import Budget
 from dipc.verifier.measure import Allowance, NotReplayed, Replayed, replay_measure
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.exact.event import Constraint, Event, Family, Noise
-from dipc.exact.measure import measure
+from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.measure.measure import measure
 from dipc.verifier.events import read_event
 from dipc.verifier.measure import Allowance, NotReplayed, Replayed, unreplayed
 from dipc.verifier.rejection import Rejected

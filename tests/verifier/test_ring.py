@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Quotient
 from dipc.certificate.terms import closed_data, ring_data
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.quotient import Quotient
 from dipc.verifier import ring
 from dipc.verifier.budget import Budget
 from dipc.verifier.rejection import Rejected

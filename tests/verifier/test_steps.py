@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.exact.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly
 from dipc.verifier.budget import Budget
 from dipc.verifier.curve import Curve, product, sign_of_ring
 from dipc.verifier.enclosure import decay_bits, exp_minus, growth_bits, powers
@@ -19,7 +19,7 @@ from dipc.verifier.ends import prove_at_infinity, prove_near_zero
 from dipc.verifier.expansion import prove_sign
 from dipc.verifier.positive import positive_on_unit
 from dipc.verifier.rejection import Rejected
-from tests.exact.sign.oracle import terms_value
+from tests.sign.oracle import terms_value
 
 rationals = st.builds(Fraction, st.integers(1, 400), st.integers(1, 60))
 

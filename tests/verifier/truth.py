@@ -7,17 +7,17 @@ from fractions import Fraction
 from typing import Any
 
 import dipc
-from dipc.accuracy.claim import resolve_claim
-from dipc.accuracy.intervals import resolve_intervals
-from dipc.accuracy.table import read_table
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Closed, Quotient
+from dipc.claim.claim import resolve_claim
+from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.source import Source
-from dipc.exact.event import Constraint, Event, Family, Noise
-from dipc.exact.exppoly import ExpPoly
-from dipc.exact.measure import MeasureLimits, Measurer
-from dipc.exact.quotient import Closed, Quotient
-from dipc.exact.sign import Holds, Interval, decide_nonnegative, isolate_roots, refine, sign_at, sign_chart
-from dipc.syntax.parser import parse_interval
-from tests.exact.sign.oracle import terms_value
+from dipc.lang.parser import parse_interval
+from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.measure.measure import MeasureLimits, Measurer
+from dipc.sign import Holds, Interval, decide_nonnegative, isolate_roots, refine, sign_at, sign_chart
+from dipc.tables.table import read_table
+from tests.sign.oracle import terms_value
 
 #: What a certificate says of the program, of the table and of itself, which only `--program`, `--table` and
 #: `--recompute` compare with anything.

@@ -1,0 +1,1 @@
+"""Exponential polynomials, their quotients, closed forms, and exact numbers as texts."""

@@ -1,0 +1,63 @@
+"""How much work one closed form may take: deterministic limits, so that a verdict does not depend on the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dipc.algebra.limits import LimitReached
+
+_WORD = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TermLimit:
+    """When the expansion of one function is given up.
+
+    `terms` bounds its terms (a term whose coefficient or exponents are long counts for several), `steps` the
+    multiplications of machine words that it takes, a hundred million or so in a second.
+    """
+
+    terms: int = 1_500_000
+    steps: int = 1_500_000_000
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts the work on one function. Every method raises LimitReached past the limit, before the work if it can."""
+
+    limit: TermLimit
+    steps: int = 0
+
+    def product(self, left: int, right: int, left_bits: int, right_bits: int) -> None:
+        """Count a product of so many terms each, with coefficients of so many bits."""
+        self.spend(4 * left * right * (1 + left_bits // _WORD) * (1 + right_bits // _WORD))
+
+    def expansion(self, terms: int, bits: int) -> None:
+        """Count the making of so many terms one by one, with coefficients of so many bits."""
+        self.spend(terms * (1000 + bits // 4))
+        self.size(terms * (1 + bits // _WORD))
+
+    def room(self, terms: int) -> None:
+        """Look at a bound on the size of a function that is yet to be made and may turn out smaller."""
+        self.size(terms // 4)
+
+    def size(self, terms: int) -> None:
+        """Look at the size of a function."""
+        if terms > self.limit.terms:
+            raise self._too_many_terms()
+
+    def spend(self, steps: int) -> None:
+        """Count so many steps."""
+        self.steps += steps
+        if self.steps > self.limit.steps:
+            raise LimitReached(
+                "steps",
+                f"the closed form takes more than {self.limit.steps} elementary steps (limit `steps`);"
+                " its expansion was stopped",
+            )
+
+    def _too_many_terms(self) -> LimitReached:
+        return LimitReached(
+            "terms",
+            f"the closed form has more than {self.limit.terms} terms (limit `terms`); its expansion was stopped",
+        )

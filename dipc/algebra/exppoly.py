@@ -1,0 +1,369 @@
+"""The ring of exponential polynomials: f(eps) = Σ c·eps^k·e^{q·eps} with c, q rational and k >= 0.
+
+All output probabilities of programs with continuous noise lie in it (section 5.1 of the paper: they are definable in
+Th_exp). Elements are kept as `y^low · P(x, y)` with x = eps, y = e^{eps/unit} and P in Q[x, y], a FLINT polynomial, so
+that products and sums run at C speed. As functions of eps, the monomials eps^k·e^{q·eps} are linearly
+independent over Q, so two elements are equal as functions exactly if their terms are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd, lcm, prod
+from typing import Any
+
+import flint
+from flint.utils.flint_exceptions import DomainError
+
+from dipc.algebra.limits import LimitReached
+
+_CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y"), flint.Ordering.lex)
+
+#: Common divisors are not looked for where both functions have a higher degree than this.
+_MOST_DEGREE = 2_000_000
+
+#: Nor where one has a higher degree than this, and the other is no polynomial in eps: the quotient may be dense.
+_MOST_DENSE_DEGREE = 20_000_000
+
+#: One term c·eps^k·e^{q·eps} as (k, q, c).
+Term = tuple[int, Fraction, Fraction]
+
+
+def to_fmpq(value: Fraction | int) -> flint.fmpq:
+    """The same rational as a FLINT number."""
+    return flint.fmpq(value.numerator, value.denominator)
+
+
+def to_fraction(value: Any) -> Fraction:
+    """The same rational as a `Fraction`."""
+    return Fraction(int(value.p), int(value.q))
+
+
+@lru_cache(maxsize=1024)
+def _power_of_y(exponent: int) -> flint.fmpq_mpoly:
+    return _CONTEXT.from_dict({(0, exponent): flint.fmpq(1)})
+
+
+class ExpPoly:
+    """An immutable exponential polynomial. Arithmetic is exact; `==` is equality of functions.
+
+    Integers and `Fraction`s may stand on either side of an operator.
+    """
+
+    __slots__ = ("_canonical", "_hash", "_low", "_poly", "_unit")
+
+    def __init__(self, poly: flint.fmpq_mpoly, low: int = 0, unit: int = 1) -> None:
+        """`y^low · poly(x, y)` with y = e^{eps/unit}, unit >= 1; made by the class methods, not by hand."""
+        self._poly = poly
+        self._low = low
+        self._unit = unit
+        self._hash: int | None = None
+        self._canonical = False
+
+    # --- making -----------------------------------------------------------------------------------
+
+    @classmethod
+    def zero(cls) -> ExpPoly:
+        return cls(_CONTEXT.constant(0))
+
+    @classmethod
+    def one(cls) -> ExpPoly:
+        return cls(_CONTEXT.constant(1))
+
+    @classmethod
+    def constant(cls, value: Fraction | int) -> ExpPoly:
+        return cls(_CONTEXT.constant(to_fmpq(value)))
+
+    @classmethod
+    def term(cls, coefficient: Fraction | int, power: int = 0, exponent: Fraction | int = 0) -> ExpPoly:
+        """coefficient · eps^power · e^{exponent·eps}."""
+        unit = exponent.denominator
+        return cls(_CONTEXT.from_dict({(power, 0): to_fmpq(coefficient)}), exponent.numerator, unit)
+
+    @classmethod
+    def from_terms(cls, terms: Iterable[tuple[int, Fraction | int, Fraction | int]]) -> ExpPoly:
+        """Σ c·eps^k·e^{q·eps} over the triples (k, q, c); equal (k, q) are added up."""
+        triples = list(terms)
+        unit = lcm(*(q.denominator for _, q, _ in triples))
+        collected: dict[tuple[int, int], flint.fmpq] = {}
+        for k, q, c in triples:
+            key = (k, q.numerator * (unit // q.denominator))
+            collected[key] = collected.get(key, 0) + to_fmpq(c)
+        return cls.from_integer_exponents(collected, unit)
+
+    @classmethod
+    def from_integer_exponents(cls, collected: Mapping[tuple[int, int], flint.fmpq], unit: int = 1) -> ExpPoly:
+        """Σ c·eps^k·e^{(j/unit)·eps} for a map (k, j) -> c with integer j of any sign."""
+        terms = {exponents: c for exponents, c in collected.items() if c != 0}
+        low = min((j for _, j in terms), default=0)
+        # Over a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
+        whole = lcm(*{int(c.q) for c in terms.values()})
+        poly = _CONTEXT.from_dict({(k, j - low): int(c.p) * (whole // int(c.q)) for (k, j), c in terms.items()})
+        return cls(poly if whole == 1 else poly * flint.fmpq(1, whole), low, unit)
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    def is_zero(self) -> bool:
+        """Whether this is the zero function."""
+        return bool(self._poly.is_zero())
+
+    def terms(self) -> list[Term]:
+        """The terms (k, q, c), every c nonzero, no (k, q) twice, sorted by (k, q)."""
+        return sorted(
+            (int(k), Fraction(int(j) + self._low, self._unit), to_fraction(c)) for (k, j), c in self._poly.terms()
+        )
+
+    def integer_terms(self) -> tuple[int, list[tuple[int, int, Any]]]:
+        """`unit` and the terms (k, j, c) with f = Σ c·eps^k·e^{(j/unit)·eps}, j integer of any sign, c an fmpq."""
+        return self._unit, [(int(k), int(j) + self._low, c) for (k, j), c in self._poly.terms()]
+
+    def __len__(self) -> int:
+        """The number of terms."""
+        return len(self._poly)
+
+    def coefficient_bits(self) -> int:
+        """A bound on the bits of the coefficients over their common denominator."""
+        coefficients = self._poly.coeffs()
+        whole = lcm(*{int(c.q) for c in coefficients})
+        return whole.bit_length() + max((int(c.p).bit_length() for c in coefficients), default=0)
+
+    def __repr__(self) -> str:
+        return f"ExpPoly({self})"
+
+    def __str__(self) -> str:
+        parts = [f"({c})*eps^{k}*exp({q}*eps)" for k, q, c in self.terms()]
+        return " + ".join(parts) or "0"
+
+    def _reduce(self) -> None:
+        """Bring to the one representation with least unit and with y^0 present, in place."""
+        if self._canonical:
+            return
+        if self._poly.is_zero():
+            self._low, self._unit = 0, 1
+        else:
+            exponents = [int(j) for _, j in self._poly.monoms()]
+            least = min(exponents)
+            self._low += least
+            common = gcd(self._unit, self._low, *(j - least for j in exponents)) if self._unit > 1 else 1
+            if least or common > 1:
+                self._poly = _CONTEXT.from_dict(
+                    {(k, (int(j) - least) // common): c for (k, j), c in self._poly.terms()}
+                )
+                self._low //= common
+                self._unit //= common
+        self._canonical = True
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int | Fraction):
+            other = ExpPoly.constant(other)
+        if not isinstance(other, ExpPoly):
+            return NotImplemented
+        self._reduce()
+        other._reduce()
+        return bool(self._unit == other._unit and self._low == other._low and self._poly == other._poly)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._reduce()
+            monomials = tuple(self._poly.monoms())
+            coefficients = self._poly.coeffs()
+            if self._low == 0 and monomials in ((), ((0, 0),)):
+                # A constant is equal to a rational number, so it hashes like one.
+                self._hash = hash(to_fraction(coefficients[0]) if coefficients else 0)
+            else:
+                ends = tuple(coefficients[:1] + coefficients[-1:])
+                self._hash = hash((self._unit, self._low, monomials, ends))
+        return self._hash
+
+    def product_box(self, other: ExpPoly) -> int:
+        """A bound on the terms of the product by the range of its exponents."""
+        (left, _), (right, _), _ = self._aligned(other)
+        return prod(int(m) + int(n) + 1 for m, n in zip(left.degrees(), right.degrees(), strict=True))
+
+    # --- arithmetic -------------------------------------------------------------------------------
+
+    def _aligned(self, other: ExpPoly) -> tuple[Any, Any, int]:
+        """Both polynomials over a common unit, without their powers of y, and that unit."""
+        if self._unit == other._unit:
+            return (self._poly, self._low), (other._poly, other._low), self._unit
+        unit = lcm(self._unit, other._unit)
+        return self._over(unit), other._over(unit), unit
+
+    def _over(self, unit: int) -> tuple[flint.fmpq_mpoly, int]:
+        factor = unit // self._unit
+        return (self._poly if factor == 1 else self._poly.inflate([1, factor])), self._low * factor
+
+    def __add__(self, other: ExpPoly | Fraction | int) -> ExpPoly:
+        if not isinstance(other, ExpPoly):
+            if not isinstance(other, int | Fraction):
+                return NotImplemented
+            other = ExpPoly.constant(other)
+        (left, low), (right, right_low), unit = self._aligned(other)
+        if low < right_low:
+            right = right * _power_of_y(right_low - low)
+        elif right_low < low:
+            left, low = left * _power_of_y(low - right_low), right_low
+        return ExpPoly(left + right, low, unit)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> ExpPoly:
+        return ExpPoly(-self._poly, self._low, self._unit)
+
+    def __sub__(self, other: ExpPoly | Fraction | int) -> ExpPoly:
+        return self + (-other)
+
+    def __rsub__(self, other: ExpPoly | Fraction | int) -> ExpPoly:
+        return (-self) + other
+
+    def __mul__(self, other: ExpPoly | Fraction | int) -> ExpPoly:
+        if not isinstance(other, ExpPoly):
+            if not isinstance(other, int | Fraction):
+                return NotImplemented
+            return ExpPoly(self._poly * to_fmpq(other), self._low, self._unit)
+        (left, low), (right, right_low), unit = self._aligned(other)
+        return ExpPoly(left * right, low + right_low, unit)
+
+    __rmul__ = __mul__
+
+    def __pow__(self, exponent: int) -> ExpPoly:
+        if exponent < 0:
+            raise ValueError("an exponential polynomial has no negative powers")
+        return ExpPoly(self._poly**exponent, self._low * exponent, self._unit)
+
+    def common_divisor(self, other: ExpPoly) -> ExpPoly:
+        """A greatest common divisor in the ring, up to a factor c·e^{q·eps} with c != 0. Not both may be zero.
+
+        Raises LimitReached where the degrees over the common unit are too high: FLINT works on dense polynomials.
+        """
+        (left, _), (right, _), unit = self._aligned(other)
+        degree, larger = sorted((int(left.degrees()[1]), int(right.degrees()[1])))
+        if degree > _MOST_DEGREE or (degree and larger > _MOST_DENSE_DEGREE):
+            raise LimitReached("degree", f"a common divisor of functions of degree {larger} was asked for")
+        return ExpPoly(left.gcd(right), 0, unit)
+
+    @property
+    def unit(self) -> int:
+        """The least or a larger n >= 1 such that all exponents are multiples of 1/n."""
+        return self._unit
+
+    def bulk(self, unit: int) -> int:
+        """The size over `unit`, a multiple of its own: degrees times the machine words of a coefficient.
+
+        The work of finding common divisors grows about in proportion to it.
+        """
+        if self._poly.is_zero():
+            return 0
+        k, j = self._poly.degrees()
+        first = self._poly.coefficient(0)
+        words = 1 + (int(first.p).bit_length() + int(first.q).bit_length()) // 64
+        return (1 + int(k)) * (1 + int(j) * (unit // self._unit)) * words
+
+    def is_unit(self) -> bool:
+        """Whether this is c·e^{q·eps} with c != 0, so that its inverse is in the ring as well."""
+        return len(self._poly) == 1 and int(self._poly.monoms()[0][0]) == 0
+
+    def lowest(self) -> tuple[Fraction, Fraction]:
+        """Exponent q and coefficient c of the term that comes first by (q, k); this must not be zero."""
+        last = len(self._poly) - 1
+        if self._poly.degrees()[0] == 0:  # the order is lexicographic, so the last term has the least power of y
+            at, j = last, self._poly.monomial(last)[1]
+        else:
+            (j, _), at = min(((j, k), at) for at, (k, j) in enumerate(self._poly.monoms()))
+        return Fraction(int(j) + self._low, self._unit), to_fraction(self._poly.coefficient(at))
+
+    def exact_quotient(self, divisor: ExpPoly) -> ExpPoly:
+        """The g with self = g·divisor; raises ArithmeticError where there is none in the ring."""
+        (left, low), (right, right_low), unit = self._aligned(divisor)
+        least = min((int(j) for _, j in right.monoms()), default=0)
+        if least:
+            # y^least divides every power of y but not every polynomial in y: take it out first.
+            right, right_low = right / _power_of_y(least), right_low + least
+        try:
+            return ExpPoly(left / right, low - right_low, unit)
+        except (DomainError, ZeroDivisionError) as error:
+            raise ArithmeticError("the divisor does not divide") from error
+
+    def scaled(self, factor: Fraction) -> ExpPoly:
+        """f(factor·eps), for factor > 0."""
+        assert factor > 0
+        p, q = factor.numerator, factor.denominator
+        unit, low = self._unit * q, self._low * p
+        poly = self._poly.inflate([1, p]) if p != 1 else self._poly
+        if factor != 1 and poly.degrees()[0] > 0:
+            powers = to_fmpq(factor)
+            poly = _CONTEXT.from_dict({(k, j): c * powers ** int(k) for (k, j), c in poly.terms()})
+        return ExpPoly(poly, low, unit)
+
+    def derivative(self) -> ExpPoly:
+        """df/deps."""
+        by_x = self._poly.derivative("x")
+        by_y = self._poly.derivative("y") * _CONTEXT.gen(1) + self._poly * flint.fmpq(self._low)
+        return ExpPoly(by_x + by_y * flint.fmpq(1, self._unit), self._low, self._unit)
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def value_is_zero(self, eps: Fraction) -> bool:
+        """Whether f(eps) = 0, exactly, for rational eps.
+
+        For eps != 0 the number e^{eps/unit} is transcendental (Lindemann), so f(eps) = 0 only if the polynomial
+        P(eps, y) in y vanishes identically.
+        """
+        if eps == 0:
+            return sum((c for k, _, c in self.terms() if k == 0), Fraction(0)) == 0
+        by_exponent: dict[int, Fraction] = {}
+        for (k, j), c in self._poly.terms():
+            by_exponent[int(j)] = by_exponent.get(int(j), Fraction(0)) + to_fraction(c) * eps ** int(k)
+        return not any(by_exponent.values())
+
+    def sign_at_one(self) -> int:
+        """The sign at eps = 1, which must not be a zero."""
+        coefficients = self._poly.coeffs()
+        first = coefficients[0] > 0
+        if all((c > 0) == first for c in coefficients):
+            return 1 if first else -1
+        unit, terms = self.integer_terms()
+        precision = 64
+        while True:
+            with flint.ctx.workprec(precision):
+                ball = _ball_value(unit, terms, Fraction(1))
+                if ball > 0:
+                    return 1
+                if ball < 0:
+                    return -1
+            precision *= 2
+
+    def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
+        """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|); lo = hi for a polynomial in eps
+        and where f(eps) = 0 exactly."""
+        if self.value_is_zero(eps):
+            return Fraction(0), Fraction(0)
+        unit, terms = self.integer_terms()
+        if not any(j for _, j, _ in terms):
+            exact = sum((to_fraction(c) * eps**k for k, _, c in terms), Fraction(0))
+            return exact, exact
+        precision = 64 + 4 * digits
+        while True:
+            with flint.ctx.workprec(precision):
+                ball = _ball_value(unit, terms, eps)
+                if 3 * ball.rel_accuracy_bits() > 10 * digits + 6:
+                    return dyadic(ball.lower()), dyadic(ball.upper())
+            precision *= 2
+
+
+def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> flint.arb:
+    """A ball around Σ c·eps^k·e^{(j/unit)·eps} at the current precision."""
+    point = flint.arb(to_fmpq(eps))
+    total = flint.arb(0)
+    for k, j, c in terms:
+        factor = flint.arb(to_fmpq(eps * Fraction(j, unit))).exp() if j else flint.arb(1)
+        total += flint.arb(c) * point**k * factor
+    return total
+
+
+def dyadic(exact: flint.arb) -> Fraction:
+    """The number itself, for a ball of radius 0."""
+    mantissa, exponent = exact.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

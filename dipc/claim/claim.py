@@ -1,0 +1,337 @@
+"""The claim: which alpha, beta and gamma hold for a row, and where each comes from.
+
+A column of the table wins over an option, an option over the program's claim block. Without any of them alpha is dd(u)
+where the table has a column dd, else 0; gamma is 0; eps is (0, inf); beta has no default.
+
+Where alpha is dd(u) and that is infinite, Pr >= 1 - beta is claimed for every alpha, and so for beta's limit as
+alpha grows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.form import Form, TooLarge
+from dipc.algebra.limits import Undecided
+from dipc.algebra.rationals import exact_rational
+from dipc.algebra.selection import constant_of, limit
+from dipc.claim.expression import ClaimExpression
+from dipc.claim.intervals import resolve_intervals
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.source import Excerpt, Source
+from dipc.lang.ast import Binary, Call, ClaimField, Expr, Name, Unary
+from dipc.lang.core import CoreProgram
+from dipc.lang.parser import parse_interval
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.sign.positive import over_positive
+from dipc.tables.cells import INFINITY, Cell, value_text
+from dipc.tables.packed import first_of_each_claim
+from dipc.tables.table import MISTAKE_LIMIT, Row, Table
+
+#: What may be given for alpha, beta and gamma from Python: text, an exact number, or an expression of SymPy.
+Given = object
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """What is claimed at a row. `alpha` None is infinity; the row holds vacuously where dd < alpha.
+    Rows with the same claim share one object."""
+
+    alpha: Fraction | None
+    gamma: Cell
+    beta: BetaForm
+    alpha_text: str
+    vacuous: bool
+
+
+#: A row's cells alpha, beta, gamma and dd.
+Key = tuple[Cell | None, Cell | None, Cell | None, Cell | None]
+
+
+@dataclass(slots=True)
+class Claim:
+    """The claim for all rows of one table."""
+
+    program: CoreProgram
+    table: Table
+    alpha: ClaimExpression | None
+    beta: ClaimExpression | None
+    gamma: ClaimExpression | None
+    intervals: tuple[Interval, ...]
+    constants: dict[str, Form]
+    _known: dict[Key, Terms] = field(default_factory=dict)
+    _betas: dict[BetaForm, BetaForm] = field(default_factory=dict)
+    _gammas: dict[Fraction, Cell] = field(default_factory=dict)
+    _column_betas: dict[str, ClaimExpression] = field(default_factory=dict)
+
+    def terms(self, row: Row) -> Terms:
+        """What is claimed at `row`; raises DiagnosticError where that has no exact meaning."""
+        key = (row.alpha, row.beta, row.gamma, row.dd)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._compile(row)
+        return known
+
+    def compiled(self) -> Iterator[tuple[Key, Terms]]:
+        """The different claims of the rows seen so far (of all rows after `check`), by the cells they come from."""
+        yield from self._known.items()
+
+    def column_beta(self, text: str) -> ClaimExpression:
+        """The beta of a cell that was read before."""
+        return self._column_betas[text]
+
+    def check(self) -> None:
+        """Raise DiagnosticError for the mistakes of all rows together, so that nothing is begun with a bad claim."""
+        mistakes: list[Diagnostic] = []
+        for row in first_of_each_claim(self.table.rows):
+            try:
+                self.terms(row)
+            except DiagnosticError as error:
+                mistakes += [found for found in error.diagnostics if found not in mistakes]
+                if len(mistakes) >= MISTAKE_LIMIT:
+                    break
+        if mistakes:
+            raise DiagnosticError(*mistakes)
+
+    def _compile(self, row: Row) -> Terms:
+        dd = None if row.dd is None else row.dd.value
+        names = dict(self.constants)
+        if row.dd is not None:
+            names["dd"] = _distance(row.dd)
+        if self.alpha is not None and mentions(self.alpha.tree, "gamma"):
+            names["gamma"] = Form.number(self._gamma(row, names))
+        alpha = self._alpha(row, names)
+        names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
+        gamma = self._gamma(row, names)
+        names["gamma"] = Form.number(gamma)
+        cell = self._gammas.setdefault(gamma, Cell(gamma, value_text(gamma)))
+        beta = self._beta(row, names)
+        vacuous = isinstance(dd, Fraction) and alpha is not None and dd < alpha
+        alpha_text = "inf" if alpha is None else str(alpha)
+        return Terms(alpha, cell, self._betas.setdefault(beta, beta), alpha_text, vacuous)
+
+    def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, at: Cell, shown: str) -> Terms:
+        """What is claimed at `row` with the radius `at`, with the limit that beta has as alpha and gamma grow towards
+        these (None for infinity); `shown` is alpha's text. Raises DiagnosticError where there is no such limit."""
+        names = dict(self.constants)
+        if row.dd is not None:
+            names["dd"] = _distance(row.dd)
+        names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
+        names["gamma"] = Form.infinite() if gamma is None else Form.number(gamma)
+        beta = self._beta(row, names)
+        return Terms(alpha, at, self._betas.setdefault(beta, beta), shown, vacuous=False)
+
+    def _alpha(self, row: Row, names: dict[str, Form]) -> Fraction | None:
+        if row.alpha is not None and row.alpha.value != "dd":
+            assert isinstance(row.alpha.value, Fraction)
+            return row.alpha.value
+        wants_dd = row.alpha is not None or (
+            self.alpha is not None and isinstance(self.alpha.tree, Name) and self.alpha.tree.name == "dd"
+        )
+        if wants_dd or self.alpha is None:
+            if row.dd is not None:
+                return row.dd.value if isinstance(row.dd.value, Fraction) else None
+            if wants_dd or self.program.ideal is not None:
+                raise DiagnosticError(self._no_dd(row))
+            return Fraction(0)
+        value = constant_of(self.alpha.value(names))
+        if value is None:
+            tree = self.alpha.tree
+            raise self.alpha.error(
+                "E0610", "alpha is a number or `dd`", tree, "", "it cannot depend on eps, nor be infinite"
+            )
+        if value < 0:
+            raise self.alpha.error(
+                "E0611", f"alpha is negative: {value}", self.alpha.tree, "", "a distance is at least 0"
+            )
+        return value
+
+    def _gamma(self, row: Row, names: dict[str, Form]) -> Fraction:
+        if row.gamma is not None:
+            assert isinstance(row.gamma.value, Fraction)
+            return row.gamma.value
+        if self.gamma is None:
+            return Fraction(0)
+        tree = self.gamma.tree
+        if isinstance(tree, Name) and tree.name == "free" and tree.name not in names:
+            advice = ("give gamma a number", "`dipc check --gamma free` decides a claim for every gamma")
+            raise self.gamma.error("E0614", "gamma is free, and one gamma is needed here", tree, "", *advice)
+        value = constant_of(self.gamma.value(names))
+        if value is None:
+            raise self.gamma.error(
+                "E0610", "gamma is a number", self.gamma.tree, "", "it cannot depend on eps, nor be infinite"
+            )
+        if value < 0:
+            raise self.gamma.error(
+                "E0611", f"gamma is negative: {value}", self.gamma.tree, "", "a distance is at least 0"
+            )
+        return value
+
+    def _beta(self, row: Row, names: dict[str, Form]) -> BetaForm:
+        if row.beta is not None:
+            return self._in_cell(row.beta, lambda expression: self._value(expression, names))
+        if self.beta is None:
+            raise DiagnosticError(_no_beta(row if "beta" in self.table.columns else None))
+        return self._value(self.beta, names)
+
+    def _value(self, expression: ClaimExpression, names: dict[str, Form]) -> BetaForm:
+        found = expression.value(names, self.intervals)
+        try:
+            value = limit(found)
+            if value is None:
+                raise expression.error(
+                    "E0609",
+                    "beta has no limit where dd is infinite",
+                    expression.tree,
+                    "",
+                    "a row with dd = inf needs Pr >= 1 - beta for every alpha, so beta must have a limit",
+                )
+            if isinstance(value, Form):
+                quotient = over_positive(value.numerator_flat(), value.denominator)
+                if quotient is not None:
+                    return ClosedForm(quotient)
+            result = PiecewiseForm(value)
+            result.conditions()
+        except TooLarge:
+            raise expression.error(
+                "E0613", "beta has too many pieces", expression.tree, "", "nest fewer of min, max and abs"
+            ) from None
+        except Undecided as error:
+            raise expression.error(
+                "E0613", "beta is too large to be brought to one denominator", expression.tree, "", error.reason
+            ) from None
+        return result
+
+    def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
+        """Parse and use the beta of a cell, with diagnostics that point into the table."""
+        place = self.table.beta_places.get(cell.text)
+        try:
+            expression = self._column_betas.get(cell.text)
+            if expression is None:
+                expression = ClaimExpression.parse("beta", cell.text, "<beta>")
+                self._column_betas[cell.text] = expression
+            return use(expression)
+        except DiagnosticError as error:
+            raise DiagnosticError(*(_moved(found, place, cell.text) for found in error.diagnostics)) from None
+
+    def _no_dd(self, row: Row) -> Diagnostic:
+        if "dd" in self.table.columns:
+            return Diagnostic("E0612", f"alpha is dd, but row {row.number} has an empty cell in the column dd")
+        notes = ("add a column `dd`, the distance to disagreement of each input (a rational or `inf`)",)
+        return Diagnostic("E0612", "alpha is dd, but the table has no column `dd`", notes=notes)
+
+
+def resolve_claim(
+    program: CoreProgram,
+    table: Table,
+    *,
+    beta: Given = None,
+    alpha: Given = None,
+    gamma: Given = None,
+    eps: Given = None,
+) -> Claim:
+    """The claim for `table`; None stands for an option that is not given.
+
+    Raises DiagnosticError for what cannot be read or makes no sense, TypeError for inexact numbers.
+    """
+    constants = {name: Form.number(value) for name, value in program.constants.items()}
+    claim = Claim(
+        program,
+        table,
+        alpha=_expression(program, "alpha", alpha),
+        beta=_expression(program, "beta", beta),
+        gamma=_expression(program, "gamma", gamma),
+        intervals=_intervals(program, eps, constants),
+        constants=constants,
+    )
+    claim.check()
+    return claim
+
+
+def _field(program: CoreProgram, name: str) -> ClaimField | None:
+    if program.claim is None:
+        return None
+    return next((found for found in program.claim.fields if found.name == name), None)
+
+
+def _expression(program: CoreProgram, name: str, given: Given) -> ClaimExpression | None:
+    if given is not None:
+        return ClaimExpression.parse(name, _text(given, name), f"<{name}>")
+    found = _field(program, name)
+    if found is None or isinstance(found.value, tuple):
+        return None
+    return ClaimExpression(name, program.source, found.value)
+
+
+def _intervals(program: CoreProgram, given: Given, constants: dict[str, Form]) -> tuple[Interval, ...]:
+    match given:
+        case None:
+            found = _field(program, "eps")
+            if found is None or not isinstance(found.value, tuple):
+                return (Interval.positive(),)
+            return resolve_intervals(program.source, found.value, constants)
+        case Interval():
+            return (given,)
+        case str():
+            source = Source("<eps>", given)
+            return resolve_intervals(source, parse_interval(source), constants)
+    raise TypeError(f'eps is an interval as text, such as "(0, inf)", not {type(given).__name__}')
+
+
+def _text(given: Given, name: str) -> str:
+    if isinstance(given, str):
+        return given
+    if hasattr(given, "free_symbols"):
+        return re.sub(r"\b(Min|Max|Abs)\(", lambda found: found[0].lower(), str(given)).replace("**", "^")
+    return str(exact_rational(given, name))
+
+
+def _distance(cell: Cell) -> Form:
+    return Form.infinite() if cell is INFINITY else Form.number(_fraction(cell))
+
+
+def _fraction(cell: Cell) -> Fraction:
+    assert isinstance(cell.value, Fraction)
+    return cell.value
+
+
+def _no_beta(row: Row | None) -> Diagnostic:
+    if row is not None:
+        return Diagnostic(
+            "E0601", f"no beta is given for row {row.number}", notes=("fill the cell, or give `--beta` for such rows",)
+        )
+    return Diagnostic(
+        "E0601",
+        "no beta is given",
+        notes=("give `--beta EXPR`, a column `beta` in the table, or `beta:` in the program's claim block",),
+    )
+
+
+def _moved(found: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
+    """A diagnostic about the text of a cell, as one about the table."""
+    if found.excerpt is None:
+        return found
+    if place is None:
+        return replace(found, message=f"column `beta`, {cell!r}: {found.message}", excerpt=None)
+    quote = 1 if place.text[place.column - 1 : place.column] == '"' else 0
+    column = place.column + quote + found.excerpt.column - 1
+    return replace(found, excerpt=replace(place, column=column, length=found.excerpt.length), secondary=())
+
+
+def mentions(tree: Expr, name: str) -> bool:
+    """Whether a name occurs in a claim expression, perhaps as its Greek letter."""
+    match tree:
+        case Name(name=found):
+            return {"α": "alpha", "β": "beta", "γ": "gamma"}.get(found, found) == name
+        case Unary(operand=operand):
+            return mentions(operand, name)
+        case Binary(left=left, right=right):
+            return mentions(left, name) or mentions(right, name)
+        case Call(arguments=arguments):
+            return any(mentions(argument, name) for argument in arguments)
+    return False

@@ -1,0 +1,230 @@
+"""Claim expressions (alpha, beta, gamma) evaluated to exact forms, with a diagnostic for all that cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.form import RESULT_BIT_LIMIT, Form, TooLarge
+from dipc.algebra.limits import Undecided
+from dipc.algebra.selection import (
+    Kind,
+    Value,
+    bits,
+    constant_of,
+    exponential,
+    is_flat,
+    negated,
+    over,
+    plus,
+    power,
+    select,
+    times,
+)
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.names import listing, nearest
+from dipc.diagnostics.source import Source
+from dipc.lang.ast import (
+    Binary,
+    BinaryOp,
+    Call,
+    Compare,
+    Element,
+    Eps,
+    Expr,
+    Name,
+    Number,
+    Truth,
+    Unary,
+    UnaryOp,
+)
+from dipc.lang.parser import parse_expression
+from dipc.sign import Interval, SignLimits
+from dipc.sign.divisors import sign_throughout, zero_of
+from dipc.sign.root_text import place_text, refined
+
+_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
+
+_FUNCTIONS = ("exp", "min", "max", "abs")
+
+_KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
+
+_EVERYWHERE = (Interval.positive(),)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimExpression:
+    """An expression with the text it was read from; `what` names it in messages ("beta")."""
+
+    what: str
+    source: Source
+    tree: Expr
+
+    @staticmethod
+    def parse(what: str, text: str, origin: str) -> ClaimExpression:
+        """Raises DiagnosticError for what is not an expression. `origin` is shown as the file's name."""
+        source = Source(origin, text)
+        return ClaimExpression(what, source, parse_expression(source))
+
+    def evaluate(self, names: Mapping[str, Form]) -> Form:
+        """The value with `names` put in, as one form for every eps > 0; raises DiagnosticError where it has none."""
+        value = self.value(names)
+        if isinstance(value, Form):
+            return value
+        note = "only beta may be put together from pieces by min, max and abs"
+        raise self.error("E0491", f"{self.what} is not one closed form for every eps", self.tree, "", note)
+
+    def value(self, names: Mapping[str, Form], intervals: Sequence[Interval] = _EVERYWHERE) -> Value:
+        """The value with `names` put in, for eps in the `intervals`, where no divisor may be 0; raises DiagnosticError
+        where it has none."""
+        try:
+            value = _Evaluation(self, names, intervals).value(self.tree)
+        except TooLarge:
+            raise self.error("E0613", f"{self.what} is too large when split", self.tree) from None
+        if bits(value) > RESULT_BIT_LIMIT:
+            raise self.error("E0613", f"{self.what} has a number of more than {RESULT_BIT_LIMIT} bits", self.tree)
+        return value
+
+    def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
+        """What to raise about `node`, a part of this expression."""
+        return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    expression: ClaimExpression
+    names: Mapping[str, Form]
+    intervals: Sequence[Interval]
+
+    def value(self, node: Expr) -> Value:
+        match node:
+            case Number(value=value):
+                return Form.number(value)
+            case Eps():
+                return Form.of(ExpPoly.term(1, 1, 0))
+            case Name():
+                return self._name(node)
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                return negated(self.value(operand))
+            case Binary():
+                return self._binary(node)
+            case Call():
+                return self._call(node)
+            case Truth() | Compare() | Unary():
+                raise self._error("E0604", f"{self.expression.what} is a number, not a truth value", node)
+            case Element():
+                raise self._error(
+                    "E0604",
+                    f"{self.expression.what} may not depend on the program's variables",
+                    node,
+                    "",
+                    "give values that differ from row to row in a column of the table",
+                )
+        assert_never(node)
+
+    def _error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
+        return self.expression.error(code, message, node, label, *notes)
+
+    def _name(self, node: Name) -> Value:
+        name = node.name if node.name in self.names else _GREEK.get(node.name, node.name)
+        if name in self.names:
+            return self.names[name]
+        close = nearest(name, ["eps", *_FUNCTIONS, *self.names])
+        notes = [f"did you mean `{close}`?"] if close else []
+        notes.append(f"{self.expression.what} may mention {listing(['eps', *sorted(self.names)], limit=20)}")
+        raise self._error("E0602", f"`{node.name}` is not known in {self.expression.what}", node, "", *notes)
+
+    def _binary(self, node: Binary) -> Value:
+        if node.op in {BinaryOp.AND, BinaryOp.OR}:
+            raise self._error("E0604", f"{self.expression.what} is a number, not a truth value", node)
+        left = self.value(node.left)
+        try:
+            match node.op:
+                case BinaryOp.ADD:
+                    return plus(left, self.value(node.right))
+                case BinaryOp.SUBTRACT:
+                    return plus(left, negated(self.value(node.right)))
+                case BinaryOp.MULTIPLY:
+                    return times(left, self.value(node.right))
+                case BinaryOp.DIVIDE:
+                    return self._quotient(left, node)
+                case BinaryOp.POWER:
+                    return power(left, self._natural(node.right))
+        except TooLarge:
+            raise self._error("E0613", f"{self.expression.what} is too large when multiplied out", node) from None
+        raise AssertionError(node.op)
+
+    def _quotient(self, left: Value, node: Binary) -> Value:
+        divisor = self.value(node.right)
+        try:
+            if is_flat(divisor):
+                self._check_divisor(divisor, node.right)
+            quotient = over(left, divisor)
+        except ZeroDivisionError:
+            raise self._error("E0607", "division by zero", node.right, "this is 0") from None
+        if quotient is None:
+            raise self._error(
+                "E0609",
+                "division by a distance that is infinite in a row of the table",
+                node.right,
+                "",
+                "write the limit yourself, in a column beta",
+            )
+        return quotient
+
+    def _check_divisor(self, divisor: Value, node: Expr) -> None:
+        """Raise DiagnosticError unless the divisor is proved to be 0 nowhere on the intervals."""
+        if isinstance(divisor, Form) and not divisor.numerator:
+            raise ZeroDivisionError
+        if constant_of(divisor) is not None:
+            return
+        where = ", ".join(map(str, self.intervals))
+        try:
+            zero = zero_of(divisor, self.intervals)
+        except Undecided as undecided:
+            raise self._error(
+                "E0608", f"{self.expression.what} divides by something that may be 0", node, "", undecided.reason
+            ) from None
+        if zero is None:
+            return
+        place = f"at eps = {zero}" if isinstance(zero, Fraction) else place_text(refined(zero, SignLimits()))
+        raise self._error(
+            "E0608",
+            f"{self.expression.what} divides by something that is 0 {place}",
+            node,
+            "",
+            f"the divisor must not be 0 for any eps in {where}",
+        )
+
+    def _natural(self, node: Expr) -> int:
+        # The parser lets only small natural literals through.
+        assert isinstance(node, Number)
+        assert node.value.denominator == 1
+        return int(node.value)
+
+    def _call(self, node: Call) -> Value:
+        match node.function:
+            case "exp":
+                return self._exp(node)
+            case "min" | "max" | "abs" as function:
+                values = [self.value(argument) for argument in node.arguments]
+                return select(_KINDS[function], values, sign_throughout(self.intervals))
+        raise AssertionError(f"the parser knows no function {node.function}")
+
+    def _exp(self, node: Call) -> Value:
+        (inner,) = node.arguments
+        argument = self.value(inner)
+        result = exponential(argument)
+        if result is None:
+            constant = constant_of(argument)
+            raise self._error(
+                "E0603",
+                "the exponent is not a rational multiple of eps",
+                inner,
+                "" if constant is None else f"this is {constant}",
+                "exp(q*eps) with a rational q can be decided exactly; exp(1) and exp(eps^2) are outside that class",
+            )
+        return result

@@ -1,0 +1,1 @@
+"""Programs with the exact probabilities of their answers."""

@@ -1,0 +1,361 @@
+"""Exact output probabilities of one program, row after row.
+
+The program is executed symbolically once for each combination of finite inputs and wanted outputs; a row only
+substitutes its real and int inputs. Everything is remembered by the cells it depends on, and equal cells are identical
+objects, so that a row whose numbers were seen before costs a few dictionary look-ups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from time import perf_counter
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.combine import product, total
+from dipc.algebra.limits import Undecided
+from dipc.algebra.quotient import Closed
+from dipc.chain.component import Ball, Balls, ComponentTemplate
+from dipc.chain.event import EventTemplate, template
+from dipc.chain.explore import DEFAULT_LIMITS, ExploreLimits, explore
+from dipc.chain.flow import Flow
+from dipc.chain.symbolic import is_symbolic
+from dipc.exits.choices import Choices
+from dipc.exits.reaching import ChoiceChain, choice_chain
+from dipc.lang.core import Value
+from dipc.measure.event import Event
+from dipc.measure.measure import MeasureLimits, Measurer
+from dipc.sign.limits import SignLimits
+from dipc.tables.cells import Cell
+
+Cells = Sequence[Cell | None]
+
+#: Rows of one plan, or of one part of it, that are remembered at a time: a table may have millions.
+_REMEMBERED = 200_000
+
+#: Plans that are remembered at a time: each row of a table with finite inputs may have one of its own.
+_REMEMBERED_PLANS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to give up on a row; it is then undecided. More than `rows` inputs are not enumerated at all."""
+
+    explore: ExploreLimits = DEFAULT_LIMITS
+    measure: MeasureLimits = field(default_factory=MeasureLimits)
+    sign: SignLimits = field(default_factory=SignLimits)
+    rows: int = 1_000_000
+
+
+@dataclass(slots=True)
+class Work:
+    """What was done so far, and how long it took."""
+
+    explorations: int = 0
+    measures: int = 0
+    chain_seconds: float = 0.0
+    measure_seconds: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class _Part:
+    """A component of an exit's event, with its measures by the cells it depends on."""
+
+    template: ComponentTemplate
+    inputs: tuple[int, ...]
+    balls: tuple[int, ...]
+    measures: dict[tuple[Cell | None, ...], Closed | Undecided] = field(default_factory=dict)
+
+    def key(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Cell | None, ...]:
+        """The cells of a row that the measure depends on."""
+        return (gamma, *[inputs[at] for at in self.inputs], *[outputs[at] for at in self.balls])
+
+
+@dataclass(slots=True, eq=False)
+class _Exit:
+    """An exit with the weight of the choices that lead to its node, None for 1."""
+
+    event: EventTemplate
+    parts: tuple[_Part, ...]
+    weight: Closed | None
+    node: int
+
+
+@dataclass(slots=True, eq=False)
+class _Plan:
+    """The exits that produce the wanted outputs, for given finite inputs.
+
+    `inputs` and `balls` are positions in a row's inputs and outputs: what the probability depends on besides gamma.
+    """
+
+    exits: tuple[_Exit, ...]
+    inputs: tuple[int, ...]
+    balls: tuple[int, ...]
+    choices: ChoiceChain | None
+    results: dict[tuple[Cell | None, ...], ClosedForm | Undecided] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Positions in a row's inputs and outputs: real and int cells that a probability depends on."""
+
+    inputs: tuple[int, ...]
+    balls: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """The measure of an event; factors with equal keys have equal events and measures."""
+
+    key: tuple[object, ...]
+    value: Closed
+    _template: ComponentTemplate
+    _reals: Mapping[int, Fraction]
+    _balls: Balls
+
+    def event(self) -> Event:
+        """The event itself, made when it is asked for."""
+        return self._template.event(self._reals, self._balls)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one exit adds to a probability: the weight of the choices that lead to it (None for 1) times its factors.
+
+    The weight is that of reaching `node` in the chain of the choices.
+    """
+
+    weight: Closed | None
+    choices: ChoiceChain | None
+    node: int
+    factors: tuple[Factor, ...]
+
+
+class Probabilities:
+    """Pr[output] of one program as closed forms in eps; equal functions are the same ClosedForm object.
+
+    Cells are compared by identity: all of one table, or of one pool.
+    """
+
+    def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
+        """`choices` are those of the program; a `measurer` may be shared by all that have the same limits."""
+        program = flow.program
+        self.program = program
+        self.flow = flow
+        self.limits = limits
+        self.choices = choices
+        self.work = Work()
+        self._measurer = measurer or Measurer(limits.measure)
+        slots = program.slots
+        self._real_inputs = [at for at, slot in enumerate(program.inputs) if is_symbolic(slots[slot].type)]
+        self._finite_inputs = [at for at in range(len(program.inputs)) if at not in set(self._real_inputs)]
+        self._real_outputs = [at for at, slot in enumerate(program.outputs) if is_symbolic(slots[slot].type)]
+        self._finite_outputs = [at for at in range(len(program.outputs)) if at not in set(self._real_outputs)]
+        self._input_position = {slot: at for at, slot in enumerate(program.inputs)}
+        self._output_position = {slot: at for at, slot in enumerate(program.outputs)}
+        self._plans: dict[tuple[object, ...], _Plan | Undecided] = {}
+        self._interned: dict[Closed, ClosedForm] = {}
+        self._products: dict[tuple[int, ...], Closed] = {}
+
+    def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
+        """Pr[every given finite output is equal, every other given output within gamma], for every eps > 0.
+
+        Raises Undecided past a limit and DiagnosticError for programs that go wrong.
+        """
+        plan = self._plan(inputs, outputs)
+        key = (gamma, *[inputs[at] for at in plan.inputs], *[outputs[at] for at in plan.balls])
+        result = plan.results.get(key)
+        if result is None:
+            try:
+                result = self._intern(self._total(plan, inputs, outputs, gamma))
+            except Undecided as undecided:
+                result = _remembered(undecided)
+            if len(plan.results) >= _REMEMBERED:
+                plan.results.clear()
+            plan.results[key] = result
+        if isinstance(result, Undecided):
+            raise _remembered(result)
+        return result
+
+    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
+        """The shares that `probability` is the sum of, exit by exit. Raises as `probability` does."""
+        self.probability(inputs, outputs, gamma)
+        return self._shares(inputs, outputs, gamma)
+
+    def _shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
+        plan = self._plan(inputs, outputs)
+        reals, balls = self._substitution(plan, inputs, outputs, gamma)
+        result = []
+        for found in plan.exits:
+            if not found.event.guards_hold(reals, balls):
+                continue
+            factors = []
+            for part in found.parts:
+                key = part.key(inputs, outputs, gamma)
+                value = self._remembered_measure(part, key, reals, balls)
+                assert not isinstance(value, Undecided)
+                factors.append(Factor((part, *key), value, part.template, reals, balls))
+            result.append(Share(found.weight, plan.choices, found.node, tuple(factors)))
+        return tuple(result)
+
+    def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
+        """The exits that produce these finite outputs from these finite inputs, each with the weight of the choices
+        that lead to it (None for 1), for all values of the real and int inputs and outputs: `probability` is the sum
+        of their weights times the measures of their events. Raises as `probability` does."""
+        return tuple((found.event, found.weight) for found in self._plan(inputs, outputs).exits)
+
+    def needs(self, inputs: Sequence[Cell], outputs: Cells) -> Needs:
+        """What the probability depends on besides gamma, for these finite inputs and wanted outputs. Raises as
+        `probability` does."""
+        plan = self._plan(inputs, outputs)
+        return Needs(plan.inputs, plan.balls)
+
+    def plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
+        """The cells, and whether others are given, that say together what has to be explored."""
+        return (
+            *[inputs[at] for at in self._finite_inputs],
+            *[outputs[at] for at in self._finite_outputs],
+            *[outputs[at] is None for at in self._real_outputs],
+        )
+
+    # --- plans: once for each combination of finite inputs and wanted outputs --------------------------
+
+    def _plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+        key = self.plan_key(inputs, outputs)
+        plan = self._plans.get(key)
+        if plan is None:
+            begun = perf_counter()
+            try:
+                plan = self._make_plan(inputs, outputs)
+            except Undecided as undecided:
+                plan = _remembered(undecided)
+            self.work.chain_seconds += perf_counter() - begun
+            if len(self._plans) >= _REMEMBERED_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        if isinstance(plan, Undecided):
+            raise _remembered(plan)
+        return plan
+
+    def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+        program = self.program
+        finite: dict[int, Value] = {program.inputs[at]: _value(inputs[at]) for at in self._finite_inputs}
+        wanted: dict[int, Value] = {
+            program.outputs[at]: _value(cell) for at in self._finite_outputs if (cell := outputs[at]) is not None
+        }
+        balls = [program.outputs[at] for at in self._real_outputs if outputs[at] is not None]
+        self.work.explorations += 1
+        weights = self.choices.settled()
+        observed = [*wanted, *balls]
+        chain = explore(self.flow, finite, wanted, self.limits.explore, observed=observed, possible=weights.possible)
+        choices = choice_chain(chain, weights)
+        reached = {} if choices is None else choices.exit_weights(self.limits.measure.terms)
+        exits = []
+        for exit_state in chain.exits:
+            event = template(program, exit_state, balls)
+            if event.possible:
+                parts = tuple(self._part(part) for part in event.components)
+                weight = reached.get(exit_state.node)
+                exits.append(_Exit(event, parts, None if weight is None else self._unique(weight), exit_state.node))
+        needed = sorted({self._input_position[slot] for found in exits for slot in found.event.inputs})
+        return _Plan(tuple(exits), tuple(needed), tuple(self._output_position[slot] for slot in balls), choices)
+
+    def _part(self, part: ComponentTemplate) -> _Part:
+        return _Part(
+            part,
+            tuple(self._input_position[slot] for slot in part.inputs),
+            tuple(self._output_position[slot] for slot in part.balls),
+        )
+
+    # --- rows --------------------------------------------------------------------------------------
+
+    def _total(self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Closed:
+        reals, balls = self._substitution(plan, inputs, outputs, gamma)
+        return total(
+            self._exit(found, inputs, outputs, gamma, reals, balls)
+            for found in plan.exits
+            if found.event.guards_hold(reals, balls)
+        )
+
+    def _substitution(
+        self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell
+    ) -> tuple[dict[int, Fraction], Balls]:
+        """A row's real inputs by slot, and the balls of its real outputs."""
+        program = self.program
+        radius = _fraction(gamma)
+        reals = {program.inputs[at]: _fraction(inputs[at]) for at in self._real_inputs}
+        return reals, {program.outputs[at]: Ball(_fraction(outputs[at]), radius) for at in plan.balls}
+
+    def _exit(
+        self,
+        found: _Exit,
+        inputs: Sequence[Cell],
+        outputs: Cells,
+        gamma: Cell,
+        reals: dict[int, Fraction],
+        balls: Balls,
+    ) -> Closed:
+        factors = [] if found.weight is None else [found.weight]
+        for part in found.parts:
+            measure = self._remembered_measure(part, part.key(inputs, outputs, gamma), reals, balls)
+            if isinstance(measure, Undecided):
+                raise _remembered(measure)
+            factors.append(measure)
+        return self._product(factors)
+
+    def _remembered_measure(
+        self, part: _Part, key: tuple[Cell | None, ...], reals: dict[int, Fraction], balls: Balls
+    ) -> Closed | Undecided:
+        measure = part.measures.get(key)
+        if measure is None:
+            if len(part.measures) >= _REMEMBERED:
+                part.measures.clear()
+            measure = part.measures[key] = self._measure(part.template, reals, balls)
+        return measure
+
+    def _measure(self, part: ComponentTemplate, reals: dict[int, Fraction], balls: Balls) -> Closed | Undecided:
+        begun = perf_counter()
+        self.work.measures += 1
+        try:
+            return self._unique(self._measurer.measure(part.event(reals, balls)))
+        except Undecided as undecided:
+            return _remembered(undecided)
+        finally:
+            self.work.measure_seconds += perf_counter() - begun
+
+    def _product(self, factors: list[Closed]) -> Closed:
+        if len(factors) == 1:
+            return factors[0]
+        key = tuple(sorted(map(id, factors)))
+        known = self._products.get(key)
+        if known is None:
+            known = self._products[key] = product(factors)
+        return known
+
+    def _unique(self, value: Closed) -> Closed:
+        """The one object for this function: products are remembered by the identity of their factors."""
+        return self._intern(value).value
+
+    def _intern(self, value: Closed) -> ClosedForm:
+        form = self._interned.get(value)
+        if form is None:
+            form = self._interned[value] = ClosedForm(value)
+        return form
+
+
+def _remembered(undecided: Undecided) -> Undecided:
+    """The same without the frames it was raised through, which would keep all that they hold alive."""
+    return undecided.with_traceback(None)
+
+
+def _value(cell: Cell | None) -> Value:
+    assert cell is not None
+    assert cell.value is not None
+    return cell.value
+
+
+def _fraction(cell: Cell | None) -> Fraction:
+    value = _value(cell)
+    assert isinstance(value, Fraction)
+    return value

@@ -1,0 +1,184 @@
+"""Programs as objects: their output probabilities in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.combine import product, total
+from dipc.algebra.quotient import Closed
+from dipc.algebra.rationals import exact_rational
+from dipc.chain.event import template
+from dipc.chain.explore import explore
+from dipc.chain.flow import Flow, analyze
+from dipc.chain.symbolic import is_symbolic
+from dipc.exits.choices import Choices, check_choices
+from dipc.exits.near_answers import NearProbabilities
+from dipc.exits.probability import Limits, Probabilities
+from dipc.exits.reaching import exit_weights
+from dipc.lang.core import BoolType, CoreProgram, DomType, Slot, Value
+from dipc.measure.measure import Measurer
+from dipc.metric.nearness import Nearness
+from dipc.tables.assignment import input_cells, output_cells
+from dipc.tables.cells import CellPool, value_text
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One combination of values of the finite outputs, as texts by name (None: never assigned), with its probability.
+    Real and int outputs are left open: the probability is that of all their values together."""
+
+    output: Mapping[str, str | None]
+    probability: ClosedForm
+
+
+class Program:
+    """A typed program that the engine can execute; made by `dipc.load`."""
+
+    def __init__(self, core: CoreProgram, limits: Limits | None = None) -> None:
+        self.core = core
+        self.limits = limits or Limits()
+        self._pool = CellPool()
+
+    def __repr__(self) -> str:
+        constants = ", ".join(f"{name} = {value}" for name, value in self.core.constants.items())
+        return f"<dipc program {self.name}{' with ' + constants if constants else ''}>"
+
+    @property
+    def name(self) -> str:
+        """The name after `program`."""
+        return self.core.name
+
+    @property
+    def constants(self) -> dict[str, Fraction]:
+        """The constants with the values they have here."""
+        return dict(self.core.constants)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs, in order; arrays element by element."""
+        return tuple(self.core.slots[slot].name for slot in self.core.inputs)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the outputs, in order; arrays element by element."""
+        return tuple(self.core.slots[slot].name for slot in self.core.outputs)
+
+    def with_limits(self, limits: Limits) -> Program:
+        """The same program, worked on within other limits."""
+        return Program(self.core, limits)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Control and data flow, analyzed once."""
+        return analyze(self.core)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """The weights of all choices, proved to be distributions; raises DiagnosticError for those that are none."""
+        return check_choices(self.core, self.limits.sign)
+
+    @cached_property
+    def measurer(self) -> Measurer:
+        """Measures events, and remembers the integrals it has done for this program."""
+        return Measurer(self.limits.measure)
+
+    def probabilities(self) -> Probabilities:
+        """A fresh engine for the rows of one table: Pr[d'_u <= gamma] by the distance of the `metric` block, if any."""
+        nearness = Nearness(self.core)
+        if nearness.plain:
+            return Probabilities(self.flow, self.limits, self.choices, self.measurer)
+        return NearProbabilities(self.flow, self.limits, self.choices, self.measurer, nearness)
+
+    @cached_property
+    def _engine(self) -> Probabilities:
+        return Probabilities(self.flow, self.limits, self.choices, self.measurer)
+
+    def probability(
+        self,
+        input: Mapping[str, object],  # noqa: A002 - the contract's name
+        output: Mapping[str, object],
+        gamma: Fraction | int | str = 0,
+    ) -> ClosedForm:
+        """Pr[output] for every eps > 0, exactly: finite outputs equal, real and int ones within `gamma` of those given.
+
+        Values are texts as in a table, ints, Fractions or bools; an array may be given as a sequence under its name.
+        Outputs that are left out are unconstrained.
+
+        Raises DiagnosticError for values that do not fit the program, Undecided past a limit, TypeError for floats.
+        """
+        radius = exact_rational(gamma, "gamma")
+        if radius < 0:
+            raise ValueError(f"gamma is at least 0, not {radius}")
+        inputs = input_cells(self.core, input, self._pool)
+        outputs = output_cells(self.core, output, self._pool)
+        return self._engine.probability(inputs, outputs, self._pool.cell(radius))
+
+    def outcomes(self, input: Mapping[str, object]) -> tuple[Outcome, ...]:  # noqa: A002 - the contract's name
+        """All values of the finite outputs that can occur, with their probabilities, which sum to exactly 1.
+
+        In the order of the outputs' domains. Raises as `probability` does.
+        """
+        core = self.core
+        finite: dict[int, Value] = {}
+        reals: dict[int, Fraction] = {}
+        for slot, cell in zip(core.inputs, input_cells(core, input, self._pool), strict=True):
+            assert cell.value is not None
+            if not is_symbolic(core.slots[slot].type):
+                finite[slot] = cell.value
+            else:
+                assert isinstance(cell.value, Fraction)
+                reals[slot] = cell.value
+        observed = [slot for slot in core.outputs if not is_symbolic(core.slots[slot].type)]
+        weights = self.choices.settled()
+        chain = explore(self.flow, finite, None, self.limits.explore, observed=observed, possible=weights.possible)
+        reached = exit_weights(chain, weights, self.limits.measure.terms)
+        shares: dict[tuple[Value | None, ...], list[Closed]] = {}
+        for exit_state in chain.exits:
+            event = template(core, exit_state)
+            if not event.guards_hold(reals):
+                continue
+            factors = [self.measurer.measure(part.event(reals, {})) for part in event.components]
+            if exit_state.node in reached:
+                factors.append(reached[exit_state.node])
+            key = tuple(_finite(exit_state.outputs[slot]) for slot in observed)
+            shares.setdefault(key, []).append(product(factors))
+        totals = {key: total(values) for key, values in shares.items()}
+        whole = total(totals.values())
+        assert whole == 1, f"the probabilities of all outcomes sum to {whole}"
+        slots = [core.slots[slot] for slot in observed]
+        return tuple(
+            Outcome(
+                {slot.name: None if v is None else value_text(v) for slot, v in zip(slots, values, strict=True)},
+                ClosedForm(totals[values]),
+            )
+            for values in sorted(
+                totals, key=lambda values: [_rank(slot, v) for slot, v in zip(slots, values, strict=True)]
+            )
+            if not totals[values].is_zero()
+        )
+
+
+def within(program: object, limits: Limits | None) -> Program:
+    """The program, worked on within these limits where some are given; TypeError for what is no program."""
+    if not isinstance(program, Program):
+        raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
+    return program if limits is None else program.with_limits(limits)
+
+
+def _finite(value: object) -> Value | None:
+    assert value is None or isinstance(value, Fraction | str | bool)
+    return value
+
+
+def _rank(slot: Slot, value: Value | None) -> int:
+    """The place of a value in its domain; what was never assigned comes last."""
+    match slot.type:
+        case DomType(values=values):
+            return len(values) if value is None else values.index(value)
+        case BoolType():
+            return 2 if value is None else int(value is True)
+    raise AssertionError(f"{slot.name} has no finite type")

@@ -1,0 +1,391 @@
+"""The meaning of expressions: resolving, typing, folding constants, and normalizing linear forms in one walk."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.diagnostics.source import Span
+from dipc.lang import ast
+from dipc.lang.ast import BinaryOp, CompareOp, UnaryOp
+from dipc.lang.codes import Code
+from dipc.lang.core import Const, DomExpr, DomOp
+from dipc.lang.display import show_affine, show_read
+from dipc.lang.references import References
+from dipc.lang.scope import FUNCTIONS, Variable, suggest
+from dipc.lang.typed import (
+    NUMERIC,
+    UNKNOWN,
+    Concrete,
+    Condition,
+    Junction,
+    Kind,
+    Linear,
+    Relation,
+    Typed,
+    Unknown,
+    affine,
+    divided,
+    fold,
+    gathered,
+    negated,
+    negation,
+    plus,
+    scaled,
+    times,
+    total,
+    truth,
+)
+from dipc.lang.values import ValueTooLarge, power
+
+_FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
+
+
+class Elaborator(References):
+    """Gives every expression its meaning, or Unknown after reporting why it has none."""
+
+    def typed(self, expr: ast.Expr) -> Typed:
+        """The meaning of any expression of the program."""
+        match expr:
+            case ast.Name():
+                return self.name(expr)
+            case ast.Number(value):
+                return Concrete(Kind.NUMBER, Const(value))
+            case ast.Binary(BinaryOp.AND | BinaryOp.OR):
+                return self._junction(expr)
+            case ast.Binary():
+                return self._arithmetic(expr, self.typed(expr.left), self.typed(expr.right))
+            case ast.Element():
+                return self.element(expr, self.typed(expr.index))
+            case ast.Compare():
+                return self._comparison(expr, self.typed(expr.left), self.typed(expr.right))
+            case ast.Unary(UnaryOp.NEGATE):
+                return self._negative(expr, self.typed(expr.operand))
+            case ast.Unary():
+                condition = self._truth(expr.operand, self.typed(expr.operand))
+                return UNKNOWN if isinstance(condition, Unknown) else negation(condition, expr.span)
+            case ast.Truth(value):
+                return Concrete(Kind.BOOL, Const(value))
+            case ast.Call():
+                return self._call(expr, [self.typed(argument) for argument in expr.arguments])
+            case ast.Eps():
+                self.findings.report(
+                    Code.EPS_MISPLACED,
+                    expr.span,
+                    "`eps` cannot stand in an expression of the program",
+                    notes=("eps may stand in the rate of a distribution, in the weights of choose, and in the claim",),
+                )
+                return UNKNOWN
+            case _:
+                assert_never(expr)
+
+    def condition(self, expr: ast.Expr) -> Condition | Unknown:
+        """The meaning of the condition of an `if` or `while`."""
+        return self._truth(expr, self.typed(expr))
+
+    def constant(self, expr: ast.Expr, what: str) -> Fraction | None:
+        """The rational that `expr` always is; `what` ("a loop bound") names it when it is something else."""
+        typed = self.typed(expr)
+        if isinstance(typed, Concrete) and isinstance(typed.value, Fraction):
+            return typed.value
+        if isinstance(typed, Unknown):
+            return None
+        variables = [
+            f"`{part.name}` is a variable"
+            for part in parts(expr)
+            if isinstance(part, ast.Name | ast.Element) and isinstance(self.scope.symbols.get(part.name), Variable)
+        ]
+        label = variables[0] if variables else f"this is {_kind_word(typed)}"
+        self.findings.report(
+            Code.NOT_CONSTANT,
+            expr.span,
+            f"{what} must be a constant number",
+            label=label,
+            notes=("it may be made of numbers, constants and the variables of enclosing `for` loops",),
+        )
+        return None
+
+    def integer(self, expr: ast.Expr, what: str) -> int | None:
+        """The integer that `expr` always is."""
+        value = self.constant(expr, what)
+        if value is None or value.denominator == 1:
+            return None if value is None else int(value)
+        constants = self.scope.constants()
+        used = [part.name for part in parts(expr) if isinstance(part, ast.Name) and part.name in constants]
+        notes = tuple(f"the constant `{name}` is {constants[name]}" for name in dict.fromkeys(used))
+        self.report_value(
+            Code.NOT_AN_INTEGER,
+            expr.span,
+            f"{what} must be an integer",
+            label=f"this is {value}",
+            notes=notes or ("write an integer",),
+        )
+        return None
+
+    # --- conditions --------------------------------------------------------------------------------
+
+    def _truth(self, expr: ast.Expr, typed: Typed) -> Condition | Unknown:
+        """`typed` if it can be true or false; anything else is reported."""
+        if isinstance(typed, Linear) or (isinstance(typed, Concrete) and typed.kind is not Kind.BOOL):
+            self.findings.report(
+                Code.MISMATCH,
+                expr.span,
+                f"a condition is needed here, and `{self.findings.snippet(expr.span)}` is {typed.kind.value}",
+                notes=("compare it with something: `=`, `!=`, `<`, `<=`, `>`, `>=`",),
+            )
+            return UNKNOWN
+        return typed
+
+    def _junction(self, expr: ast.Binary) -> Typed:
+        op = DomOp.AND if expr.op is BinaryOp.AND else DomOp.OR
+        left = self._truth(expr.left, self.typed(expr.left))
+        settled = truth(left) is (op is DomOp.OR)
+        self.dead += settled
+        right = self._truth(expr.right, self.typed(expr.right))
+        self.dead -= settled
+        if settled:
+            return left
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return UNKNOWN
+        if truth(left) is not None:
+            return right
+        if truth(right) is (op is DomOp.AND):
+            return left
+        if isinstance(left, Concrete) and isinstance(right, Concrete):
+            return Concrete(Kind.BOOL, fold(op, (left.expr, right.expr), expr.span))
+        return Junction(op, left, right)
+
+    def _comparison(self, expr: ast.Compare, left: Typed, right: Typed) -> Typed:
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return UNKNOWN
+        for side, typed in ((expr.left, left), (expr.right, right)):
+            if isinstance(typed, Relation | Junction):
+                self.findings.report(
+                    Code.MISMATCH,
+                    side.span,
+                    "a comparison of reals or ints cannot be compared with something else",
+                    notes=("assign it to a bool variable first, or use `and`, `or`, `not`",),
+                )
+                return UNKNOWN
+        assert isinstance(left, Concrete | Linear)
+        assert isinstance(right, Concrete | Linear)
+        if left.kind in NUMERIC and right.kind in NUMERIC:
+            if isinstance(left, Concrete) and isinstance(right, Concrete):
+                return Concrete(Kind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))
+            return self._relation(expr, left, right)
+        if left.kind is not right.kind:
+            self._incomparable(expr, left, right)
+            return UNKNOWN
+        if expr.op not in (CompareOp.EQ, CompareOp.NE):
+            what = "truth values" if left.kind is Kind.BOOL else "domain names"
+            notes = ("only `=` and `!=` compare them",)
+            self.findings.report(Code.MISMATCH, expr.span, f"{what} have no order", notes=notes)
+            return UNKNOWN
+        return Concrete(Kind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))  # type: ignore[union-attr]
+
+    def _relation(self, expr: ast.Compare, left: Concrete | Linear, right: Concrete | Linear) -> Typed:
+        if self._int_meets_real(expr.span, left, right):
+            return UNKNOWN
+        kind = left.kind if isinstance(left, Linear) else right.kind
+        try:
+            raw = self._combined(BinaryOp.SUBTRACT, left, right, expr.span)
+            assert isinstance(raw, Linear)
+            difference = Linear(kind, gathered(raw.terms), raw.constant)
+        except ValueTooLarge:
+            return self._too_large(expr.span)
+        first, second = (show_affine(affine(side, expr.span), self.scope.slots) for side in (left, right))
+        return Relation(difference, expr.op, first, second, expr.span)
+
+    def _incomparable(self, expr: ast.Compare, left: Concrete | Linear, right: Concrete | Linear) -> None:
+        chained = isinstance(expr.left, ast.Compare) or isinstance(expr.right, ast.Compare)
+        self.findings.report(
+            Code.MISMATCH,
+            expr.span,
+            f"`{self.findings.snippet(expr.left.span)}` is {left.kind.value} and "
+            f"`{self.findings.snippet(expr.right.span)}` is {right.kind.value}: they cannot be compared",
+            notes=("write `a < b and b < c` for two comparisons",) if chained else ("compare values of one kind",),
+        )
+
+    # --- arithmetic --------------------------------------------------------------------------------
+
+    def _arithmetic(self, expr: ast.Binary, left: Typed, right: Typed) -> Typed:
+        fits = self._numeric(expr.left, left, expr.op.value)
+        if not self._numeric(expr.right, right, expr.op.value) or not fits:
+            return UNKNOWN
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return UNKNOWN
+        assert isinstance(left, Concrete | Linear)
+        assert isinstance(right, Concrete | Linear)
+        if self._int_meets_real(expr.span, left, right) or self._nonlinear(expr, left, right):
+            return UNKNOWN
+        try:
+            if expr.op is BinaryOp.POWER:
+                return self._power(expr, left, right)
+            return self._combined(expr.op, left, right, expr.span)
+        except ZeroDivisionError:
+            self.report_value(
+                Code.DIVISION_BY_ZERO,
+                expr.right.span,
+                "division by zero",
+                label="this is 0",
+                notes=("divide by something else",),
+            )
+            return UNKNOWN
+        except ValueTooLarge:
+            return self._too_large(expr.span)
+
+    def _combined(self, op: BinaryOp, left: Concrete | Linear, right: Concrete | Linear, span: Span) -> Typed:
+        """left op right for operands that fit; raises as `fold` does."""
+        if isinstance(left, Concrete) and isinstance(right, Concrete):
+            return Concrete(Kind.NUMBER, _folded(op, left.expr, right.expr, span))
+        if op is BinaryOp.MULTIPLY:
+            linear, factor = (left, right) if isinstance(left, Linear) else (right, left)
+            assert isinstance(linear, Linear)
+            assert isinstance(factor, Concrete)
+            return scaled(linear, factor.expr, span)
+        if op is BinaryOp.DIVIDE:
+            assert isinstance(left, Linear)
+            assert isinstance(right, Concrete)
+            return divided(left, right.expr, span)
+        kind = left.kind if isinstance(left, Linear) else right.kind
+        first = left if isinstance(left, Linear) else Linear(kind, (), left.expr)
+        second = right if isinstance(right, Linear) else Linear(kind, (), right.expr)
+        return total(first, second if op is BinaryOp.ADD else negated(second, span), span)
+
+    def _negative(self, expr: ast.Unary, typed: Typed) -> Typed:
+        if not self._numeric(expr.operand, typed, "-") or isinstance(typed, Unknown):
+            return UNKNOWN
+        if isinstance(typed, Linear):
+            return negated(typed, expr.span)
+        assert isinstance(typed, Concrete)
+        return Concrete(Kind.NUMBER, fold(DomOp.NEGATE, (typed.expr,), expr.span))
+
+    def _power(self, expr: ast.Binary, base: Concrete | Linear, exponent: Concrete | Linear) -> Typed:
+        values = [side.value for side in (base, exponent) if isinstance(side, Concrete)]
+        match values:
+            case [Fraction() as number, Fraction(denominator=1) as repeated] if repeated >= 0:
+                return Concrete(Kind.NUMBER, Const(power(number, int(repeated))))
+        self.findings.report(
+            Code.NOT_CONSTANT,
+            expr.span,
+            "a power needs a constant base and a constant natural exponent",
+            notes=("write a product of DOM values as `x * x`",),
+        )
+        return UNKNOWN
+
+    def _call(self, expr: ast.Call, arguments: list[Typed]) -> Typed:
+        op = _FUNCTIONS.get(expr.function)
+        if op is None:
+            self._not_a_function(expr)
+            return UNKNOWN
+        if op is DomOp.ABS and len(arguments) != 1:
+            message = f"`abs` takes one argument, and {len(arguments)} are given"
+            self.findings.report(Code.MISMATCH, expr.span, message, notes=("use min or max for several values",))
+            return UNKNOWN
+        exprs: list[DomExpr] = []
+        for argument, typed in zip(expr.arguments, arguments, strict=True):
+            if not self._numeric(argument, typed, expr.function):
+                continue
+            if isinstance(typed, Linear):
+                self.findings.report(
+                    Code.NOT_LINEAR,
+                    argument.span,
+                    f"`{expr.function}` of {typed.kind.value}: it is for constants and DOM values",
+                    notes=("compare the two in an `if` and assign the one that is wanted",),
+                )
+            elif isinstance(typed, Concrete):
+                exprs.append(typed.expr)
+        if len(exprs) < len(arguments):
+            return UNKNOWN
+        return Concrete(Kind.NUMBER, fold(op, tuple(exprs), expr.span))
+
+    # --- what cannot be combined -------------------------------------------------------------------
+
+    def _numeric(self, expr: ast.Expr, typed: Typed, operation: str) -> bool:
+        """Whether arithmetic applies to `typed`; Unknown passes in silence."""
+        if isinstance(typed, Unknown) or (isinstance(typed, Concrete | Linear) and typed.kind in NUMERIC):
+            return True
+        self.findings.report(
+            Code.MISMATCH,
+            expr.span,
+            f"`{operation}` needs numbers, and `{self.findings.snippet(expr.span)}` is {_kind_word(typed)}",
+            notes=("arithmetic is for numbers, numeric DOM values, ints and reals",),
+        )
+        return False
+
+    def _int_meets_real(self, span: Span, left: Concrete | Linear, right: Concrete | Linear) -> bool:
+        if {left.kind, right.kind} != {Kind.INT, Kind.REAL}:
+            return False
+        assert isinstance(left, Linear)
+        assert isinstance(right, Linear)
+        integer, real = (left, right) if left.kind is Kind.INT else (right, left)
+        self.findings.report(
+            Code.INT_MEETS_REAL,
+            span,
+            f"the int `{self.variable_of(integer)}` meets the real `{self.variable_of(real)}`",
+            notes=("int and real never meet: sample both with Lap, or both with DLap",),
+        )
+        return True
+
+    def _nonlinear(self, expr: ast.Binary, left: Concrete | Linear, right: Concrete | Linear) -> bool:
+        if isinstance(right, Concrete) and not (expr.op is BinaryOp.POWER and isinstance(left, Linear)):
+            return False
+        names = [self.variable_of(side) for side in (left, right) if isinstance(side, Linear)]
+        notes = ("a real or int expression is a sum of variables, each times constants or DOM values",)
+        if expr.op is BinaryOp.MULTIPLY and len(names) == 2:
+            message = f"the product of `{names[0]}` and `{names[1]}` is not linear: products only with constants or DOM"
+        elif expr.op is BinaryOp.DIVIDE:
+            message = f"division by `{names[-1]}` is not linear: divide only by constants or DOM"
+        elif expr.op is BinaryOp.POWER:
+            message = f"a power with `{names[0]}` is not linear"
+        else:
+            return False
+        self.findings.report(Code.NOT_LINEAR, expr.span, message, notes=notes)
+        return True
+
+    def _not_a_function(self, expr: ast.Call) -> None:
+        if expr.function == "exp":
+            message, notes = "`exp` may stand only in the weights of choose and in the claim", ("use a constant",)
+            self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=notes)
+            return
+        found = suggest(expr.function, sorted(FUNCTIONS)) or ("the functions are min, max and abs",)
+        self.findings.report(Code.UNKNOWN_NAME, expr.span, f"there is no function `{expr.function}`", notes=found)
+
+    def _too_large(self, span: Span) -> Typed:
+        notes = ("numbers of more than about 3000 digits are refused",)
+        self.report_value(Code.TOO_LARGE, span, "this number has too many digits", notes=notes)
+        return UNKNOWN
+
+    def variable_of(self, linear: Linear) -> str:
+        """The first variable of a linear form, as the user reads it."""
+        return show_read(linear.terms[0][1], self.scope.slots)
+
+
+def parts(expr: ast.Expr) -> list[ast.Expr]:
+    """`expr` and everything in it."""
+    found = [expr]
+    for part in found:
+        match part:
+            case ast.Unary(operand=operand):
+                found.append(operand)
+            case ast.Binary(left=left, right=right) | ast.Compare(left=left, right=right):
+                found += (left, right)
+            case ast.Call(arguments=arguments):
+                found += arguments
+            case ast.Element(index=index):
+                found.append(index)
+    return found
+
+
+def _folded(op: BinaryOp, left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
+    match op:
+        case BinaryOp.ADD:
+            return plus(left, right, span)
+        case BinaryOp.MULTIPLY:
+            return times(left, right, span)
+        case _:
+            return fold(DomOp(op.value), (left, right), span)
+
+
+def _kind_word(typed: Typed) -> str:
+    return typed.kind.value if isinstance(typed, Concrete | Linear) else "a condition"

@@ -1,0 +1,224 @@
+"""Writing a tree as source text, in the one canonical form: `parse(print_program(tree)) == tree`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from dipc.lang import ast
+
+INDENT = "  "
+
+# How tightly an expression binds, from the weakest: the grammar's levels.
+_OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _SIGNED, _POWER, _ATOM = range(1, 10)
+_LEVELS = {
+    ast.BinaryOp.OR: _OR,
+    ast.BinaryOp.AND: _AND,
+    ast.BinaryOp.ADD: _SUM,
+    ast.BinaryOp.SUBTRACT: _SUM,
+    ast.BinaryOp.MULTIPLY: _PRODUCT,
+    ast.BinaryOp.DIVIDE: _PRODUCT,
+    ast.BinaryOp.POWER: _POWER,
+}
+_TIGHT = (ast.BinaryOp.MULTIPLY, ast.BinaryOp.DIVIDE, ast.BinaryOp.POWER)
+
+
+def print_program(program: ast.Program) -> str:
+    """The program, one declaration or statement a line, ending in a newline. Comments and layout are not in the
+    tree and do not come back."""
+    lines = [f"program {program.name};"]
+    for declaration in program.declarations:
+        lines += _declaration(declaration)
+    lines += _statements(program.body, "")
+    return "\n".join(lines) + "\n"
+
+
+def print_statement(statement: ast.Statement) -> str:
+    """The statement on as many lines as it needs, its `;` at the end."""
+    return "\n".join(_statement(statement, ""))
+
+
+def print_expression(expression: ast.Expr) -> str:
+    """The expression on one line, with no more parentheses than it needs."""
+    return _shown(expression)[0]
+
+
+def print_interval(intervals: Iterable[ast.IntervalExpr]) -> str:
+    """The intervals of eps, separated by commas."""
+    return ", ".join(_interval(interval) for interval in intervals)
+
+
+# --- declarations ----------------------------------------------------------------------------------
+
+
+def _declaration(declaration: ast.Declaration) -> Iterator[str]:
+    match declaration:
+        case ast.ConstDecl(bindings):
+            yield "const " + ", ".join(f"{name} = {print_expression(value)}" for name, value in bindings) + ";"
+        case ast.DomainDecl(name, domain):
+            yield f"domain {name} = {_type(domain)};"
+        case ast.VariableDecl():
+            yield _variables(declaration)
+        case ast.ClaimDecl(fields):
+            yield "claim {"
+            yield from (f"{INDENT}{field.name}: {_field_value(field)};" for field in fields)
+            yield "}"
+        case ast.IdealDecl(declarations, body):
+            yield "ideal {"
+            yield from (INDENT + _variables(variables) for variables in declarations)
+            yield from _statements(body, INDENT)
+            yield "}"
+        case ast.MetricDecl(metric_fields):
+            yield "metric {"
+            yield from (f"{INDENT}{field.name}: {_metric_value(field.value)};" for field in metric_fields)
+            yield "}"
+        case _:
+            assert_never(declaration)
+
+
+def _metric_value(value: ast.Expr | ast.Each) -> str:
+    if isinstance(value, ast.Each):
+        return f"for {value.variable} in {_range(value.low, value.high)}: {_metric_value(value.body)}"
+    return print_expression(value)
+
+
+def _variables(declaration: ast.VariableDecl) -> str:
+    names = ", ".join(_declarator(declarator) for declarator in declaration.declarators)
+    initial = "" if declaration.initial is None else f" = {print_expression(declaration.initial)}"
+    return f"{declaration.role.value} {names} : {_type(declaration.type)}{initial};"
+
+
+def _declarator(declarator: ast.Declarator) -> str:
+    if declarator.low is None or declarator.high is None:
+        return declarator.name
+    return f"{declarator.name}[{_range(declarator.low, declarator.high)}]"
+
+
+def _range(low: ast.Expr, high: ast.Expr) -> str:
+    return f"{print_expression(low)}..{print_expression(high)}"
+
+
+def _type(type_: ast.TypeExpr) -> str:
+    match type_:
+        case ast.BaseTypeExpr(base):
+            return base.value
+        case ast.RangeDomain(low, high):
+            return f"{{{_range(low, high)}}}"
+        case ast.ListedDomain(values):
+            return f"{{{_list(values)}}}"
+        case ast.NamedDomain(name):
+            return name
+        case _:
+            assert_never(type_)
+
+
+def _field_value(field: ast.ClaimField) -> str:
+    return print_interval(field.value) if isinstance(field.value, tuple) else print_expression(field.value)
+
+
+def _interval(interval: ast.IntervalExpr) -> str:
+    low = print_expression(interval.low)
+    high = "inf" if interval.high is None else print_expression(interval.high)
+    return f"{'[' if interval.low_closed else '('}{low}, {high}{']' if interval.high_closed else ')'}"
+
+
+# --- statements ------------------------------------------------------------------------------------
+
+
+def _statements(statements: Iterable[ast.Statement], indent: str) -> Iterator[str]:
+    for statement in statements:
+        yield from _statement(statement, indent)
+
+
+def _statement(statement: ast.Statement, indent: str) -> Iterator[str]:
+    inner = indent + INDENT
+    match statement:
+        case ast.Assign(target, value):
+            yield f"{indent}{print_expression(target)} <- {print_expression(value)};"
+        case ast.Sample(target, distribution):
+            yield f"{indent}{print_expression(target)} <- {_distribution(distribution)};"
+        case ast.If(condition, then, otherwise):
+            yield f"{indent}if {print_expression(condition)} then"
+            yield from _statements(then, inner)
+            if otherwise:
+                yield f"{indent}else"
+                yield from _statements(otherwise, inner)
+            yield f"{indent}end;"
+        case ast.While(condition, body):
+            yield f"{indent}while {print_expression(condition)} do"
+            yield from _statements(body, inner)
+            yield f"{indent}end;"
+        case ast.For(variable, low, high, body):
+            yield f"{indent}for {variable} in {_range(low, high)} do"
+            yield from _statements(body, inner)
+            yield f"{indent}end;"
+        case ast.Exit():
+            yield f"{indent}exit;"
+        case _:
+            assert_never(statement)
+
+
+def _distribution(distribution: ast.Distribution) -> str:
+    match distribution:
+        case ast.Laplace(rate, mean):
+            return f"Lap({_list((rate, mean))})"
+        case ast.DiscreteLaplace(rate, mean):
+            return f"DLap({_list((rate, mean))})"
+        case ast.OneSided(rate):
+            return f"Expo({print_expression(rate)})"
+        case ast.ExponentialMechanism(rate, variable, domain, score):
+            return f"Exp({print_expression(rate)}, {variable} in {_type(domain)} : {print_expression(score)})"
+        case ast.Choose(arms):
+            shown = (f"{print_expression(value)} : {print_expression(weight)}" for value, weight in arms)
+            return f"choose {{ {', '.join(shown)} }}"
+        case _:
+            assert_never(distribution)
+
+
+# --- expressions -----------------------------------------------------------------------------------
+
+
+def _list(expressions: Iterable[ast.Expr]) -> str:
+    return ", ".join([_shown(expression)[0] for expression in expressions])
+
+
+def _at_least(level: int, expression: ast.Expr) -> str:
+    """The expression, in parentheses when it binds more weakly than `level`."""
+    text, own = _shown(expression)
+    return text if own >= level else f"({text})"
+
+
+def _shown(expression: ast.Expr) -> tuple[str, int]:
+    """The text and the level of its outermost operator."""
+    match expression:
+        case ast.Number(_, text):
+            # A number that is no literal of the language (a substituted constant, `-1/3`) is a whole by itself.
+            return text, _ATOM if text[0].isdigit() and "/" not in text else _OR
+        case ast.Name(name):
+            return name, _ATOM
+        case ast.Element(name, index):
+            return f"{name}[{print_expression(index)}]", _ATOM
+        case ast.Eps():
+            return "eps", _ATOM
+        case ast.Truth(value):
+            return "true" if value else "false", _ATOM
+        case ast.Call(function, arguments):
+            return f"{function}({_list(arguments)})", _ATOM
+        case ast.Unary(op, operand):
+            if op is ast.UnaryOp.NOT:
+                return f"not {_at_least(_NOT, operand)}", _NOT
+            return f"-{_at_least(_SIGNED, operand)}", _SIGNED
+        case ast.Compare(op, left, right):
+            return f"{_at_least(_SUM, left)} {op.value} {_at_least(_SUM, right)}", _COMPARISON
+        case ast.Binary(op, left, right):
+            return _binary(op, left, right)
+        case _:
+            assert_never(expression)
+
+
+def _binary(op: ast.BinaryOp, left: ast.Expr, right: ast.Expr) -> tuple[str, int]:
+    level = _LEVELS[op]
+    shown_left = _at_least(_ATOM if op is ast.BinaryOp.POWER else level, left)
+    shown_right = _at_least(level + 1, right)
+    blank = "" if op in _TIGHT else " "
+    return f"{shown_left}{blank}{op.value}{blank}{shown_right}", level

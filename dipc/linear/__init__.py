@@ -1,0 +1,1 @@
+"""Half-spaces, and what they imply."""

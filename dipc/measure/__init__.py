@@ -1,0 +1,1 @@
+"""Exact measures of events over independent noises; knows no language."""

@@ -1,0 +1,74 @@
+"""The measure of any linear event: which engine for which part.
+
+Parts that share no constraint are independent. A part over integers is summed; a part over reals is measured by
+messages where it reduces to a forest of values, by elimination otherwise. The elimination engines are complete, up to
+their limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dipc.algebra.effort import TermLimit
+from dipc.algebra.limits import OutsideFragment
+from dipc.algebra.quotient import Closed
+from dipc.measure.event import Constraint, Event, Family
+from dipc.measure.lattice import LatticeLimits, lattice_measure
+from dipc.measure.polyhedral import PolyhedralLimits, polyhedral_measure
+from dipc.measure.value_tree import value_tree_measure
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralLimits:
+    """The limits of the two elimination engines."""
+
+    polyhedral: PolyhedralLimits = field(default_factory=PolyhedralLimits)
+    lattice: LatticeLimits = field(default_factory=LatticeLimits)
+
+
+def independent_parts(event: Event) -> list[Event]:
+    """The event as a conjunction of independent ones, each over the noises of one connected set of constraints.
+
+    Constraints without noises must have been removed. Noises are numbered anew in each part.
+    """
+    import networkx as nx
+
+    graph: nx.Graph[int] = nx.Graph()
+    for c in event.constraints:
+        first = c.coefficients[0][0]
+        graph.add_edges_from((first, i) for i, _ in c.coefficients)
+    parts = []
+    for members in nx.connected_components(graph):
+        place = {i: at for at, i in enumerate(sorted(members))}
+        constraints = tuple(
+            Constraint(tuple((place[i], x) for i, x in c.coefficients), c.constant, c.strict)
+            for c in event.constraints
+            if c.coefficients[0][0] in place
+        )
+        parts.append(Event(tuple(event.noises[i] for i in place), constraints))
+    return parts
+
+
+def general_measure(part: Event, terms: TermLimit, limits: GeneralLimits) -> Closed:
+    """The measure of one connected part, exactly; raises LimitReached past a limit.
+
+    Raises ValueError where a constraint mixes integer and real noises: the language does not let them meet.
+    """
+    families = _families(part)
+    if Family.DISCRETE_LAPLACE in families:
+        if len(families) > 1:
+            raise ValueError("integer and real noises share a constraint")
+        measure = lattice_measure(part, limits.lattice)
+        return measure if (ring := measure.in_ring()) is None else ring
+    try:
+        return value_tree_measure(part, terms)
+    except OutsideFragment:
+        return polyhedral_measure(part, limits.polyhedral)
+
+
+def _families(part: Event) -> set[Family]:
+    return {noise.family for noise in part.noises}

@@ -1,0 +1,231 @@
+"""The measure of an event: the probability that its constraints hold, as an exponential polynomial in eps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dipc.algebra.effort import Meter, TermLimit
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.quotient import Closed, Quotient
+from dipc.measure.canonical import CanonicalTree, TreeKey, TreeShape, tree_shape
+from dipc.measure.cycles import reduced, split
+from dipc.measure.difference import DifferenceSystem, EventShape, Inequalities, components, event_shape
+from dipc.measure.event import Constraint, Event, Family
+from dipc.measure.forest import tree_measure
+from dipc.measure.general import GeneralLimits, general_measure, independent_parts
+
+_DEEPEST_SPLIT = 200
+_MOST_SHAPES = 20_000
+_SMALL_PRODUCT = 1_000
+
+#: All of an event but its means and constants.
+_EventKey = tuple[tuple[Family, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
+
+#: All of a system but its means and the sizes of its inequalities.
+_SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureLimits:
+    """When to give up: the terms of one function, and the systems that one event may be split into.
+
+    `remembered` gives up nothing: it is the number of terms past which a `Measurer` forgets what it knows.
+    """
+
+    terms: TermLimit = field(default_factory=TermLimit)
+    trees: int = 5_000
+    general: GeneralLimits = field(default_factory=GeneralLimits)
+    remembered: int = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The independent parts of a system by shape: those that are trees, and the noises of those with cycles."""
+
+    trees: tuple[TreeShape, ...]
+    cyclic: tuple[tuple[int, ...], ...]
+
+
+@dataclass(slots=True)
+class _Budget:
+    """The number of systems that one event may still be split into."""
+
+    left: int
+    limit: int
+
+    def spend(self, depth: int) -> None:
+        """Count one more; raises LimitReached when none is left."""
+        self.left -= 1
+        if self.left < 0 or depth > _DEEPEST_SPLIT:
+            raise LimitReached(
+                "trees", f"the constraints split into more than {self.limit} orderings of the noises (limit `trees`)"
+            )
+
+
+@dataclass(slots=True)
+class Measurer:
+    """Measures events and remembers the canonical trees it has integrated.
+
+    `integrals` counts the trees integrated so far (the cache misses).
+    """
+
+    limits: MeasureLimits = MeasureLimits()
+    integrals: int = 0
+    _shapes: dict[_EventKey, EventShape] = field(default_factory=dict, repr=False)
+    _parts: dict[_SystemKey, _Parts] = field(default_factory=dict, repr=False)
+    _trees: dict[TreeKey, ExpPoly] = field(default_factory=dict, repr=False)
+    _refused: dict[TreeKey, tuple[str, str]] = field(default_factory=dict, repr=False)
+    _products: dict[tuple[CanonicalTree, ...], ExpPoly] = field(default_factory=dict, repr=False)
+    _parts_measured: dict[Event, Closed] = field(default_factory=dict, repr=False)
+    _remembered: int = 0
+
+    def measure(self, event: Event) -> Closed:
+        """Pr[every constraint of the event holds] for every eps > 0, exactly; raises LimitReached past a limit.
+
+        The result lies in the ring unless integer noises are among those that matter.
+        """
+        if any(not c.coefficients and not _holds(c) for c in event.constraints):
+            return ExpPoly.zero()
+        try:
+            return self._differences(event)
+        except OutsideFragment:
+            return self._general(event)
+
+    def _general(self, event: Event) -> Closed:
+        """The measure of an event that is no difference system, part by part."""
+        parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
+        total: Closed = ExpPoly.one()
+        for part in parts:
+            known = self._parts_measured.get(part)
+            if known is None:
+                try:
+                    known = self._differences(part)
+                except OutsideFragment:
+                    known = general_measure(part, self.limits.terms, self.limits.general)
+                self._count(len(known.numerator) if isinstance(known, Quotient) else len(known))
+                self._parts_measured[part] = known
+            total = total * known
+        return total
+
+    def _differences(self, event: Event) -> ExpPoly:
+        """The measure of a difference system; raises OutsideFragment for other events."""
+        noises = event.noises
+        key = (
+            tuple([n.family for n in noises]),
+            tuple([n.rate for n in noises]),
+            tuple([c.coefficients for c in event.constraints]),
+        )
+        shape = self._shapes.get(key)
+        if shape is None:
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
+            shape = self._shapes[key] = event_shape(event)
+        system = shape.system(event)
+        if system is None:
+            return ExpPoly.zero()
+        return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
+
+    def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> ExpPoly:
+        """The measure of a system, whose implied inequalities have been removed if depth > 0."""
+        parts = self._parts_of(system)
+        means, lower, unit = system.means, system.lower, system.unit
+        total = self._product([shape.canonical(means, lower, unit) for shape in parts.trees])
+        for members in parts.cyclic:
+            total = self._times(total, self._cyclic(_restricted(system, members), budget, depth))
+        return total
+
+    def _cyclic(self, system: DifferenceSystem, budget: _Budget, depth: int) -> ExpPoly:
+        if depth == 0:
+            smaller = reduced(system)
+            return ExpPoly.zero() if smaller is None else self._system(smaller, budget, 1)
+        total = ExpPoly.zero()
+        for sign, case in split(system):
+            budget.spend(depth)
+            total = total + sign * self._system(case, budget, depth + 1)
+        return total
+
+    def _parts_of(self, system: DifferenceSystem) -> _Parts:
+        key = (system.rates, tuple(system.lower))
+        known = self._parts.get(key)
+        if known is None:
+            trees, cyclic = [], []
+            for members in components(len(system.rates), system.lower):
+                inside = set(members)
+                shape = tree_shape(system.rates, members, [p for p in system.lower if p[0] in inside or p[1] in inside])
+                if shape is None:
+                    cyclic.append(tuple(members))
+                else:
+                    trees.append(shape)
+            if len(self._parts) >= _MOST_SHAPES:
+                self._parts.clear()
+            known = self._parts[key] = _Parts(tuple(trees), tuple(cyclic))
+        return known
+
+    def _product(self, trees: list[CanonicalTree]) -> ExpPoly:
+        """The product of the measures of independent trees."""
+        key = tuple(trees) if len(trees) < 2 else tuple(sorted(trees))
+        known = self._products.get(key)
+        if known is None:
+            known = ExpPoly.one()
+            for tree in key:
+                known = self._times(known, self._tree(tree.nodes).scaled(tree.stretch))
+            self._count(len(known))
+            self._products[key] = known
+        return known
+
+    def _times(self, left: ExpPoly, right: ExpPoly) -> ExpPoly:
+        """The product, unless it is too long to be expanded."""
+        most = len(left) * len(right)
+        if most > _SMALL_PRODUCT:
+            meter = Meter(self.limits.terms)
+            meter.product(len(left), len(right), left.coefficient_bits(), right.coefficient_bits())
+            # What is made of it later costs several times as much.
+            meter.size(4 * min(most, left.product_box(right)))
+        return left * right
+
+    def _tree(self, nodes: TreeKey) -> ExpPoly:
+        """The measure of a canonical tree at its own eps."""
+        known = self._trees.get(nodes)
+        if known is None:
+            if nodes in self._refused:
+                raise LimitReached(*self._refused[nodes])
+            self.integrals += 1
+            try:
+                known = tree_measure(nodes, self.limits.terms)
+            except LimitReached as stopped:
+                self._count(1)
+                self._refused[nodes] = (stopped.limit, stopped.reason)
+                raise
+            self._count(len(known))
+            self._trees[nodes] = known
+        return known
+
+    def _count(self, terms: int) -> None:
+        """Make room for a result of so many terms."""
+        self._remembered += terms + 1
+        if self._remembered > self.limits.remembered:
+            self._trees.clear()
+            self._refused.clear()
+            self._products.clear()
+            self._parts_measured.clear()
+            self._remembered = terms + 1
+
+
+def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> DifferenceSystem:
+    """The part of a system on some of its noises, numbered anew."""
+    place = {noise: at for at, noise in enumerate(members)} | {-1: -1}
+    lower: Inequalities = {(place[i], place[j]): w for (i, j), w in system.lower.items() if i in place and j in place}
+    return DifferenceSystem(
+        tuple(system.rates[i] for i in members), tuple(system.means[i] for i in members), lower, system.unit
+    )
+
+
+def _holds(c: Constraint) -> bool:
+    return c.constant > 0 or (c.constant == 0 and not c.strict)
+
+
+def measure(event: Event, limits: MeasureLimits | None = None) -> Closed:
+    """The measure of one event, without a memory; see `Measurer.measure`."""
+    return Measurer(limits or MeasureLimits()).measure(event)

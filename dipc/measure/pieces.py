@@ -1,0 +1,288 @@
+"""One-variable piecewise exponential polynomials, on the scale X = eps·x.
+
+A piece is Σ c·eps^k·e^{q·eps}·X^n·e^{l·X} with integer q and l; a piecewise function has integer breakpoints b, each
+standing for the point X = eps·b. On that scale a Laplace density of rate a at mean m is (a/2)·e^{-a|X - eps·m|}: the
+class is closed under product, antiderivative, tail integral and shift by eps·c, and eps is never divided by
+(DESIGN, "scale by eps"). Breakpoints keep their order for every eps > 0, so one computation serves all eps.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import comb, lcm, prod
+from typing import Any, TypeVar
+
+import flint
+
+from dipc.algebra.effort import Meter
+from dipc.algebra.exppoly import ExpPoly
+
+_CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y", "X", "Y"), flint.Ordering.lex)
+
+#: Products and powers that have this many terms at most are left to FLINT; larger ones are watched.
+_MANY_TERMS = 10_000
+
+#: Exponents (k, q, n, l) of a term c·eps^k·e^{q·eps}·X^n·e^{l·X}, q and l of any sign.
+Exponents = tuple[int, int, int, int]
+
+#: The terms of a piece as rationals by exponents, and those of a ring element by (k, q); zeros may be among them.
+Terms = dict[Exponents, flint.fmpq]
+RingTerms = dict[tuple[int, int], flint.fmpq]
+
+_T = TypeVar("_T")
+
+
+class Piece:
+    """One exponential polynomial in eps and X: `y^low_y · Y^low_Y · poly(x, y, X, Y)`, immutable.
+
+    Over a common denominator its coefficients have about `bits` bits at most.
+    """
+
+    __slots__ = ("bits", "low_X", "low_y", "poly")
+
+    def __init__(self, poly: flint.fmpq_mpoly, low_y: int, low_X: int, bits: int) -> None:
+        self.poly = poly
+        self.low_y = low_y
+        self.low_X = low_X
+        self.bits = bits
+
+    @classmethod
+    def zero(cls) -> Piece:
+        return cls(_CONTEXT.constant(0), 0, 0, 0)
+
+    @classmethod
+    def of_terms(cls, terms: Terms) -> Piece:
+        """The sum of these terms."""
+        terms = {exponents: c for exponents, c in terms.items() if c != 0}
+        if not terms:
+            return cls.zero()
+        low_y = min([e[1] for e in terms])
+        low_x = min([e[3] for e in terms])
+        # Over a common denominator, because FLINT would otherwise rewrite all terms for each new denominator.
+        whole = lcm(*{int(c.q) for c in terms.values()})
+        integers: dict[tuple[int, ...], Any] = {
+            (k, q - low_y, n, l - low_x): int(c.p) * (whole // int(c.q)) for (k, q, n, l), c in terms.items()
+        }
+        poly = _CONTEXT.from_dict(integers)
+        if whole != 1:
+            poly *= flint.fmpq(1, whole)
+        return cls(poly, low_y, low_x, max([c.bit_length() for c in integers.values()]))
+
+    def terms(self) -> Terms:
+        """The terms by exponents."""
+        low_y, low_x = self.low_y, self.low_X
+        return {(int(k), int(q) + low_y, int(n), int(l) + low_x): c for (k, q, n, l), c in self.poly.terms()}
+
+    def __len__(self) -> int:
+        """The number of terms."""
+        return len(self.poly)
+
+    def is_zero(self) -> bool:
+        return not len(self.poly)
+
+    def size(self) -> int:
+        """The number of terms, where one with long exponents or coefficients counts for several."""
+        return len(self.poly) * self._term_size() if len(self.poly) > 1 else len(self.poly)
+
+    def _term_size(self) -> int:
+        return 1 + self.bits // 64 + max([int(d) for d in self.poly.degrees()]).bit_length() // 16
+
+    def times(self, other: Piece, meter: Meter) -> Piece:
+        """The product; raises LimitReached, if it can before a long computation."""
+        meter.product(len(self.poly), len(other.poly), self.bits, other.bits)
+        most = len(self.poly) * len(other.poly)
+        if most > _MANY_TERMS:
+            # Like terms coincide; no two of them have the same exponents.
+            box = prod(int(m) + int(n) + 1 for m, n in zip(self.poly.degrees(), other.poly.degrees(), strict=True))
+            meter.room(min(most, box) * max(self._term_size(), other._term_size()))
+        return Piece(self.poly * other.poly, self.low_y + other.low_y, self.low_X + other.low_X, self.bits + other.bits)
+
+    def to_power(self, exponent: int, meter: Meter) -> Piece:
+        """The function to the power `exponent` >= 1; raises LimitReached like `times`."""
+        if exponent == 1:
+            return self
+        most = comb(exponent + len(self.poly) - 1, exponent)
+        if most <= _MANY_TERMS:
+            meter.product(most, len(self.poly), exponent * self.bits, self.bits)
+            return Piece(self.poly**exponent, self.low_y * exponent, self.low_X * exponent, self.bits * exponent)
+        power = self
+        for _ in range(exponent - 1):
+            power = power.times(self, meter)
+            meter.size(power.size())
+        return power
+
+    def minus(self, other: Piece) -> Piece:
+        """The difference of two functions."""
+        if other.is_zero():
+            return self
+        low_y, low_x = min(self.low_y, other.low_y), min(self.low_X, other.low_X)
+        difference = self._at(low_y, low_x) - other._at(low_y, low_x)
+        return Piece(difference, low_y, low_x, max(self.bits, other.bits) + 1)
+
+    def _at(self, low_y: int, low_x: int) -> flint.fmpq_mpoly:
+        if (low_y, low_x) == (self.low_y, self.low_X):
+            return self.poly
+        return self.poly * _CONTEXT.from_dict({(0, self.low_y - low_y, 0, self.low_X - low_x): 1})
+
+    def shifted(self, offset: int) -> Piece:
+        """X -> f(X + eps·offset)."""
+        found: Terms = {}
+        for (k, q, n, l), c in self.terms().items():
+            for m in range(n + 1):
+                key = (k + n - m, q + l * offset, m, l)
+                found[key] = found.get(key, 0) + c * (comb(n, m) * offset ** (n - m))
+        return Piece.of_terms(found)
+
+    def antiderivative(self, meter: Meter) -> Terms:
+        """A function F with dF/dX = f and no constant term: it vanishes at -∞ (at +∞) if every l > 0 (l < 0)."""
+        terms = self.terms()
+        # The denominators grow by powers of every l, and long ones are what makes a large function slow.
+        whole = 1
+        for l in {l for _, _, _, l in terms if l}:
+            if whole % l:
+                whole = lcm(whole, l)
+                meter.spend(whole.bit_length())
+        power = 1 + max((n for _, _, n, l in terms if l), default=0)
+        meter.expansion(len(terms), self.bits + power * whole.bit_length())
+        found: Terms = {}
+        for (k, q, n, l), c in terms.items():
+            if l == 0:
+                key = (k, q, n + 1, 0)
+                found[key] = found.get(key, 0) + c / (n + 1)
+                continue
+            # By parts: the integral of X^n·e^{lX} is X^n·e^{lX}/l less n/l times that of X^(n-1)·e^{lX}.
+            factor = c / l
+            for m in range(n, -1, -1):
+                key = (k, q, m, l)
+                found[key] = found.get(key, 0) + factor
+                if m:
+                    factor *= flint.fmpq(-m, l)
+        return found
+
+
+def add_value(total: RingTerms, terms: Terms, point: int, sign: int) -> None:
+    """Add sign·f(eps·point) to the total."""
+    for (k, q, n, l), c in terms.items():
+        if n and not point:
+            continue
+        key = (k + n, q + l * point)
+        total[key] = total.get(key, 0) + c * (sign * point**n)
+
+
+def constant_terms(value: RingTerms) -> Terms:
+    """The function constant in X."""
+    return {(k, q, 0, 0): c for (k, q), c in value.items()}
+
+
+def _merged(
+    left_breaks: tuple[int, ...], left: Iterable[_T], right_breaks: tuple[int, ...], right: Iterable[_T]
+) -> tuple[tuple[int, ...], list[tuple[_T, _T]]]:
+    """All breakpoints of two piecewise functions, and the pairs of their pieces between them."""
+    breaks = sorted({*left_breaks, *right_breaks})
+    here, there = iter(left), iter(right)
+    pairs = [(next(here), next(there))]
+    for b in breaks:
+        old_left, old_right = pairs[-1]
+        pairs.append((next(here) if b in left_breaks else old_left, next(there) if b in right_breaks else old_right))
+    return tuple(breaks), pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Piecewise:
+    """`pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]; breaks strictly increase, with one piece more.
+
+    The value at a breakpoint itself is left open: these are densities and integrals of them.
+    """
+
+    breaks: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+
+    @classmethod
+    def laplace(cls, rate: int, mean: int) -> Piecewise:
+        """The density of X = eps·x for x ~ Lap(rate·eps, mean)."""
+        half = flint.fmpq(rate, 2)
+        left = Piece.of_terms({(0, -rate * mean, 0, rate): half})
+        right = Piece.of_terms({(0, rate * mean, 0, -rate): half})
+        return cls((mean,), (left, right))
+
+    def restricted(self, low: int | None, high: int | None) -> Piecewise:
+        """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
+        if low is not None and high is not None and low >= high:
+            return Piecewise((), (Piece.zero(),))
+        breaks, pieces = self.breaks, self.pieces
+        if low is not None:
+            first = bisect_right(breaks, low)
+            breaks, pieces = (low, *breaks[first:]), (Piece.zero(), *pieces[first:])
+        if high is not None:
+            last = bisect_left(breaks, high)
+            breaks, pieces = (*breaks[:last], high), (*pieces[: last + 1], Piece.zero())
+        return Piecewise(breaks, pieces).trimmed()
+
+    def trimmed(self) -> Piecewise:
+        """The same function without breakpoints between two zero pieces."""
+        breaks, pieces = list[int](), [self.pieces[0]]
+        for b, piece in zip(self.breaks, self.pieces[1:], strict=True):
+            if piece.is_zero() and pieces[-1].is_zero():
+                continue
+            breaks.append(b)
+            pieces.append(piece)
+        return Piecewise(tuple(breaks), tuple(pieces))
+
+    def size(self) -> int:
+        """The sizes of all pieces."""
+        return sum([piece.size() for piece in self.pieces])
+
+    def times(self, other: Piecewise, meter: Meter) -> Piecewise:
+        """The product; raises LimitReached, if it can before a long computation."""
+        breaks, pairs = _merged(self.breaks, self.pieces, other.breaks, other.pieces)
+        product = Piecewise(breaks, tuple([left.times(right, meter) for left, right in pairs])).trimmed()
+        meter.size(product.size())
+        return product
+
+    def to_power(self, exponent: int, meter: Meter) -> Piecewise:
+        """The function to the power `exponent` >= 1; raises LimitReached like `times`."""
+        return Piecewise(self.breaks, tuple(piece.to_power(exponent, meter) for piece in self.pieces))
+
+    def integral_below(self, meter: Meter) -> tuple[Piecewise, Piece]:
+        """X -> the integral from -∞ to X, and the integral over the line as a constant function.
+
+        The function must decay at both ends; raises LimitReached before a long computation.
+        """
+        found: list[Piece] = []
+        constant: RingTerms = {}
+        for i, piece in enumerate(self.pieces):
+            grown = piece.antiderivative(meter)
+            if i > 0:
+                add_value(constant, grown, self.breaks[i - 1], -1)
+            # An antiderivative has no constant of its own; this one makes the integral continuous.
+            found.append(Piece.of_terms(grown | constant_terms(constant)))
+            if i < len(self.breaks):
+                add_value(constant, grown, self.breaks[i], 1)
+        # The last piece decays, so at +∞ the constant alone is left.
+        return Piecewise(self.breaks, tuple(found)), Piece.of_terms(constant_terms(constant))
+
+    def shifted(self, offset: int) -> Piecewise:
+        """X -> f(X + eps·offset)."""
+        if offset == 0:
+            return self
+        return Piecewise(tuple([b - offset for b in self.breaks]), tuple([p.shifted(offset) for p in self.pieces]))
+
+    def minus(self, other: Piecewise) -> Piecewise:
+        """The difference of two functions."""
+        breaks, pairs = _merged(self.breaks, self.pieces, other.breaks, other.pieces)
+        return Piecewise(breaks, tuple([left.minus(right) for left, right in pairs]))
+
+    def integral(self, meter: Meter) -> ExpPoly:
+        """The integral over the line of a function that decays at both ends; raises LimitReached as above."""
+        total: RingTerms = {}
+        for i, piece in enumerate(self.pieces):
+            if piece.is_zero():
+                continue
+            grown = piece.antiderivative(meter)
+            if i < len(self.breaks):
+                add_value(total, grown, self.breaks[i], 1)
+            if i > 0:
+                add_value(total, grown, self.breaks[i - 1], -1)
+        return ExpPoly.from_integer_exponents(total)

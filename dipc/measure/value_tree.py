@@ -1,0 +1,195 @@
+"""The measure of a forest of values tied by ranges of differences and by kernels, by message passing.
+
+The general form of `forest`: densities may be convolutions, sides may differ, and an edge may be the law of an added
+noise (smoothing) instead of a range (a difference of two shifted integrals).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import flint
+
+from dipc.algebra.effort import Meter, TermLimit
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import OutsideFragment
+from dipc.measure.event import Event
+from dipc.measure.pieces import Piece, Piecewise
+from dipc.measure.smoothing import Side, density, smoothed
+from dipc.measure.values import ValueSystem, value_system
+
+_ONE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
+_ZERO = Piece.zero()
+
+#: Noises around 0 that are added up, with integer rates.
+_Law = tuple[tuple[Side, int], ...]
+
+
+@dataclass(slots=True)
+class _Range:
+    """Bounds on a difference or on a value; None is unbounded."""
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+    def meet(self, slope: Fraction, constant: Fraction) -> None:
+        """Add slope·z + constant >= 0."""
+        end = -constant / slope
+        if slope > 0:
+            self.low = end if self.low is None else max(self.low, end)
+        else:
+            self.high = end if self.high is None else min(self.high, end)
+
+
+def value_tree_measure(event: Event, limit: TermLimit) -> ExpPoly:
+    """Pr[every constraint of the event holds] for every eps > 0, exactly, for continuous noises.
+
+    Raises OutsideFragment where the event does not reduce to a forest of values, LimitReached past the limit.
+    """
+    if any(c.constant < 0 for c in event.constraints if not c.coefficients):
+        return ExpPoly.zero()
+    rows = tuple(c for c in event.constraints if c.coefficients)
+    tree = _Forest(value_system(Event(event.noises, rows)), limit)
+    total = ExpPoly.one()
+    seen: set[int] = set()
+    for root in sorted(range(tree.count), key=lambda i: -len(tree.adjacent[i])):
+        if root not in seen:
+            total = total * tree.measure(root, seen)
+    return total.scaled(tree.stretch)
+
+
+class _Forest:
+    """The system with every value rescaled so that rows bound differences and kernels have ratio 1, in integers."""
+
+    def __init__(self, system: ValueSystem, limit: TermLimit) -> None:
+        self._system = system
+        self._meter = Meter(limit)
+        self.count = len(system.values)
+        pairs = {tuple(sorted(coefficients)) for coefficients, _ in system.rows if len(coefficients) == 2}
+        kernels = {tuple(sorted((i, v.parent))) for i, v in enumerate(system.values) if v.parent is not None}
+        if pairs & kernels:
+            raise OutsideFragment("two values are tied both by a constraint and by a noise")
+        self.adjacent: list[list[int]] = [[] for _ in range(self.count)]
+        for i, j in sorted(pairs | kernels):
+            self.adjacent[i].append(j)
+            self.adjacent[j].append(i)
+        self._scales = self._find_scales(len(pairs | kernels))
+        self._bounds = [_Range() for _ in range(self.count)]
+        self._edges: dict[tuple[int, int], _Range] = {}
+        for coefficients, constant in system.rows:
+            (i, c), *rest = sorted(coefficients.items())
+            slope = c / self._scales[i]
+            if rest:
+                ((j, d),) = rest
+                if d / self._scales[j] != -slope:
+                    raise OutsideFragment("two values are compared in two different proportions")
+                self._edges.setdefault((i, j), _Range()).meet(slope, constant)
+            else:
+                self._bounds[i].meet(slope, constant)
+        rates = [rate / abs(s) for v, s in zip(system.values, self._scales, strict=True) for _, rate in v.law]
+        self._rate_unit = Fraction(1, lcm(*(r.denominator for r in rates)))
+        lengths = [v.mean * s for v, s in zip(system.values, self._scales, strict=True)]
+        spans = (*self._bounds, *self._edges.values())
+        lengths += [x for span in spans for x in (span.low, span.high) if x is not None]
+        self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
+        #: Rates and lengths are counted in units: the measure in those, at stretch·eps, is the true one at eps.
+        self.stretch = self._rate_unit * self._length_unit
+
+    def _find_scales(self, edges: int) -> list[Fraction]:
+        system = self._system
+        ratios: dict[tuple[int, int], Fraction] = {}
+        for coefficients, _ in system.rows:
+            if len(coefficients) == 2:
+                (i, c), (j, d) = coefficients.items()
+                ratios[i, j], ratios[j, i] = -d / c, -c / d
+        for i, v in enumerate(system.values):
+            if v.parent is not None:
+                ratios[i, v.parent], ratios[v.parent, i] = v.ratio, 1 / v.ratio
+        scales: dict[int, Fraction] = {}
+        trees = 0
+        for start in range(self.count):
+            if start in scales:
+                continue
+            trees += 1
+            scales[start] = Fraction(1)
+            stack = [start]
+            while stack:
+                i = stack.pop()
+                for j in self.adjacent[i]:
+                    if j not in scales:
+                        # Z_i - Z_j = s_i·X_i - s_j·X_j must be proportional to X_i - ratio·X_j.
+                        scales[j] = scales[i] * ratios[i, j]
+                        stack.append(j)
+        if edges != self.count - trees:
+            raise OutsideFragment("the values are tied in a cycle")
+        return [scales[i] for i in range(self.count)]
+
+    def _length(self, x: Fraction | None) -> int | None:
+        return None if x is None else int(x / self._length_unit)
+
+    def _mean(self, i: int) -> int:
+        return int(self._system.values[i].mean * self._scales[i] / self._length_unit)
+
+    def _law(self, i: int) -> _Law:
+        scale = self._scales[i]
+        return tuple(
+            (side if scale > 0 else side.reflected(), int(rate / abs(scale) / self._rate_unit))
+            for side, rate in self._system.values[i].law
+        )
+
+    def measure(self, root: int, seen: set[int]) -> ExpPoly:
+        """The measure of the tree of `root`, whose values are added to `seen`."""
+        order, above = [root], {root: -1}
+        for i in order:
+            for j in self.adjacent[i]:
+                if j not in above:
+                    above[j] = i
+                    order.append(j)
+        seen.update(order)
+        weights: dict[int, Piecewise] = {}
+        for i in reversed(order):
+            weight = weights.pop(i, None)
+            if self._system.values[i].parent is None:
+                own = self._density(i)
+                weight = own if weight is None else weight.times(own, self._meter)
+            elif weight is None:
+                weight = Piecewise((), (_ONE,))
+            bound = self._bounds[i]
+            weight = weight.restricted(self._length(bound.low), self._length(bound.high))
+            if above[i] < 0:
+                return weight.integral(self._meter)
+            message = self._message(i, above[i], weight)
+            known = weights.get(above[i])
+            weights[above[i]] = message if known is None else known.times(message, self._meter)
+        raise AssertionError("a tree has a root")
+
+    def _density(self, i: int) -> Piecewise:
+        (side, rate), *more = self._law(i)
+        found = density(side, rate, 0)
+        for side, rate in more:
+            found = smoothed(found, side, rate, self._meter)
+        return found.shifted(-self._mean(i))
+
+    def _message(self, i: int, parent: int, weight: Piecewise) -> Piecewise:
+        """P -> the measure of what lies below the edge, given that the value `parent` is P."""
+        values = self._system.values
+        if values[i].parent == parent:
+            for side, rate in self._law(i):
+                weight = smoothed(weight, side.reflected(), rate, self._meter)
+            return weight.shifted(self._mean(i))
+        if values[parent].parent == i:
+            for side, rate in self._law(parent):
+                weight = smoothed(weight, side, rate, self._meter)
+            return weight.shifted(-self._mean(parent))
+        span = self._edges[min(i, parent), max(i, parent)]
+        low, high = self._length(span.low), self._length(span.high)
+        if i > parent:
+            # The edge bounds Z_parent - Z_i; the message needs Z_i - Z_parent.
+            low, high = (None if high is None else -high), (None if low is None else -low)
+        below, total = weight.integral_below(self._meter)
+        upper = below.shifted(high) if high is not None else Piecewise((), (total,))
+        if low is not None and high is not None and low >= high:
+            return Piecewise((), (_ZERO,))
+        return upper.minus(below.shifted(low)) if low is not None else upper

@@ -1,0 +1,1 @@
+"""Distances of answers: formulas over inputs, and which answers are near enough."""

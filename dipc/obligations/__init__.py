@@ -1,0 +1,1 @@
+"""Inequalities between a probability and what is required of it, decided."""

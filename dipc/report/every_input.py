@@ -1,0 +1,215 @@
+"""The report of `dipc check --inputs all`: what is proved of every real input, and by which inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from dipc.obligations.verdict import Verdict
+from dipc.report.claimed import event_text, program_text
+from dipc.report.numbers import agreement, rational, shown
+from dipc.report.page import Look, Page, Tone
+from dipc.report.text import failing_text, interval_text
+from dipc.report.vectors import assignment_text
+from dipc.sources.every_input.class_result import ClassResult, Method
+from dipc.sources.outcome import Report
+
+#: Classes of one verdict that are described; the others are counted.
+SHOWN_CLASSES = 4
+
+#: Inequalities of one class that are spelled out, and the longest closed form.
+_SHOWN_WALLS = 8
+_LONGEST = 160
+
+_TONES = {Verdict.ACCURATE: Tone.GOOD, Verdict.INACCURATE: Tone.BAD, Verdict.UNDECIDED: Tone.OPEN}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStatement:
+    """What was checked: the program as it was named, its constants, and the parts of the claim as they were written.
+    `scale` is the distance that is left open, `alpha` or `gamma`, None where none is; `numbers` the values of a
+    constant that is left open, such as `m >= 1`."""
+
+    program: str
+    constants: tuple[tuple[str, str], ...]
+    alpha: str
+    beta: str
+    gamma: str
+    scale: str | None
+    near: str
+    numbers: str | None = None
+
+
+def class_verdict_line(report: Report, statement: ClassStatement) -> str:
+    """The whole result in one sentence."""
+    counts = report.counts
+    if statement.numbers is not None:
+        return _numbers_line(report, statement)
+    classes = f"{counts.rows} class{'es' if counts.rows > 1 else ''}"
+    everywhere = f"every real input ({classes}), {_quantified(report, statement)}"
+    match report.verdict:
+        case Verdict.ACCURATE:
+            return f"accurate: {everywhere}"
+        case Verdict.INACCURATE:
+            tail = f", {counts.undecided} undecided" if counts.undecided else ""
+            return f"INACCURATE: {counts.inaccurate} of {classes} of inputs fail{_s(counts.inaccurate)}{tail}"
+        case Verdict.UNDECIDED:
+            rest = "; the claim holds on the others" if counts.accurate else ""
+            return f"UNDECIDED: {counts.undecided} of {classes} of inputs{rest}"
+    assert_never(report.verdict)
+
+
+def _numbers_line(report: Report, statement: ClassStatement) -> str:
+    """The result about every number of queries."""
+    match report.verdict:
+        case Verdict.ACCURATE:
+            everything = f"every {statement.numbers}, every real input, {_quantified(report, statement)}"
+            return f"accurate: {everything} (a union-bound proof)"
+        case Verdict.INACCURATE:
+            return f"INACCURATE: the claim does not hold for every {statement.numbers}"
+        case Verdict.UNDECIDED:
+            return f"UNDECIDED: whether the claim holds for every {statement.numbers}"
+    assert_never(report.verdict)
+
+
+def render_classes(report: Report, statement: ClassStatement, look: Look, *, times: bool = False) -> str:
+    """The whole report as text."""
+    page = Page(look)
+    page.line(class_verdict_line(report, statement), _TONES[report.verdict])
+    page.blank()
+    page.fields(_claim(report, statement))
+    rows = [row for row in report.rows if isinstance(row, ClassResult)]
+    if statement.numbers is not None:
+        _cases(page, [row for row in rows if row.verdict is Verdict.ACCURATE])
+        rows = [row for row in rows if row.verdict is not Verdict.ACCURATE]
+    _section(page, [row for row in rows if row.verdict is Verdict.INACCURATE], _refuted)
+    _section(page, [row for row in rows if row.verdict is Verdict.UNDECIDED], _undecided)
+    _section(page, [row for row in rows if row.verdict is Verdict.ACCURATE], _proved)
+    if times:
+        effort = report.effort
+        page.blank()
+        page.fields(
+            [
+                ("time", f"{effort.seconds:.2f} s"),
+                ("work", f"{_count(effort.measures, 'integral')}, {_count(effort.obligations, 'sign decision')}"),
+            ]
+        )
+    return page.text()
+
+
+def _quantified(report: Report, statement: ClassStatement) -> str:
+    eps = f"every eps in {interval_text(report.eps)}"
+    return eps if statement.scale is None else f"every {statement.scale} and {eps}"
+
+
+def _claim(report: Report, statement: ClassStatement) -> Iterable[tuple[str, str]]:
+    yield "program", program_text(statement.program, statement.constants)
+    yield "inputs", "all real inputs, by the answers of `ideal`"
+    if statement.numbers is not None:
+        yield "for every", f"integer {statement.numbers}"
+    yield "claim", f"Pr[{event_text(statement.near)}] ≥ 1 - beta, for every input u"
+    yield "alpha", "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
+    yield "beta", statement.beta
+    yield "gamma", "every gamma > 0" if statement.scale == "gamma" else statement.gamma
+    yield "eps", f"all of {interval_text(report.eps)}"
+    methods = [row.note.method for row in report.rows if isinstance(row, ClassResult) and row.note is not None]
+    parts = [f"{methods.count(method)} {text}" for method, text in _METHODS.items() if method in methods]
+    yield ("classes" if statement.numbers is None else "cases"), "; ".join(parts)
+
+
+_METHODS = {
+    Method.CORNER: "proved exactly, by the one input that is the hardest",
+    Method.BOUND: "proved by a lower bound of all its probabilities",
+    Method.UNION: "proved by a union bound over single comparisons",
+    Method.EMPTY: "without an input that far from other answers",
+    Method.WITNESS: "refuted by an input",
+    Method.NONE: "undecided",
+}
+
+
+def _section(page: Page, rows: Sequence[ClassResult], show: object) -> None:
+    assert callable(show)
+    for row in rows[:SHOWN_CLASSES]:
+        page.blank()
+        show(page, row)
+    if len(rows) > SHOWN_CLASSES:
+        page.blank()
+        page.line(f"{_count(len(rows) - SHOWN_CLASSES, 'more class')} {rows[0].verdict}; --format json has them all")
+
+
+def _cases(page: Page, rows: Sequence[ClassResult]) -> None:
+    """What is proved for which numbers of queries."""
+    if not rows:
+        return
+    page.blank()
+    notes = [row.note for row in rows if row.note is not None]
+    page.fields([(", ".join(note.where), _METHODS[note.method]) for note in notes])
+
+
+def _where(row: ClassResult) -> Iterable[tuple[str, str]]:
+    assert row.note is not None
+    walls = row.note.where
+    rest = f" and {len(walls) - _SHOWN_WALLS} more" if len(walls) > _SHOWN_WALLS else ""
+    yield "inputs", (", ".join(walls[:_SHOWN_WALLS]) + rest) if walls else "all"
+    if row.note.answer:
+        yield "answer", assignment_text(row.note.answer)
+
+
+def _refuted(page: Page, row: ClassResult) -> None:
+    found = row.counterexample
+    assert found is not None
+    page.line(f"class {row.row} fails", Tone.HEAD)
+    digits = agreement(found.probability, found.required)
+    beta = f" = 1 - beta, where beta = {row.beta}" if len(row.beta) <= _LONGEST else " = 1 - beta"
+    page.fields(
+        [
+            *_where(row),
+            ("input", assignment_text(row.input)),
+            ("alpha", row.alpha),
+            *([("gamma", row.gamma)] if row.gamma != "0" else []),
+            ("eps", rational(found.eps)),
+            ("probability", shown(*found.probability, digits)),
+            ("required", shown(*found.required, digits) + beta),
+            ("short by", shown(*found.margin)),
+            *([("fails for", f"eps in {failing_text(row.failing)}, at this input")] if row.failing else []),
+        ]
+    )
+
+
+def _undecided(page: Page, row: ClassResult) -> None:
+    page.line(f"class {row.row} is undecided", Tone.HEAD)
+    page.fields([*_where(row), ("reason", row.reason or "no reason was given")], label_width=len("probability"))
+
+
+def _proved(page: Page, row: ClassResult) -> None:
+    note = row.note
+    assert note is not None
+    page.line(f"class {row.row} holds", Tone.HEAD)
+    pairs = [*_where(row)]
+    if note.corner and note.exact:
+        pairs.append(("hardest at", assignment_text(note.corner)))
+    if note.probability is not None and note.beta is not None:
+        relation = "=" if note.exact else "≥"
+        product = note.variable != "eps"
+        pairs.append(("probability", f"{relation} {_form(note.probability, product)}"))
+        pairs.append(("beta", _form(note.beta, product)))
+        if product:
+            pairs.append(("for every", f"t = {note.variable} in {interval_text(note.range)}"))
+    page.fields(pairs, label_width=len("probability"))
+
+
+def _form(text: str, product: bool) -> str:
+    """A closed form, in t where it is a function of a product of eps."""
+    shown_text = text.replace("eps", "t") if product else text
+    return shown_text if len(text) <= _LONGEST else f"a form of {len(text)} characters; --format json has it"
+
+
+def _count(number: int, what: str) -> str:
+    ending = "es" if what.endswith("s") else "s"
+    return f"{number} {what}{'' if number == 1 else ending}"
+
+
+def _s(number: int) -> str:
+    """The ending of a verb whose subject is so many."""
+    return "s" if number == 1 else ""

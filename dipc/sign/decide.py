@@ -1,0 +1,168 @@
+"""Decide f >= 0 on an interval of eps, with a proof or with all the eps where it fails."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import LimitReached
+from dipc.sign.chart import Analysis, SignChart, analyze, chart_of, sign_of_form
+from dipc.sign.interval import Interval
+from dipc.sign.limits import Budget, SignLimits
+from dipc.sign.normal_form import NormalForm, normal_form
+from dipc.sign.root import Root, refine_within
+from dipc.sign.simplest import simplest_between
+
+#: A simpler counterexample is not worth more bits than this.
+_WITNESS_BITS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class PointProof:
+    """f at the only point of the interval is 0 or positive, as `sign` says."""
+
+    form: NormalForm
+    eps: Fraction
+    sign: int
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """f >= 0 on the whole interval.
+
+    The proof: None if f is the zero function; for an interval, the analysis: the product of its sign and of the signs
+    of the factors of odd multiplicity, none of which has a root inside, is positive.
+    """
+
+    proof: Analysis | PointProof | None
+
+
+@dataclass(frozen=True, slots=True)
+class RegionEnd:
+    """An end of a failure region: a rational end of the interval, an isolated root, or None for infinity."""
+
+    value: Fraction | Root | None
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRegion:
+    """f < 0 between the ends, except at the `punctures`, roots of even multiplicity where f = 0."""
+
+    lower: RegionEnd
+    upper: RegionEnd
+    punctures: tuple[Root, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fails:
+    """f < 0 exactly on the union of `regions`, and at `witness`.
+
+    The witness is the simplest rational in the regions, the one that the Stern-Brocot tree reaches first; or, where
+    simpler ones are too near to a root to be judged, the simplest in the parts between the isolating intervals. The
+    chart is that of the analysis, which is complete; None where the interval is a point.
+    """
+
+    witness: Fraction
+    regions: tuple[FailureRegion, ...]
+    chart: SignChart
+    analysis: Analysis | None
+
+
+Decision = Holds | Fails
+
+
+def decide_nonnegative(f: ExpPoly, interval: Interval, limits: SignLimits | None = None) -> Decision:
+    """Whether f >= 0 at all eps of the interval. Never wrong; raises LimitReached where the limits do not suffice."""
+    budget = Budget(limits or SignLimits())
+    if f.is_zero():
+        return Holds(None)
+    form = normal_form(f, budget)
+    if interval.is_point:
+        return _decide_point(form, interval, budget)
+    analysis = analyze(form, interval, budget, skip_even=True)
+    if analysis.left > 0 and not any(root.multiplicity % 2 for root in analysis.roots()):
+        return Holds(analysis)
+    if None in analysis.signs:
+        analysis = analyze(form, interval, budget, skip_even=False)
+    chart = chart_of(analysis, budget)
+    witness = _simplest_witness(form, chart, budget)
+    assert witness in interval
+    assert sign_of_form(form, witness, budget) < 0
+    return Fails(witness, _regions(chart), chart, analysis)
+
+
+def _decide_point(form: NormalForm, interval: Interval, budget: Budget) -> Decision:
+    eps = interval.lower
+    sign = sign_of_form(form, eps, budget)
+    if sign >= 0:
+        return Holds(PointProof(form, eps, sign))
+    end = RegionEnd(eps, closed=True)
+    return Fails(eps, (FailureRegion(end, end, ()),), SignChart(interval, (), (), sign, sign), None)
+
+
+def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
+    """The maximal intervals on which f < 0 but for punctures."""
+    interval = chart.interval
+    first = RegionEnd(interval.lower, closed=chart.lower_sign == -1)
+    last = RegionEnd(interval.upper, closed=chart.upper_sign == -1)
+    bounds = [first, *(RegionEnd(root, closed=False) for root in chart.roots), last]
+    regions: list[FailureRegion] = []
+    for gap, sign in enumerate(chart.signs):
+        if sign >= 0:
+            continue
+        if gap and chart.signs[gap - 1] < 0:
+            before = regions.pop()
+            region = FailureRegion(before.lower, bounds[gap + 1], (*before.punctures, chart.roots[gap - 1]))
+        else:
+            region = FailureRegion(bounds[gap], bounds[gap + 1], ())
+        regions.append(region)
+    return tuple(regions)
+
+
+def _simplest_witness(form: NormalForm, chart: SignChart, budget: Budget) -> Fraction:
+    """A rational of the chart's interval at which f < 0, as simple as said at `Fails`."""
+    candidates = [_simplest_in_gap(form, chart, gap, budget) for gap, sign in enumerate(chart.signs) if sign < 0]
+    return min(candidates, key=lambda x: (x.denominator, x.numerator))
+
+
+def _simplest_in_gap(form: NormalForm, chart: SignChart, gap: int, budget: Budget) -> Fraction:
+    """A rational at which f < 0 that is at least as simple as any in the gap, unless that takes too much precision."""
+    interval = chart.interval
+    left = chart.roots[gap - 1] if gap else None
+    right = chart.roots[gap] if gap < len(chart.roots) else None
+    low_closed = left is None and chart.lower_sign == -1
+    high_closed = right is None and chart.upper_sign == -1
+    cheap = budget.with_bits(_WITNESS_BITS)
+    halvings = 4
+    with suppress(LimitReached):
+        while True:
+            cheap.check_bits(halvings)
+            widest = simplest_between(
+                left.lower if left else interval.lower,
+                right.upper if right else interval.upper,
+                lower_closed=low_closed,
+                upper_closed=high_closed,
+            )
+            # Where the candidate lies in an isolating interval, it may be on the wrong side of the root.
+            if sign_of_form(form, widest, cheap) < 0:
+                return widest
+            if left and left.lower < widest < left.upper:
+                left = replace(left, lower=widest)
+                left = refine_within(left, left.width / (1 << halvings), cheap)
+            else:
+                assert right
+                assert right.lower < widest < right.upper
+                right = replace(right, upper=widest)
+                right = refine_within(right, right.width / (1 << halvings), cheap)
+            halvings *= 2
+    while True:
+        # f < 0 at the ends of isolating intervals too, but for roots that are exact.
+        low, low_closed = (left.upper, not left.is_exact) if left else (interval.lower, low_closed)
+        high, high_closed = (right.lower, not right.is_exact) if right else (interval.upper, high_closed)
+        if high is None or low < high or (low == high and low_closed and high_closed):
+            return simplest_between(low, high, lower_closed=low_closed, upper_closed=high_closed)
+        left = left and refine_within(left, left.width / 4, budget)
+        right = right and refine_within(right, right.width / 4, budget)

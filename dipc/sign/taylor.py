@@ -1,0 +1,200 @@
+"""Taylor models: a polynomial with integer coefficients and a proved distance to F on an interval.
+
+On [a, b] with middle m and half width r, F(m + r·u) for -1 <= u <= 1 is
+
+    Σ_k (μ + ν·u)^k · b^k · Σ_j c_jk·e^{-jm}·e^{-jr·u},     μ = m/b, ν = r/b, μ + ν = 1,
+
+and e^{-jr·u} is cut after the power n - 1 of u. The remainder is at most e^{jr}·(jr)^n/n!, so that of a term with
+e^{-jm} in front is at most e^{-ja}·(jr)^n/n!, which is below (r/a)^n *whatever j is*: its maximum over j is at
+ja = n, and n! > (n/e)^n. Hence an interval [a, 2a] gains a bit with every power, however large the exponents. The
+other bound used is (Jr)^n/n! with the largest exponent J. Terms too small to reach the last bit are left out whole.
+
+Everything is computed in fixed point; the errors of rounding are bounded in the l1 norm of the coefficients of u, in
+which multiplication by μ + ν·u has norm 1.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from math import factorial, lgamma, log, log2
+
+from dipc.sign.exponential import LOG2E_LOW, LOG2E_SCALE, growth_bits
+from dipc.sign.polynomial import Layout
+
+_LOG2 = log(2)
+
+
+@dataclass(frozen=True, slots=True)
+class TaylorModel:
+    """F on [lower, upper]: with p(u) = Σ coefficients[n]·u^n and unit = 2^-bits,
+
+    |F(m + r·u) - unit·p(u)| <= unit·value_error and |d/du of this difference| <= unit·slope_error for -1 <= u <= 1.
+    """
+
+    lower: Fraction
+    upper: Fraction
+    bits: int
+    order: int
+    coefficients: list[int]
+    value_error: int
+    slope_error: int
+
+
+def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, most: int) -> int | None:
+    """Some n <= most with (r/a)^n <= 2^-need or (Jr)^n/n! <= 2^-need, proved; about the least. None if none is found.
+
+    Needs 0 < lower <= upper.
+    """
+    if lower == upper or not layout.exponents[-1]:
+        return 1
+    an, ad, bn, bd = lower.numerator, lower.denominator, upper.numerator, upper.denominator
+    # r = width/(2·ad·bd)
+    width = bn * ad - an * bd
+    by_ratio = most + 1
+    if width < 2 * an * bd:
+        # 16·log2(a/r), rounded down
+        gain = ((2 * an * bd) ** 16 // width**16).bit_length() - 1
+        if gain > 0:
+            by_ratio = min(by_ratio, -(-16 * need // gain))
+    reach, scale = layout.exponents[-1] * width, 2 * ad * bd
+    by_factorial = _guess_order(log2(reach) - log2(scale), need, by_ratio)
+    while by_factorial < by_ratio:
+        if reach**by_factorial << need <= factorial(by_factorial) * scale**by_factorial:
+            return by_factorial
+        by_factorial += 1
+    return by_ratio if by_ratio <= most else None
+
+
+def _guess_order(log_reach: float, need: int, most: int) -> int:
+    """About the least n <= most with x^n/n! <= 2^-need, where log_reach = log2(x). To be proved by the caller."""
+    low = high = 1 if log_reach < 0 else int(2.0 ** min(log_reach, 40.0)) + 1
+    while high < most and high * log_reach - lgamma(high + 1) / _LOG2 > -need:
+        low, high = high, 2 * high
+    while low < high:
+        middle = (low + high) // 2
+        if middle * log_reach - lgamma(middle + 1) / _LOG2 > -need:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def needed_bits(layout: Layout, upper: Fraction, bits: int) -> int:
+    """The `need` of `least_order` for a model on [.., upper] with unit 2^-bits: a remainder below a unit."""
+    return max(1, layout.size_bits(upper.numerator, upper.denominator) + bits + 2)
+
+
+def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, need: int, order: int) -> TaylorModel:
+    """The model with a unit of about 2^-bits; `need` and `order` as found by `needed_bits` and `least_order`."""
+    middle, radius = (lower + upper) / 2, (upper - lower) / 2
+    an, ad = lower.numerator, lower.denominator
+    rn, rd = radius.numerator, radius.denominator
+    bn, bd = upper.numerator, upper.denominator
+    degree = layout.degree
+    # Leave out the exponents j with e^{-ja} <= 2^-(need + 2): all of these terms together are below 1/16 unit, and
+    # their derivatives in u, Σ |c|·t^k·(k·r/a + r·j)·e^{-ja}, below (r/a)·(degree + ja)/16 units, decreasing in ja.
+    cut = -(-(need + 2) * LOG2E_SCALE * ad // (LOG2E_LOW * an))
+    kept = bisect_left(layout.exponents, cut)
+    dropped_slope = 0
+    if kept < len(layout.exponents):
+        ratio = rn * ad // (rd * an) + 1
+        dropped_slope = ratio * (degree + layout.exponents[kept] * an // ad + 1) // 16 + 1
+    top = layout.exponents[kept - 1]
+    growth = growth_bits(top * rn, rd)
+    # One unit pays for all roundings: see the errors below.
+    errors = (layout.power_errors[kept - 1] + 1) * layout.count + (order + degree + 1) * 4 * (degree + 1)
+    guard = errors.bit_length()
+    fine = bits + growth + guard
+    height = [0, *((bn**k // bd**k + 1).bit_length() for k in range(1, degree + 1))]
+    work = max(64, fine + max(map(int.__add__, height, layout.coefficient_bits)))
+    powers = layout.powers(middle.numerator, middle.denominator, work, kept)
+    mu_n, mu_d = (middle / upper).as_integer_ratio() if degree else (0, 1)
+    nu_n, nu_d = (radius / upper).as_integer_ratio() if degree else (0, 1)
+    result: list[int] = []
+    for k in range(degree, -1, -1):
+        if result:
+            # times μ + ν·u: at most one unit of rounding for each coefficient
+            raised = [mu_n * c // mu_d for c in result]
+            raised.append(0)
+            for n, c in enumerate(result):
+                raised[n + 1] += nu_n * c // nu_d
+            result = raised
+        positions, coefficients = layout.columns[k]
+        if not coefficients:
+            continue
+        series = _series(layout, positions, coefficients, powers, kept, order, work - fine - height[k], rn, rd)
+        if k:
+            up, down = bn**k, bd**k << height[k]
+            series = [c * up // down for c in series]
+        if len(result) < len(series):
+            result.extend([0] * (len(series) - len(result)))
+        for n, c in enumerate(series):
+            result[n] += c
+    return _rounded(lower, upper, bits, order, result, growth + guard, dropped_slope, degree)
+
+
+def _series(
+    layout: Layout,
+    positions: list[int],
+    coefficients: list[int],
+    powers: list[int],
+    kept: int,
+    order: int,
+    shift: int,
+    rn: int,
+    rd: int,
+) -> list[int]:
+    """The coefficients of u^n, n < order, of Σ_j c_j·e^{-jm}·e^{-jr·u}, in units 2^-(work - shift).
+
+    c·Z is off by at most c times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that
+    error, and one for rounding; the factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Then one more each.
+    """
+    exponents = layout.exponents
+    if positions[-1] >= kept:
+        count = bisect_left(positions, kept)
+        positions, coefficients = positions[:count], coefficients[:count]
+    values = [c * powers[i] >> shift for i, c in zip(positions, coefficients, strict=True)]
+    if order == 1:
+        return [sum(values)]
+    steps = [-exponents[i] for i in positions]
+    result = [sum(values)]
+    numerator = denominator = 1
+    for n in range(1, order):
+        values = list(map(int.__mul__, values, steps))
+        numerator *= rn
+        denominator *= n * rd
+        result.append(sum(values) * numerator // denominator)
+    return result
+
+
+def _rounded(
+    lower: Fraction,
+    upper: Fraction,
+    bits: int,
+    order: int,
+    fine: list[int],
+    extra: int,
+    dropped_slope: int,
+    degree: int,
+) -> TaylorModel:
+    """Round the coefficients from units 2^-(bits + extra) to a few bits below 2^-bits, and cut negligible ones."""
+    keep = len(fine).bit_length() + 2
+    if extra > keep:
+        move = extra - keep
+        coefficients = [c >> move for c in fine]
+    else:
+        keep = extra
+        coefficients = fine
+    unit = 1 << keep
+    # Powers of u above the first that together stay below a unit only make the tests below dearer.
+    spare = unit
+    while len(coefficients) > 1 and abs(coefficients[-1]) <= spare:
+        spare -= abs(coefficients.pop())
+    # Values: rounding in the series and of the coefficients, the remainder, terms left out, powers of u cut.
+    value_error = 3 * unit
+    # A power u^n multiplies an error by at most n in the derivative; the remainder's derivative is at most
+    # order + degree times the bound for the remainder.
+    slope_error = (4 * (order + degree) + dropped_slope + 1) * unit
+    return TaylorModel(lower, upper, bits + keep, order, coefficients, value_error, slope_error)

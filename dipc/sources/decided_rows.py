@@ -1,0 +1,116 @@
+"""Decided rows in a few bytes each: rows with the same claim, probability and verdict share one outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.claim.claim import Terms
+from dipc.obligations.decide import Settled
+from dipc.obligations.verdict import Verdict
+from dipc.sources.outcome import Counts, RowResult, Rows
+from dipc.tables.packed import NumberList, Row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What was found for a row: what is claimed there, the probability (None where a limit was reached), the verdict.
+    The parts are compared by identity: equal ones are the same object."""
+
+    terms: Terms
+    probability: ClosedForm | None
+    settled: Settled
+
+
+@dataclass(frozen=True, slots=True)
+class RowNames:
+    """The names of a program's inputs and outputs, in order."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def result(self, row: Row, outcome: Outcome) -> RowResult:
+        """The row as the report shows it."""
+        terms, settled = outcome.terms, outcome.settled
+        return RowResult(
+            row=row.number,
+            input={name: cell.text for name, cell in zip(self.inputs, row.inputs, strict=True)},
+            output={name: cell.text for name, cell in zip(self.outputs, row.outputs, strict=True) if cell is not None},
+            alpha=terms.alpha_text,
+            beta_form=terms.beta,
+            gamma=terms.gamma.text,
+            verdict=settled.verdict,
+            closed_form=outcome.probability,
+            vacuous=terms.vacuous,
+            counterexample=settled.counterexample,
+            failing=settled.failing,
+            reason=settled.reason,
+        )
+
+
+class DecidedRows(Rows):
+    """The first rows of a table with their outcomes; a RowResult is made when it is asked for."""
+
+    def __init__(self, table: Sequence[Row], names: RowNames) -> None:
+        self._table = table
+        self._names = names
+        self._outcomes: list[Outcome] = []
+        self._place: dict[tuple[int, int, int], int] = {}
+        self._numbers = NumberList()
+
+    def append(self, outcome: Outcome) -> None:
+        """Add the outcome of the next row."""
+        key = (id(outcome.terms), id(outcome.probability), id(outcome.settled))
+        place = self._place.get(key)
+        if place is None:
+            place = self._place[key] = len(self._outcomes)
+            self._outcomes.append(outcome)  # which keeps the three objects alive, and their identities with them
+        self._numbers.append(place)
+
+    @property
+    def counts(self) -> Counts:
+        numbers = [0] * len(self._outcomes)
+        for place in self._numbers:
+            numbers[place] += 1
+        by_verdict = dict.fromkeys(Verdict, 0)
+        vacuous = 0
+        for number, outcome in zip(numbers, self._outcomes, strict=True):
+            by_verdict[outcome.settled.verdict] += number
+            vacuous += number if outcome.terms.vacuous else 0
+        return Counts(
+            len(self),
+            by_verdict[Verdict.ACCURATE],
+            by_verdict[Verdict.INACCURATE],
+            by_verdict[Verdict.UNDECIDED],
+            vacuous,
+        )
+
+    def select(self, verdict: Verdict) -> Iterator[RowResult]:
+        wanted = [outcome.settled.verdict is verdict for outcome in self._outcomes]
+        for at, place in enumerate(self._numbers):
+            if wanted[place]:
+                yield self._names.result(self._table[at], self._outcomes[place])
+
+    @property
+    def outcomes(self) -> tuple[Sequence[Outcome], NumberList]:
+        """The distinct outcomes, and for each row the number of its own among them."""
+        return self._outcomes, self._numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[RowResult]:
+        for row, place in zip(self._table, self._numbers, strict=False):  # an interrupted check has fewer outcomes
+            yield self._names.result(row, self._outcomes[place])
+
+    @overload
+    def __getitem__(self, at: int) -> RowResult: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[RowResult, ...]: ...
+    def __getitem__(self, at: int | slice) -> RowResult | tuple[RowResult, ...]:
+        if isinstance(at, slice):
+            return tuple(self[index] for index in range(*at.indices(len(self))))
+        index = range(len(self))[at]
+        return self._names.result(self._table[index], self._outcomes[self._numbers[index]])

@@ -1,0 +1,97 @@
+"""The classes of all real inputs: for each answer of det the convex sets of inputs with that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from dipc.algebra.limits import LimitReached
+from dipc.chain.affine import Affine
+from dipc.chain.answers import finite_values, same_value
+from dipc.chain.symbolic import is_symbolic
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.exits.program import Program
+from dipc.ideal.ideal import Ideal, Region
+from dipc.lang.core import IntType, Value
+
+#: Combinations of finite inputs, each with real inputs of its own.
+MOST_COMBINATIONS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class InputClass:
+    """The inputs of one region, for these finite inputs. `others` are the other regions whose finite outputs are the
+    same, `rivals` those whose finite outputs differ. `alone` says that det has no other answer at all, so that dd is
+    infinite; `restless` that the answer changes between inputs of the class as near to each other as one likes (see
+    `classes`)."""
+
+    finite: Mapping[int, Value]
+    region: Region
+    others: tuple[Region, ...]
+    rivals: tuple[Region, ...]
+    alone: bool
+    restless: bool
+
+
+def classes(ideal: Ideal) -> Iterator[InputClass]:
+    """The classes in the order of the ideal's paths; together they are all inputs.
+
+    A class is `restless` if an output is a form that grows along some direction, and no other region has the same
+    finite outputs: then every step in that direction leads to another value or to other finite outputs.
+    Raises DiagnosticError for programs with int inputs, LimitReached for too many finite ones.
+    """
+    core = ideal.program.core
+    _require_reals(ideal.program)
+    finite_slots = [core.slots[slot] for slot in ideal.finite_inputs]
+    domains = [finite_values(slot) for slot in finite_slots]
+    if prod(map(len, domains)) > MOST_COMBINATIONS:
+        raise LimitReached("combinations", f"the finite inputs have more than {MOST_COMBINATIONS} combinations")
+    by_finite = [
+        (finite, ideal.regions(finite))
+        for values in product(*domains)
+        for finite in [{slot.index: value for slot, value in zip(finite_slots, values, strict=True)}]
+    ]
+    every = [region for _, regions in by_finite for region in regions]
+    constant = all(not (isinstance(v, Affine) and v.inputs) for region in every for v in region.answer)
+    alone = constant and all(_same_answer(region, every[0]) for region in every)
+    for finite, regions in by_finite:
+        for region in regions:
+            others = tuple(other for other in regions if other is not region and _same_finite(region, other))
+            rivals = tuple(other for other in regions if not _same_finite(region, other))
+            grows = any(isinstance(value, Affine) and value.inputs for value in region.answer)
+            yield InputClass(finite, region, others, rivals, alone, grows and not others)
+
+
+def _same_finite(left: Region, right: Region) -> bool:
+    pairs = zip(left.answer, right.answer, strict=True)
+    return all(isinstance(a, Affine) or isinstance(b, Affine) or same_value(a, b) for a, b in pairs)
+
+
+def _same_answer(left: Region, right: Region) -> bool:
+    pairs = zip(left.answer, right.answer, strict=True)
+    return all(a == b if isinstance(a, Affine) or isinstance(b, Affine) else same_value(a, b) for a, b in pairs)
+
+
+def _require_reals(program: Program) -> None:
+    core = program.core
+    whole = [core.slots[slot] for slot in core.inputs if isinstance(core.slots[slot].type, IntType)]
+    if whole:
+        raise DiagnosticError(
+            Diagnostic(
+                "E1203",
+                f"`--inputs all` is about real inputs, and `{whole[0].name}` is an int",
+                core.source.excerpt(whole[0].span),
+                "declared here",
+                (f'give finitely many integers, such as --inputs "{whole[0].name} = -3..3"',),
+            )
+        )
+    if not any(is_symbolic(core.slots[slot].type) for slot in core.inputs):
+        raise DiagnosticError(
+            Diagnostic(
+                "E1204",
+                "`--inputs all` is about real inputs, and the program has none",
+                notes=("leave `--inputs` out: finite inputs are enumerated",),
+            )
+        )

@@ -1,0 +1,190 @@
+"""Corners: inputs at which several walls are met at once, as a function of the distance alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dipc.sources.every_input.halfspaces import Moving, number, patient, rational
+
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Corner:
+    """The input u(alpha) = base + alpha·slope, a value for every real input by slot."""
+
+    base: Mapping[int, Fraction]
+    slope: Mapping[int, Fraction]
+
+    def at(self, alpha: Fraction) -> dict[int, Fraction]:
+        return {slot: value + alpha * self.slope[slot] for slot, value in self.base.items()}
+
+
+def corner(
+    walls: Sequence[Moving], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
+) -> Corner | None:
+    """An input behind all walls at which every wall of `tight` is met: form = alpha·step.
+
+    With a number `alpha` it is so at this alpha (and the slope is 0); with None at every alpha >= 0. None where no such
+    input was found: then there is none, but for an alpha left open, where one that is not linear in alpha may exist.
+    """
+    met = sorted(set(tight))
+    found = _eliminated(walls, met, slots, alpha)
+    if found is not None and _behind(walls, met, found, alpha):
+        return found
+    found = _solved(walls, met, slots, alpha)
+    return found if found is not None and _behind(walls, met, found, alpha) else None
+
+
+def _behind(walls: Sequence[Moving], met: Sequence[int], found: Corner, alpha: Fraction | None) -> bool:
+    """Whether u(alpha) is where it should be: for every alpha >= 0, form(u(alpha)) - alpha·step is linear in alpha, and
+    not negative if neither its value at 0 nor its slope is."""
+    tight = set(met)
+    for k, wall in enumerate(walls):
+        start = wall.form.at(found.base)
+        rise = sum((c * found.slope[slot] for slot, c in wall.form.inputs), _ZERO) - wall.step
+        if alpha is not None:
+            start, rise = start + alpha * rise, _ZERO
+        if start < 0 or rise < 0 or (k in tight and (start or rise)):
+            return False
+    return True
+
+
+def _eliminated(
+    walls: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
+) -> Corner | None:
+    """The solution of the equations in which the inputs that they leave free are 0; None where there is none."""
+    # Each row: coefficients by slot, and the right side as (constant, multiple of alpha).
+    solved: dict[int, tuple[dict[int, Fraction], Fraction, Fraction]] = {}
+    for k in met:
+        wall = walls[k]
+        coefficients = dict(wall.form.inputs)
+        constant, multiple = -wall.form.constant, wall.step
+        if alpha is not None:
+            constant, multiple = constant + alpha * multiple, _ZERO
+        for slot in list(coefficients):
+            if slot in solved and slot in coefficients:
+                factor = coefficients[slot]
+                row, row_constant, row_multiple = solved[slot]
+                _subtract(coefficients, row, factor)
+                constant -= factor * row_constant
+                multiple -= factor * row_multiple
+        if not coefficients:
+            if constant or multiple:
+                return None
+            continue
+        pivot, scale = next(iter(coefficients.items()))
+        row = {slot: c / scale for slot, c in coefficients.items()}
+        constant, multiple = constant / scale, multiple / scale
+        for other, (others, other_constant, other_multiple) in list(solved.items()):
+            if pivot in others:
+                factor = others[pivot]
+                _subtract(others, row, factor)
+                solved[other] = (others, other_constant - factor * constant, other_multiple - factor * multiple)
+        solved[pivot] = (row, constant, multiple)
+    base = {slot: solved[slot][1] if slot in solved else _ZERO for slot in slots}
+    slope = {slot: solved[slot][2] if slot in solved else _ZERO for slot in slots}
+    return Corner(base, slope)
+
+
+def _subtract(target: dict[int, Fraction], row: Mapping[int, Fraction], factor: Fraction) -> None:
+    for slot, c in row.items():
+        left = target.get(slot, _ZERO) - factor * c
+        if left:
+            target[slot] = left
+        else:
+            target.pop(slot, None)
+
+
+def _solved(walls: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None) -> Corner | None:
+    """A corner by linear programming, over base and slope together."""
+    import z3
+
+    tight = set(met)
+    base = {slot: z3.Real(f"b{slot}") for slot in slots}
+    slope = {slot: z3.Real(f"w{slot}") for slot in slots}
+    solver = patient(z3.SolverFor("QF_LRA"))
+    for k, wall in enumerate(walls):
+        start = z3.Sum([number(wall.form.constant), *(number(c) * base[slot] for slot, c in wall.form.inputs)])
+        if alpha is not None:
+            parts = [start - number(alpha * wall.step)]
+        else:
+            rise = z3.Sum([number(-wall.step), *(number(c) * slope[slot] for slot, c in wall.form.inputs)])
+            parts = [start, rise]
+        for part in parts:
+            solver.add(part == 0 if k in tight else part >= 0)
+    if solver.check() != z3.sat:
+        return None
+    model = solver.model()
+    values = [
+        {slot: rational(model.eval(variable, model_completion=True)) for slot, variable in by.items()}
+        for by in (base, slope)
+    ]
+    if alpha is not None:
+        values[1] = dict.fromkeys(slots, _ZERO)
+    return Corner(*values)
+
+
+def least(
+    form_walls: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction
+) -> dict[int, Fraction] | None:
+    """An input behind all walls at this alpha where `form` is least, or as small as the solver found; None where there
+    is none. Nothing is proved of it."""
+    import z3
+
+    variables = {slot: z3.Real(f"u{slot}") for slot in slots}
+
+    def term(wall: Moving) -> object:
+        return z3.Sum([number(wall.form.constant), *(number(c) * variables[slot] for slot, c in wall.form.inputs)])
+
+    optimizer = patient(z3.Optimize())
+    for wall in form_walls:
+        optimizer.add(term(wall) >= number(alpha * wall.step))
+    optimizer.minimize(term(form))
+    if optimizer.check() != z3.sat:
+        return None
+    model = optimizer.model()
+    return {slot: rational(model.eval(variable, model_completion=True)) for slot, variable in variables.items()}
+
+
+def greatest_alpha(walls: Sequence[Moving]) -> Fraction | None:
+    """The greatest alpha at which some input is behind all walls; None where it grows without bound, or none is known.
+
+    The number given is proved to be an upper bound: weights with Σ weight·form constant and Σ weight·step = 1 give
+    alpha <= Σ weight·form (Farkas). Below 0: no input is behind the walls at all.
+    """
+    import z3
+
+    weights = [z3.Real(f"w{k}") for k in range(len(walls))]
+    optimizer = patient(z3.Optimize())
+    optimizer.add(*(weight >= 0 for weight in weights))
+    sums: dict[int, list[object]] = {}
+    for weight, wall in zip(weights, walls, strict=True):
+        for slot, c in wall.form.inputs:
+            sums.setdefault(slot, []).append(number(c) * weight)
+    for terms in sums.values():
+        optimizer.add(z3.Sum(terms) == 0)
+    pairs = list(zip(weights, walls, strict=True))
+    optimizer.add(z3.Sum([number(_ZERO), *(number(wall.step) * w for w, wall in pairs)]) == 1)
+    optimizer.minimize(z3.Sum([number(_ZERO), *(number(wall.form.constant) * w for w, wall in pairs)]))
+    if optimizer.check() != z3.sat:
+        return None
+    model = optimizer.model()
+    found = [rational(model.eval(w, model_completion=True)) for w in weights]
+    return certified(walls, found)
+
+
+def certified(walls: Sequence[Moving], weights: Sequence[Fraction]) -> Fraction | None:
+    """The upper bound on alpha that these weights prove, None where they prove none."""
+    if any(weight < 0 for weight in weights):
+        return None
+    total: dict[int, Fraction] = {}
+    step = constant = _ZERO
+    for weight, wall in zip(weights, walls, strict=True):
+        step += weight * wall.step
+        constant += weight * wall.form.constant
+        for slot, c in wall.form.inputs:
+            total[slot] = total.get(slot, _ZERO) + weight * c
+    return constant / step if step > 0 and not any(total.values()) else None

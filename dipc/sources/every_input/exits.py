@@ -1,0 +1,193 @@
+"""The exits of a program as conjunctions over centered noises, with slacks that depend on the inputs.
+
+A constraint A·X + D·u + b >= 0 over noises X with means mu(u) is A·N + s(u) >= 0 over the noises N = X - mu(u), whose
+law is that of noise with mean 0: `slack` s(u) = b + D·u + A·mu(u), and nothing else depends on u.
+
+**Monotonicity.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows: the event only grows,
+as a set of values of N. Exits exclude each other and their weights are not negative, so a sum of weight·Pr over exits
+is bounded below by the same sum at lower bounds of all slacks, exit by exit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dipc.algebra.limits import LimitReached
+from dipc.algebra.quotient import Closed
+from dipc.chain.affine import Affine, Terms, combination
+from dipc.chain.answers import same_value
+from dipc.chain.chain import ExitState
+from dipc.chain.component import ComponentTemplate
+from dipc.chain.constraints import Constraint
+from dipc.chain.event import EventTemplate, template
+from dipc.chain.explore import ExploreLimits, explore
+from dipc.chain.symbolic import is_symbolic
+from dipc.exits.program import Program
+from dipc.exits.reaching import exit_weights
+from dipc.ideal.ideal import Region
+from dipc.lang.core import Value
+from dipc.measure import event as exact
+
+_ZERO = Fraction(0)
+_ONE = Fraction(1)
+
+#: States of a chain towards all answers at once; with more, each answer is explored by itself.
+MOST_SHARED = 20_000
+
+#: Exits to other answers that are looked at to bound one from below.
+MOST_OTHERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Halfspace:
+    """Σ coefficient · N[place] + slack(u) + radius·gamma >= 0; radius is 1 for the ball of an output, else 0."""
+
+    coefficients: Terms
+    slack: Affine
+    radius: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Noises that depend on each other. `noises` are centered, but for integer ones, whose mean no input moves."""
+
+    noises: tuple[exact.Noise, ...]
+    halfspaces: tuple[Halfspace, ...]
+
+    def event(self, slacks: Mapping[Halfspace, Fraction]) -> exact.Event:
+        """The event with these slacks (the radius included)."""
+        return exact.Event(
+            self.noises, tuple([exact.Constraint(half.coefficients, slacks[half]) for half in self.halfspaces])
+        )
+
+    @property
+    def continuous(self) -> bool:
+        return all(noise.family is not exact.Family.DISCRETE_LAPLACE for noise in self.noises)
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """One way to det's answer: reached where `guards` hold of the inputs, with probability `weight` (None: 1) times the
+    measures of the independent `parts`. `points` are the outputs that are no noise: how far each is from det's.
+    `in_balls` says that some output is continuous noise, which is equal to det's with probability 0."""
+
+    guards: tuple[Constraint, ...]
+    weight: Closed | None
+    points: tuple[Affine, ...]
+    in_balls: bool
+    parts: tuple[Part, ...]
+
+
+class ExitFinder:
+    """Finds the exits of one program. All of them are explored at once where that can be done, because answers share
+    most of the way; a program with too many is explored towards each answer."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._whole: tuple[Mapping[int, Value], _Explored | None] | None = None
+
+    def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[Exit, ...]:
+        """All ways in which the program gives the region's answer, for these finite inputs.
+
+        For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at u.
+        Raises Undecided past a limit and DiagnosticError for programs that go wrong.
+        """
+        core = self._program.core
+        wanted: dict[int, Value] = {}
+        centers: dict[int, Affine] = {}
+        for slot, value in zip(core.outputs, region.answer, strict=True):
+            if isinstance(value, Affine):
+                centers[slot] = value
+            elif is_symbolic(core.slots[slot].type):
+                assert isinstance(value, Fraction)
+                centers[slot] = Affine.number(value)
+            else:
+                wanted[slot] = value
+        explored = self._everything(finite) or self._explore(finite, wanted)
+        found = []
+        for state in explored.exits:
+            if all(same_value(state.outputs[slot], value) for slot, value in wanted.items()):
+                event = template(core, state, centers)
+                if event.possible:
+                    found.append(_exit(event, centers, explored.weights.get(state.node)))
+        return tuple(found)
+
+    def others(self, finite: Mapping[int, Value], region: Region) -> tuple[Exit, ...] | None:
+        """All exits to other answers than the region's; None where outputs are not all finite, or exits too many."""
+        core = self._program.core
+        explored = self._everything(finite)
+        if explored is None or len(explored.exits) > MOST_OTHERS:
+            return None
+        wanted: dict[int, Value] = {}
+        for slot, value in zip(core.outputs, region.answer, strict=True):
+            if isinstance(value, Affine) or is_symbolic(core.slots[slot].type):
+                return None
+            wanted[slot] = value
+        return tuple(
+            _exit(template(core, state), {}, explored.weights.get(state.node))
+            for state in explored.exits
+            if not all(same_value(state.outputs[slot], value) for slot, value in wanted.items())
+        )
+
+    def _everything(self, finite: Mapping[int, Value]) -> _Explored | None:
+        if self._whole is None or self._whole[0] != finite:
+            limits = replace(self._program.limits.explore, states=min(MOST_SHARED, self._program.limits.explore.states))
+            try:
+                self._whole = finite, self._explore(finite, None, limits)
+            except LimitReached:
+                self._whole = finite, None
+        return self._whole[1]
+
+    def _explore(
+        self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, limits: ExploreLimits | None = None
+    ) -> _Explored:
+        program = self._program
+        weights = program.choices.settled()
+        observed = program.core.outputs
+        within = limits or program.limits.explore
+        chain = explore(program.flow, finite, wanted, within, observed=observed, possible=weights.possible)
+        return _Explored(chain.exits, exit_weights(chain, weights, program.limits.measure.terms))
+
+
+@dataclass(frozen=True, slots=True)
+class _Explored:
+    exits: tuple[ExitState, ...]
+    weights: Mapping[int, Closed]
+
+
+def _exit(event: EventTemplate, centers: Mapping[int, Affine], weight: Closed | None) -> Exit:
+    return Exit(
+        event.guards,
+        weight,
+        tuple([form - centers[slot] for slot, form in event.points]),
+        bool(event.random_balls),
+        tuple([_part(part, centers) for part in event.components]),
+    )
+
+
+def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> Part:
+    noises: list[exact.Noise] = []
+    means: list[Affine] = []
+    for noise in component.noises:
+        mean = Affine((), noise.inputs, noise.constant)
+        if noise.family is exact.Family.DISCRETE_LAPLACE:
+            assert mean.is_number, "integer noise is moved by integer inputs, which are refused before"
+            noises.append(exact.Noise(noise.family, noise.rate, mean.constant))
+            means.append(Affine.number(_ZERO))
+        else:
+            noises.append(exact.Noise(noise.family, noise.rate, _ZERO))
+            means.append(mean)
+    halfspaces: list[Halfspace] = []
+    for bound in component.bounds:
+        centered = [(coefficient, means[place]) for place, coefficient in bound.coefficients]
+        fixed = Affine((), bound.inputs, bound.constant) if bound.fixed is None else Affine.number(bound.fixed.constant)
+        slack = combination([(_ONE, fixed), *centered], _ZERO)
+        if bound.ball is None:
+            halfspaces.append(Halfspace(bound.coefficients, slack, 0))
+        else:
+            off = slack - centers[bound.ball]
+            halfspaces.append(Halfspace(bound.coefficients, off, 1))
+            halfspaces.append(Halfspace(bound.negated, -off, 1))
+    return Part(tuple(noises), tuple(dict.fromkeys(halfspaces)))

@@ -1,0 +1,283 @@
+"""Claims about all distances at once: beta as a function of the single product t = distance·eps.
+
+Where every slack of an event is a multiple of the distance, N·eps and distance·eps are all that the probability depends
+on: Pr(distance, eps) = p(distance·eps), as a noise of rate a·eps at distance x has the law of eps·N at eps·x. If beta,
+too, is a function of t = distance·eps, one obligation in t decides all distances > 0 and all eps together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.form import Form
+from dipc.claim.claim import Claim, Given, Terms, mentions, resolve_claim
+from dipc.claim.expression import ClaimExpression
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.exits.program import Program
+from dipc.lang.ast import Binary, BinaryOp, Call, Expr, Name, Number, Unary
+from dipc.lang.core import CoreProgram
+from dipc.sign import Interval
+from dipc.sign.piecewise import BetaForm
+from dipc.sources.free_gamma import is_free
+from dipc.tables.cells import INFINITY, Cell, value_text
+from dipc.tables.table import Row, Table
+
+_NO_TABLE = Table("all inputs", (), frozenset(), {})
+
+#: Functions of claims that select from their arguments.
+_SELECTING = frozenset({"min", "max", "abs"})
+
+
+class Scale(Enum):
+    """The distance that is left open: which one is multiplied by eps in t."""
+
+    ALPHA = "alpha"
+    GAMMA = "gamma"
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The claim for every value of the distance `scale`: `alpha` is a number, or None for dd(u), which is left open;
+    gamma = `gamma_base` + `gamma_rate`·distance. `beta` is beta as a function of t, None where it is none: `reason`."""
+
+    scale: Scale
+    alpha: Fraction | None
+    gamma_base: Fraction
+    gamma_rate: Fraction
+    beta: BetaForm | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The claim at one alpha (None: infinity) and one gamma, with beta as a function of eps."""
+
+    alpha: Fraction | None
+    gamma: Fraction
+    beta: BetaForm
+
+
+class ClassClaim:
+    """The claim about all inputs, from the options and the program's claim block; a table has no part in it."""
+
+    def __init__(self, program: Program, beta: Given, alpha: Given, gamma: Given, eps: Given) -> None:
+        """Raises DiagnosticError for what cannot be read, or is not about all inputs."""
+        self.free_gamma = is_free(program, gamma)
+        core = program.core
+        self._program: CoreProgram = core
+        self._given: dict[str, Given] = {"beta": beta, "alpha": alpha, "gamma": gamma}
+        self._claim: Claim = resolve_claim(
+            core, _NO_TABLE, beta=beta, alpha=alpha, gamma=0 if self.free_gamma else gamma, eps=eps
+        )
+        self.intervals: tuple[Interval, ...] = self._claim.intervals
+        if self._claim.beta is None:
+            notes = ("give `--beta EXPR`, or `beta:` in the program's claim block",)
+            raise DiagnosticError(Diagnostic("E0601", "no beta is given", notes=notes))
+        self.beta: ClaimExpression = self._claim.beta
+        self.gamma: ClaimExpression | None = None if self.free_gamma else self._claim.gamma
+        self.alpha: ClaimExpression | None = self._claim.alpha
+        found = self.alpha
+        if found is not None and mentions(found.tree, "gamma"):
+            together = "to let both grow together, let gamma depend on alpha: `--alpha dd --gamma alpha`"
+            raise found.error("E1211", "for all inputs alpha is `dd` or a number", found.tree, "", together)
+        self.at_distance = found is None or (isinstance(found.tree, Name) and found.tree.name == "dd")
+        if self.free_gamma and self.at_distance:
+            advice = ("give alpha a number, such as --alpha 0", "or let gamma depend on it: --gamma alpha")
+            raise DiagnosticError(Diagnostic("E1201", "alpha and gamma cannot both be left open", notes=advice))
+        self._open: Open | None = None
+        self.alpha_text = "dd" if self.at_distance else str(self._alpha_number())
+
+    @property
+    def gamma_moves(self) -> bool:
+        """Whether gamma grows with the distance that is left open."""
+        return self.is_open and bool(self.open().gamma_rate)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a distance is left open: dd(u), or gamma."""
+        return self.at_distance or self.free_gamma
+
+    def without_distance(self) -> Fixed:
+        """The claim with a number for alpha; raises DiagnosticError where beta has no exact meaning."""
+        return self._fixed(None)
+
+    def at_number(self, distance: Fraction | None) -> Fixed:
+        """The claim for inputs with this dd(u), where alpha is that; None is infinity."""
+        return self._fixed(INFINITY if distance is None else Cell(distance, value_text(distance)))
+
+    def _fixed(self, distance: Cell | None) -> Fixed:
+        terms: Terms = self._claim.terms(Row(1, (), (), None, None, None, distance))
+        assert isinstance(terms.gamma.value, Fraction)
+        return Fixed(terms.alpha, terms.gamma.value, terms.beta)
+
+    def open(self) -> Open:
+        """The claim with its distance left open; raises DiagnosticError for a gamma that is neither a number nor a
+        multiple of the distance."""
+        if self._open is None:
+            self._open = self._opened()
+        return self._open
+
+    def names(self) -> dict[str, Form]:
+        """What the names in beta stand for, a distance that is left open as the infinite one of `Form`."""
+        names = dict(self._claim.constants)
+        far = Form.infinite()
+        if self.free_gamma:
+            return names | {"alpha": Form.number(self._alpha_number()), "gamma": far}
+        if not self.at_distance:
+            fixed = self.without_distance()
+            assert fixed.alpha is not None
+            return names | {"alpha": Form.number(fixed.alpha), "gamma": Form.number(fixed.gamma)}
+        names |= {"alpha": far, "dd": far}
+        base, rate = self._gamma(names)
+        return names | {"gamma": Form.number(base) + Form.number(rate) * far}
+
+    def _opened(self) -> Open:
+        names = self.names()
+        if self.free_gamma:
+            fixed = self._alpha_number()
+            return Open(Scale.GAMMA, fixed, Fraction(0), Fraction(1), *self._beta(names, Scale.GAMMA))
+        return Open(Scale.ALPHA, None, *self._gamma(names), *self._beta(names, Scale.ALPHA))
+
+    def _alpha_number(self) -> Fraction:
+        assert self._claim.alpha is not None
+        # A claim with gamma = 0 reads and checks alpha as for a row of a table.
+        value = self._claim.alpha.evaluate(self._claim.constants).constant()
+        if value is None or value < 0:
+            tree = self._claim.alpha.tree
+            raise self._claim.alpha.error("E0610", "alpha is a number that is not negative, or `dd`", tree)
+        return value
+
+    def _gamma(self, names: dict[str, Form]) -> tuple[Fraction, Fraction]:
+        expression = self.gamma
+        if expression is None:
+            return Fraction(0), Fraction(0)
+        if selects(expression.tree, names):
+            raise self._bad_gamma(expression)
+        form = expression.evaluate(names)
+        parts = {(0, Fraction(0)): Fraction(0), (1, Fraction(0)): Fraction(0)}
+        fits = form.denominator == ExpPoly.one()
+        for growth, value in form.numerator.items():
+            constant = Form.of(value).constant()
+            fits = fits and growth in parts and constant is not None and constant >= 0
+            if fits and constant is not None:
+                parts[growth] = constant
+        if not fits:
+            raise self._bad_gamma(expression)
+        base, rate = parts.values()
+        return base, rate
+
+    def _bad_gamma(self, expression: ClaimExpression) -> DiagnosticError:
+        return expression.error(
+            "E1202",
+            "for all inputs gamma is a number or a multiple of alpha",
+            expression.tree,
+            "",
+            "such as `--gamma 0`, `--gamma alpha` or `--gamma free`",
+        )
+
+    def _beta(self, names: dict[str, Form], scale: Scale) -> tuple[BetaForm | None, str | None]:
+        """beta at the distance 1, where it is then a function of t = eps; the reason where it is none."""
+        if not _scales(self.beta, self.beta.tree, names):
+            return None, f"beta is not a function of {scale.value}*eps, so that no single obligation decides them all"
+        given = self._given
+        gamma = given["gamma"] if scale is Scale.ALPHA else 1
+        everywhere = resolve_claim(
+            self._program, _NO_TABLE, beta=given["beta"], alpha=given["alpha"], gamma=gamma, eps="(0, inf)"
+        )
+        one = Cell(Fraction(1), "1") if scale is Scale.ALPHA else None
+        return everywhere.terms(Row(1, (), (), None, None, None, one)).beta, None
+
+
+def _scales(whole: ClaimExpression, node: Expr, names: Mapping[str, Form]) -> bool:
+    """Whether an expression is a function of distance·eps, the distance being the infinite one in `names`.
+
+    Sums, products, quotients, powers, min, max and abs of such functions are such functions.
+    """
+    if not selects(node, names):
+        try:
+            return in_product(ClaimExpression(whole.what, whole.source, node).evaluate(names)) is not None
+        except DiagnosticError as error:
+            # A quotient by something that depends on the distance has no form, but its parts may have.
+            if error.diagnostics[0].code != "E0609":
+                raise
+    match node:
+        case Call(function=function, arguments=parts) if function in _SELECTING:
+            return all(_scales(whole, part, names) for part in parts)
+        case Binary(op=BinaryOp.POWER, left=left):
+            return _scales(whole, left, names)
+        case Binary(left=left, right=right):
+            return _scales(whole, left, names) and _scales(whole, right, names)
+        case Unary(operand=operand):
+            return _scales(whole, operand, names)
+        case _:
+            return False
+
+
+def selects(node: Expr, names: Mapping[str, Form]) -> bool:
+    """Whether min, max or abs of something that is no number occurs in an expression.
+
+    With an infinite distance such a selection is what it comes to far out, which says nothing of other distances.
+    """
+    match node:
+        case Call(function=function, arguments=parts):
+            return (function in _SELECTING and any(_varies(part, names) for part in parts)) or any(
+                selects(part, names) for part in parts
+            )
+        case Binary(left=left, right=right):
+            return selects(left, names) or selects(right, names)
+        case Unary(operand=operand):
+            return selects(operand, names)
+        case _:
+            return False
+
+
+def _varies(node: Expr, names: Mapping[str, Form]) -> bool:
+    """Whether anything but numbers occurs in an expression."""
+    match node:
+        case Number():
+            return False
+        case Name(name=name):
+            return name not in names or names[name].constant() is None
+        case Unary(operand=operand):
+            return _varies(operand, names)
+        case Binary(left=left, right=right):
+            return _varies(left, names) or _varies(right, names)
+        case Call(arguments=parts):
+            return any(_varies(part, names) for part in parts)
+        case _:
+            return True
+
+
+def in_product(form: Form) -> ExpPoly | None:
+    """The function g with form = g(A·eps) for the infinite distance A, None where the form is not of this kind.
+
+    Such a form is Σ c·(A·eps)^j·e^{r·A·eps} with rational c; g is Σ c·t^j·e^{r·t}.
+    """
+    if form.denominator != ExpPoly.one():
+        return None
+    total = ExpPoly.zero()
+    for (j, r), coefficient in form.numerator.items():
+        terms = coefficient.terms()
+        if len(terms) != 1:
+            return None
+        ((k, q, c),) = terms
+        if k != j or q:
+            return None
+        total = total + ExpPoly.term(c, j, r)
+    return total
+
+
+def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Interval:
+    """The values t = distance·eps for distances in (0, greatest] (None: any > 0) and eps in the intervals: since the
+    distance may be as small as one likes, an interval from 0 on."""
+    if greatest is None:
+        return Interval.positive()
+    assert greatest > 0
+    last = intervals[-1]
+    if last.upper is None:
+        return Interval.positive()
+    return Interval(Fraction(0), last.upper * greatest, False, last.upper_closed)

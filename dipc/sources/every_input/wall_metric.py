@@ -1,0 +1,95 @@
+"""The metric of a program, as far as classes of all real inputs are concerned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dipc.chain.affine import Affine
+from dipc.chain.answers import Answer
+from dipc.chain.constraints import Constraint, constraint
+from dipc.chain.entailment import connected, contradict
+from dipc.chain.symbolic import is_symbolic
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.ideal.ideal import Ideal, Region
+from dipc.lang.ast import CompareOp
+from dipc.lang.core import CoreProgram
+from dipc.metric.formula import Every, Formula, Some
+from dipc.sources.every_input.walls import Metric, Way
+
+#: A formula with more conjunctions than this is not looked into.
+_MOST_CONJUNCTIONS = 2_000
+
+
+def wall_metric(ideal: Ideal) -> Metric:
+    """The metric of the program. Raises DiagnosticError where what counts as the same answer, or as a near one, depends
+    on more than equality and gamma: classes of equal answers say nothing about such claims."""
+    metric = ideal.metric
+    core = ideal.program.core
+    if metric.core.same is not None:
+        raise DiagnosticError(_unsupported(core, "answers that count as the same (`same`)"))
+    numbers = all(is_symbolic(core.slots[slot].type) for slot in core.outputs)
+    # Where all outputs are numbers, the largest of their distances is the product distance.
+    if metric.core.output != "product" and not (metric.core.output == "linf" and numbers):
+        raise DiagnosticError(_unsupported(core, "a distance of answers other than `product`"))
+    if metric.core.apart is None:
+        return Metric(metric.norm)
+    return Metric(metric.norm, lambda region, way: _may_be_apart(ideal, region, way))
+
+
+def _may_be_apart(ideal: Ideal, region: Region, way: Way) -> bool:
+    """Whether some u of the region and some u - s·d beyond the wall may be infinitely far apart; False is proved."""
+    depth = Affine.input(len(ideal.program.core.slots))  # s, with a number that is no slot's
+    here: dict[int, Answer] = {slot: Affine.input(slot) for slot in ideal.symbolic_inputs}
+    there: dict[int, Answer] = dict(here)
+    for slot, step in way.direction.items():
+        there[slot] = Affine.input(slot) - depth.scaled(step)
+    if ideal.finite_inputs:
+        return True
+    formula = ideal.metric.apart(here, there, lambda _: False)
+    beyond = constraint(depth.scaled(way.width) - way.wall, CompareOp.GT)
+    known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
+    try:
+        return any(not _excluded(known, case) for case in _cases(formula))
+    except _TooMany:
+        return True
+
+
+def _excluded(known: Sequence[Constraint], case: Sequence[Constraint]) -> bool:
+    near = {fact for item in case for fact in connected(item, known)}
+    return contradict([*case, *near])
+
+
+class _TooMany(Exception):
+    """More conjunctions than are looked into."""
+
+
+def _cases(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
+    """The conjunctions whose union is the formula."""
+    for count, case in enumerate(_disjuncts(formula)):
+        if count >= _MOST_CONJUNCTIONS:
+            raise _TooMany
+        yield case
+
+
+def _disjuncts(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
+    match formula:
+        case bool():
+            if formula:
+                yield ()
+        case Constraint():
+            yield (formula,)
+        case Some(parts=parts):
+            for part in parts:
+                yield from _disjuncts(part)
+        case Every(parts=()):
+            yield ()
+        case Every(parts=(first, *rest)):
+            for left in _disjuncts(first):
+                for right in _disjuncts(Every(tuple(rest))):
+                    yield (*left, *right)
+
+
+def _unsupported(core: CoreProgram, what: str) -> Diagnostic:
+    place = None if core.metric is None else core.source.excerpt(core.metric.span)
+    notes = ('give finitely many inputs, such as --inputs "q = -1..1"',)
+    return Diagnostic("E1206", f"`--inputs all` does not know {what}", place, notes=notes)

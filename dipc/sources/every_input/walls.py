@@ -1,0 +1,130 @@
+"""The inputs of a region at a distance of at least alpha from any other answer, inside half-spaces.
+
+Let u lie in a region R = { a_j·u >= b_j } (some of them strict), and let w_j be the norm dual to that of the inputs
+(linf: Σ|a|, l1: max|a|). Going from u straight across wall j, along a unit vector d with a_j·d = w_j, leaves R after
+(a_j·u - b_j)/w_j: u'(η) = u - ((a_j·u - b_j)/w_j + η)·d is outside R for every η > 0. If det gives another answer at
+u'(η) for arbitrarily small η, and the metric sets u and u'(η) no further apart than the norm does, then
+
+    dd(u) <= (a_j·u - b_j)/w_j,  so that dd(u) >= alpha implies a_j·u - b_j >= alpha·w_j.
+
+Where det's answer on R is given nowhere else, every way out leads to another one; else the other regions with the same
+answer are ruled out one by one, and a wall for which that fails keeps step 0: the class is then described by fewer
+half-spaces than it could be, which loses sharpness only. In the other direction nothing is claimed here: that an input
+has some distance is computed for that input, by `dipc.ideal.distance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import Constraint
+from dipc.ideal.ideal import Region
+from dipc.ideal.norm import Norm
+from dipc.sources.every_input.halfspaces import Moving, patient, rational
+
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The straight way out across a wall: `wall` is its form, `direction` the unit vector d, `width` the dual norm."""
+
+    wall: Affine
+    direction: Mapping[int, Fraction]
+    width: Fraction
+
+
+#: Whether the metric may set an input of the region further apart from one just across the wall than the norm does.
+MayBeApart = Callable[[Region, Way], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The distance of inputs, as far as walls need to know it: a norm, and what may be further apart."""
+
+    norm: Norm
+    apart: MayBeApart | None = None
+
+
+def way_out(wall: Affine, norm: Norm) -> Way:
+    """The shortest straight way across a wall in the norm LINF or L1."""
+    assert norm is not Norm.DISCRETE
+    steepest = [max(wall.inputs, key=lambda term: abs(term[1]))] if norm is Norm.L1 else wall.inputs
+    direction = {slot: Fraction(1 if c > 0 else -1) for slot, c in steepest}
+    return Way(wall, direction, norm.steepness(wall.inputs))
+
+
+def walls(region: Region, others: Sequence[Region], metric: Metric) -> tuple[Moving, ...]:
+    """One wall for each guard of the region, in order; `others` are the other regions that may give the same answer.
+
+    Every input u of the region with dd(u) >= alpha is behind all of them.
+    """
+    found = []
+    for guard in region.guards:
+        if not guard.form.inputs or metric.norm is Norm.DISCRETE:
+            found.append(Moving(guard.form, _ZERO))
+            continue
+        way = way_out(guard.form, metric.norm)
+        proved = not any(_may_reach(region, way, other) for other in others)
+        if proved and metric.apart is not None:
+            proved = not metric.apart(region, way)
+        found.append(Moving(guard.form, way.width if proved else _ZERO))
+    return tuple(found)
+
+
+def _may_reach(region: Region, way: Way, other: Region) -> bool:
+    """Whether inputs just across the wall may lie in `other`: False only if, from each u of the region, all beyond the
+    wall up to some distance do not.
+
+    The least η >= 0 for which u in the closure of the region has u'(η) in the closure of `other` is found exactly; if
+    it is positive, no smaller η reaches it.
+    """
+    if _separated(way.wall, other.guards):
+        return False
+    import z3
+
+    context = z3.Context()
+    slots = sorted({slot for g in (*region.guards, *other.guards) for slot, _ in g.form.inputs})
+    u = {slot: z3.Real(f"u{slot}", context) for slot in slots}
+    beyond = z3.Real("eta", context)
+
+    def value(form: Affine, at: Mapping[int, Any]) -> Any:
+        return z3.Sum([_number(form.constant, context), *(_number(c, context) * at[slot] for slot, c in form.inputs)])
+
+    depth = value(way.wall, u) / _number(way.width, context) + beyond
+    after = dict(u)
+    for slot, step in way.direction.items():
+        after[slot] = u[slot] - depth * _number(step, context)
+    optimizer = patient(z3.Optimize(ctx=context))
+    optimizer.add(beyond >= 0)
+    for guard in region.guards:
+        optimizer.add(value(guard.form, u) >= 0)
+    for guard in other.guards:
+        optimizer.add(value(guard.form, after) >= 0)
+    least = optimizer.minimize(beyond)
+    answer = optimizer.check()
+    if answer == z3.unsat:
+        return False
+    return answer != z3.sat or not rational(optimizer.lower(least)) > 0
+
+
+def _separated(wall: Affine, guards: Sequence[Constraint]) -> bool:
+    """Whether a guard says that the inputs are well beyond the wall: wall <= -margin with a margin > 0, or on its inner
+    side. Either way they are not just across it."""
+    for guard in guards:
+        form = guard.form
+        if form.inputs == wall.inputs and form.constant <= wall.constant:
+            return True
+        if form.inputs == (-wall).inputs and form.constant < -wall.constant:
+            return True
+    return False
+
+
+def _number(value: Fraction, context: Any) -> Any:
+    import z3
+
+    return z3.Q(value.numerator, value.denominator, context)

@@ -1,0 +1,1 @@
+"""Claims about every number of queries."""

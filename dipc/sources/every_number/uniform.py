@@ -1,0 +1,194 @@
+"""Programs that do the same for each of m queries: a criterion on the text, which no value of m can escape.
+
+A program is *uniform* in its constant m if its text has one loop `for i in low..m`, outside of all others, where
+
+  * m occurs besides only as the upper end of arrays and of integer domains, and in the claim;
+  * the loop's variable occurs only as the index of arrays that go up to m, and these occur nowhere else with any index;
+  * no name is that of such an array in the program and of something else in its ideal, or the other way round;
+  * the metric's condition, if there is one, says the same of each index of the loop and speaks of no other;
+  * noise is Laplace or one-sided exponential, and nothing else is random; there is no other loop.
+
+Unrolled for a given m, it is the statements before the loop, its body once for each i, and those after it; the bodies
+are the same but for the elements q[i], out[i] that are their own. The number m itself is never computed with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+
+from dipc.diagnostics.source import Span
+from dipc.lang import ast
+
+
+class NotUniform(Exception):
+    """The criterion does not cover the program; `reason` is one sentence, `span` the place, where there is one."""
+
+    def __init__(self, reason: str, span: Span | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.span = span
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """A uniform program: its loop, the ideal's, and the arrays that go up to m."""
+
+    parameter: str
+    loop: ast.For
+    ideal_loop: ast.For
+    arrays: frozenset[str]
+
+    @property
+    def low(self) -> int:
+        """The index of the first iteration."""
+        assert isinstance(self.loop.low, ast.Number)
+        return int(self.loop.low.value)
+
+
+def parameter_arrays(program: ast.Program, parameter: str) -> frozenset[str]:
+    """The arrays declared up to the parameter, by the program or its ideal. Raises NotUniform where declarations depend
+    on it otherwise, and for a name that is such an array for one of the two and not for the other."""
+    arrays: set[str] = set()
+    others: set[str] = set()
+    for declaration in program.declarations:
+        match declaration:
+            case ast.ConstDecl(bindings=bindings):
+                for name, value in bindings:
+                    if name != parameter:
+                        _require_free(value, parameter, f"the constant `{name}` depends on `{parameter}`")
+            case ast.DomainDecl(domain=domain):
+                _require_bound(domain, parameter)
+            case ast.VariableDecl():
+                _declare(declaration, parameter, arrays, others)
+            case ast.IdealDecl(declarations=own):
+                for inner in own:
+                    _declare(inner, parameter, arrays, others)
+            case _:
+                pass
+    for name in sorted(arrays & others):
+        raise NotUniform(f"`{name}` is declared both as an array up to `{parameter}` and as something else")
+    return frozenset(arrays)
+
+
+def uniform(program: ast.Program, parameter: str) -> Uniform:
+    """The loops of a uniform program with an ideal that is uniform, too. Raises NotUniform with what is not."""
+    arrays = parameter_arrays(program, parameter)
+    ideal = next((found for found in program.declarations if isinstance(found, ast.IdealDecl)), None)
+    if ideal is None:
+        raise NotUniform("the program has no `ideal` block")
+    loop = _loop(program.body, parameter, arrays)
+    other = _loop(ideal.body, parameter, arrays)
+    if loop.low != other.low or not isinstance(loop.low, ast.Number):
+        raise NotUniform("the loops of the program and of its ideal do not begin at the same given index", other.span)
+    require_uniform_metric(program, parameter, arrays, loop.low)
+    return Uniform(parameter, loop, other, arrays)
+
+
+def require_uniform_metric(program: ast.Program, parameter: str, arrays: frozenset[str], low: ast.Expr) -> None:
+    """Raises NotUniform for a metric that does not say the same of each index from `low` to the parameter."""
+    for declaration in program.declarations:
+        if not isinstance(declaration, ast.MetricDecl):
+            continue
+        for field in declaration.fields:
+            value = field.value
+            if isinstance(value, ast.Each):
+                if value.low != low or not _is_name(value.high, parameter):
+                    raise NotUniform("a condition of the metric is not about every index of the loop", value.span)
+                if isinstance(value.body, ast.Each) or not _indexed_alike(value.body, value.variable):
+                    raise NotUniform("a condition of the metric is not about one index alone", value.span)
+                _require_index(value.body, arrays, value.variable, "a condition of the metric is not about its index")
+                _require_free(value.body, parameter, "the metric depends on the number of queries")
+            else:
+                _require_free(value, parameter, "the metric depends on the number of queries")
+                if field.name == "apart":
+                    _require_index(value, arrays, None, "a condition of the metric is about some indices only")
+
+
+def mentions(node: object, name: str) -> bool:
+    """Whether the name occurs in a tree."""
+    return any(isinstance(found, ast.Name | ast.Element) and found.name == name for found in nodes(node))
+
+
+def nodes(node: object) -> Iterator[object]:
+    """The tree's nodes, itself first."""
+    if isinstance(node, tuple):
+        for part in node:
+            yield from nodes(part)
+    elif is_dataclass(node) and not isinstance(node, Span):
+        yield node
+        for field in fields(node):
+            yield from nodes(getattr(node, field.name))
+
+
+def _declare(declaration: ast.VariableDecl, parameter: str, arrays: set[str], others: set[str]) -> None:
+    """Adds what is declared to the arrays up to the parameter, or to the others."""
+    _require_bound(declaration.type, parameter)
+    _require_free(declaration.initial, parameter, f"an initial value depends on `{parameter}`")
+    for declarator in declaration.declarators:
+        _require_free(declarator.low, parameter, f"the first index of an array depends on `{parameter}`")
+        if _is_name(declarator.high, parameter):
+            arrays.add(declarator.name)
+        else:
+            _require_free(declarator.high, parameter, f"an array goes up to something other than `{parameter}` itself")
+            others.add(declarator.name)
+
+
+def _require_bound(type_: ast.TypeExpr, parameter: str) -> None:
+    if isinstance(type_, ast.RangeDomain) and _is_name(type_.high, parameter):
+        _require_free(type_.low, parameter, f"a domain begins at something that depends on `{parameter}`")
+    else:
+        _require_free(type_, parameter, f"a domain depends on `{parameter}` otherwise than by ending there")
+
+
+def _require_free(node: object, parameter: str, reason: str) -> None:
+    if mentions(node, parameter):
+        raise NotUniform(reason, getattr(node, "span", None))
+
+
+def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
+    """Raises NotUniform where an array is not indexed by the variable alone, which may be none; primes do not count."""
+    for found in nodes(node):
+        if not isinstance(found, ast.Element) or found.name.rstrip("'") not in arrays:
+            continue
+        if variable is None or not _is_name(found.index, variable):
+            raise NotUniform(reason, found.span)
+
+
+def _loop(body: tuple[ast.Statement, ...], parameter: str, arrays: frozenset[str]) -> ast.For:
+    loops = [statement for statement in body if isinstance(statement, ast.For) and mentions(statement.high, parameter)]
+    if len(loops) != 1:
+        raise NotUniform(f"there is not exactly one loop up to `{parameter}`")
+    (loop,) = loops
+    if not _is_name(loop.high, parameter):
+        raise NotUniform(f"the loop goes up to something other than `{parameter}` itself", loop.high.span)
+    _require_free(loop.low, parameter, f"the loop begins at something that depends on `{parameter}`")
+    _require_free(loop.body, parameter, f"the loop computes with `{parameter}`")
+    if not _indexed_alike(loop.body, loop.variable):
+        raise NotUniform(f"`{loop.variable}` is used otherwise than as an index", loop.span)
+    for found in nodes(loop.body):
+        if isinstance(found, ast.Element) and (found.name in arrays) is not _is_name(found.index, loop.variable):
+            raise NotUniform(f"an array is not indexed by `{loop.variable}` alone", found.span)
+    for statement in body:
+        if statement is not loop:
+            _require_free(statement, parameter, f"`{parameter}` is computed with outside of the loop")
+            for found in nodes(statement):
+                if isinstance(found, ast.Element | ast.Name) and found.name in arrays:
+                    raise NotUniform(f"`{found.name}` is used outside of the loop", found.span)
+    for found in nodes(body):
+        if isinstance(found, ast.While | ast.For) and found is not loop:
+            raise NotUniform("there is another loop", found.span)
+        if isinstance(found, ast.DiscreteLaplace | ast.ExponentialMechanism | ast.Choose):
+            raise NotUniform("there is a random choice other than Laplace or one-sided noise", found.span)
+    return loop
+
+
+def _indexed_alike(node: object, variable: str) -> bool:
+    """Whether the loop's variable occurs only as a whole index."""
+    free = sum(1 for found in nodes(node) if isinstance(found, ast.Name) and found.name == variable)
+    indices = sum(1 for found in nodes(node) if isinstance(found, ast.Element) and _is_name(found.index, variable))
+    return free == indices
+
+
+def _is_name(node: object, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.name == name

@@ -1,0 +1,158 @@
+"""The error of a program as a union of single events, for every number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import constraint
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.exits.program import Program
+from dipc.ideal.ideal import Ideal, Region
+from dipc.lang import ast
+from dipc.lang.core import RealType, SampleNoise
+from dipc.lang.parser import parse
+from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.sources.every_input.halfspaces import single_bound
+from dipc.sources.every_input.lower import Distances, slack_of
+from dipc.sources.every_input.wall_metric import wall_metric
+from dipc.sources.every_input.walls import walls
+from dipc.sources.every_number.comparison_terms import Term
+from dipc.sources.every_number.lockstep import Lockstep
+from dipc.sources.every_number.loop_heads import TooFew
+from dipc.sources.every_number.selection_loop import Selection, selection
+from dipc.sources.every_number.uniform import (
+    NotUniform,
+    Uniform,
+    parameter_arrays,
+    require_uniform_metric,
+    uniform,
+)
+from dipc.sources.every_number.union import Sum, sums
+
+#: Iterations that are unrolled to see all states of the loop.
+MOST_ITERATIONS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """For every number of queries from `start` on, the error has at most the probability of the largest of `sums`; the
+    claim is about numbers from `least` on."""
+
+    sums: frozenset[Sum]
+    least: int
+    start: int
+
+    def __post_init__(self) -> None:
+        if not self.sums:
+            raise ValueError("a union bound is about some runs: of none of them it would prove anything")
+
+
+def union_of(program: Program, parameter: str, instance: Callable[[int], Ideal], distances: Distances) -> Union:
+    """The union bound of a program that is uniform, or a selection loop. Raises NotUniform with what is neither."""
+    tree = parse(program.core.source)
+    try:
+        shape = uniform(tree, parameter)
+    except NotUniform as refused:
+        found = _selection(tree, parameter)
+        if found is None:
+            raise refused from None
+        return _selected(instance, found[0], distances)
+    count = 2
+    while count <= MOST_ITERATIONS:
+        try:
+            found_sums = _sums(instance, shape, count, distances)
+        except TooFew:
+            count *= 2
+            continue
+        last = max(total.once for total in found_sums)
+        start = max(last, shape.low) + 1
+        # Where domains end at m, no value was outside of one for the number explored, nor is any for a greater one.
+        explored = _enough(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
+        return Union(found_sums, shape.low, max(start, explored))
+    raise NotUniform(f"the loop still reaches new states after {MOST_ITERATIONS} iterations")
+
+
+def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: Distances) -> frozenset[Sum]:
+    """The sums as found with `count` iterations. Raises TooFew."""
+    ideal = instance(shape.low + count - 1)
+    return sums(Lockstep(ideal, shape, wall_metric(ideal), distances).automaton(), shape.low)
+
+
+def _enough(instance: Callable[[int], Ideal], shape: Uniform, least: int, most: int, distances: Distances) -> int:
+    """A number of iterations from `least` to `most` with which everything is explored, as it is with `most`."""
+    for count in range(max(2, least), most):
+        with suppress(TooFew, NotUniform, DiagnosticError):
+            _sums(instance, shape, count, distances)
+            return count
+    return most
+
+
+# --- the selection loop -------------------------------------------------------------------------------------------
+
+
+def _selection(tree: ast.Program, parameter: str) -> tuple[Selection, Selection] | None:
+    """The loops of the program and of its ideal, None where they are not the same selection."""
+    ideal = next((found for found in tree.declarations if isinstance(found, ast.IdealDecl)), None)
+    if ideal is None:
+        return None
+    try:
+        arrays = parameter_arrays(tree, parameter)
+        own = selection(tree.body, tree.declarations, parameter)
+        require_uniform_metric(tree, parameter, arrays, own.first)
+        other = selection(ideal.body, tree.declarations, parameter)
+    except NotUniform:
+        return None
+    inputs = [d for d in tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.INPUT]
+    declared = [(declarator.name, declarator.low) for declaration in inputs for declarator in declaration.declarators]
+    same = (own.array, own.answer, own.first) == (other.array, other.answer, other.first)
+    alone = declared == [(own.array, own.first)] and own.array in arrays
+    return (own, other) if same and alone and own.rates is not None and other.rates is None else None
+
+
+def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Distances) -> Union:
+    """The sums of a selection loop: one term for each query but the one selected, in two cases."""
+    assert isinstance(own.first, ast.Number)
+    least = int(own.first.value)
+    ideal = instance(least + 2)
+    core = ideal.program.core
+    if any(not isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
+        raise NotUniform("an input is not real")
+    draws = [instruction for instruction in core.instructions if isinstance(instruction, SampleNoise)]
+    slots = [slot for slot in core.inputs if core.slots[slot].name.startswith(f"{own.array}[")]
+    metric = wall_metric(ideal)
+    if metric.apart is not None:
+        raise NotUniform("the metric sets some inputs of a selection infinitely far apart")
+    first, other = draws[0].rate, draws[1].rate
+    if len(draws) != 3 or draws[2].rate != other:
+        raise NotUniform("the values of a selection are not drawn alike")
+    difference = Affine.input(slots[1]) - Affine.input(slots[0])
+    region = Region((constraint(difference, ast.CompareOp.GE),), ())
+    bound = single_bound(difference, walls(region, (), metric), distances.alpha)
+    assert bound is not None, "the difference is itself the wall"
+    slack = slack_of(bound, 0, distances)
+    margin = slack.slope if distances.is_open else slack.base
+    first_wins = (_loses(other, first, margin),)
+    # The first index is selected; or another one is, against the first and all others.
+    return Union(
+        frozenset(
+            {
+                Sum((), first_wins, least),
+                Sum((_loses(first, other, margin),), (_loses(other, other, margin),), least + 1),
+            }
+        ),
+        least,
+        least + 1,
+    )
+
+
+def _loses(challenger: Fraction, selected: Fraction, margin: Fraction) -> Term:
+    """The selected value, ahead by the margin, against one challenger with these rates."""
+    noises = (
+        Noise(Family.LAPLACE, selected, Fraction(0)),
+        Noise(Family.LAPLACE, challenger, Fraction(0)),
+    )
+    return Term(Event(noises, (Constraint(((0, Fraction(1)), (1, Fraction(-1))), margin),)))

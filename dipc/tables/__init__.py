@@ -1,0 +1,1 @@
+"""Tables of inputs and answers: from CSV files and from Python."""

@@ -1,0 +1,112 @@
+"""Reaching weights of cyclic chains against closed forms and against unrolling."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dipc.algebra.absorption import Trapped, absorption_weights
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Closed, Quotient
+
+HALF = ExpPoly.constant(Fraction(1, 2))
+
+
+def ruin(n: int, start: int, up: Closed, down: Closed) -> dict[int, Closed]:
+    edges = {i: [(i - 1, down), (i + 1, up)] for i in range(1, n)}
+    return absorption_weights(edges, start, frozenset([0, n]))
+
+
+def test_gamblers_ruin_with_constant_odds() -> None:
+    # The classical (1 - (q/p)^k)/(1 - (q/p)^n).
+    weights = ruin(10, 4, ExpPoly.constant(Fraction(1, 3)), ExpPoly.constant(Fraction(2, 3)))
+    assert weights[10] == Fraction(1 - 2**4, 1 - 2**10)
+    assert weights[0] == 1 - Fraction(1 - 2**4, 1 - 2**10)
+
+
+def test_gamblers_ruin_with_odds_in_eps() -> None:
+    r = ExpPoly.term(1, 0, -1)
+    up = Quotient(ExpPoly.one(), 1 + r)
+    weights = ruin(12, 5, up, 1 - up)
+    assert weights[12] == Quotient(1 - r**5, 1 - r**12)
+    assert weights[0] + weights[12] == 1
+
+
+def test_resampling_until_accepted_leaves_by_the_ratio() -> None:
+    r = ExpPoly.term(Fraction(1, 2), 0, -1)
+    edges: dict[str, list[tuple[str, Closed]]] = {"try": [("try", 1 - 3 * r), ("a", r), ("b", 2 * r)]}
+    weights = absorption_weights(edges, "try", frozenset("ab"))
+    assert (weights["a"], weights["b"]) == (Fraction(1, 3), Fraction(2, 3))
+
+
+def test_parallel_edges_add_up() -> None:
+    assert absorption_weights({0: [(1, HALF), (1, HALF)]}, 0, frozenset([1])) == {1: ExpPoly.one()}
+
+
+def test_a_component_without_exit_is_reported_whole() -> None:
+    edges = {0: [(1, HALF), (3, HALF)], 1: [(2, ExpPoly.one())], 2: [(1, ExpPoly.one())]}
+    with pytest.raises(Trapped) as caught:
+        absorption_weights(edges, 0, frozenset([3]))
+    assert caught.value.states == {1, 2}
+
+
+def test_a_state_without_successors_that_is_no_exit_is_a_trap() -> None:
+    with pytest.raises(Trapped):
+        absorption_weights({0: [(1, HALF), (2, HALF)]}, 0, frozenset([2]))
+
+
+def test_an_exit_may_be_ignored() -> None:
+    """The others keep their weights, in loops and outside, and the ignored one has none; it is no trap either."""
+    up, stop = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, -1)), Fraction(1, 3)
+    edges: dict[int, list[tuple[int, Closed]]] = {
+        0: [(1, up), (9, 1 - up)],
+        1: [(0, HALF), (2, HALF)],
+        2: [(2, HALF * Fraction(1, 3)), (9, HALF), (8, ExpPoly.constant(stop))],
+        3: [(9, ExpPoly.one())],
+    }
+    everything = absorption_weights(edges, 0, frozenset([8, 9]))
+    assert everything[8] + everything[9] == 1
+    assert absorption_weights(edges, 0, frozenset([8, 9]), ignored=frozenset([9])) == {8: everything[8]}
+    assert absorption_weights(edges, 3, frozenset([8, 9]), ignored=frozenset([9])) == {}
+
+
+def test_the_start_may_be_an_exit() -> None:
+    assert absorption_weights({}, 0, frozenset([0])) == {0: ExpPoly.one()}
+
+
+@st.composite
+def chains(draw: st.DrawFn) -> dict[int, list[tuple[int, Fraction]]]:
+    """Random chains over states 0..n-1 with exits n and n+1, every state with a way out of at least 1/10."""
+    n = draw(st.integers(1, 6))
+    edges = {}
+    for s in range(n):
+        shares = [draw(st.integers(0, 4)) for _ in range(n)] + [draw(st.integers(1, 3)), draw(st.integers(0, 3))]
+        total = sum(shares)
+        edges[s] = [(t, Fraction(share, total)) for t, share in enumerate(shares) if share]
+    return edges
+
+
+@settings(max_examples=60, deadline=None)
+@given(chains())
+def test_random_chains_against_unrolling_to_a_bound(edges: dict[int, list[tuple[int, Fraction]]]) -> None:
+    n = len(edges)
+    exits = frozenset([n, n + 1])
+    exact = absorption_weights({s: [(t, ExpPoly.constant(w)) for t, w in row] for s, row in edges.items()}, 0, exits)
+    assert sum((Quotient.of(w) for w in exact.values()), Quotient.of(0)) == 1
+    mass = {0: 1.0}
+    ended = dict.fromkeys(exits, 0.0)
+    for _ in range(400):
+        following: dict[int, float] = {}
+        for s, weight in mass.items():
+            for t, w in edges[s]:
+                if t in exits:
+                    ended[t] += weight * float(w)
+                else:
+                    following[t] = following.get(t, 0.0) + weight * float(w)
+        mass = following
+    left = sum(mass.values())
+    for t in exits:
+        low, high = Quotient.of(exact.get(t, ExpPoly.zero())).enclosure(Fraction(1), 15)
+        assert ended[t] - 1e-9 <= float(high)
+        assert float(low) <= ended[t] + left + 1e-9

@@ -1,0 +1,362 @@
+"""`--for-all m`: proofs for every number of queries, against exact verdicts for the first few."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import dipc
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.form import Form
+from dipc.claim.claim import resolve_claim
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.diagnostics.source import Source
+from dipc.ideal.ideal import Ideal
+from dipc.lang.parser import parse
+from dipc.obligations.verdict import Verdict
+from dipc.sources.every_input.check import check_all
+from dipc.sources.every_input.class_result import ClassResult, Method
+from dipc.sources.every_input.lower import Distances
+from dipc.sources.every_number.check import ForAll, check_for_all
+from dipc.sources.every_number.lockstep import Automaton
+from dipc.sources.every_number.polynomial import polynomial, shifted
+from dipc.sources.every_number.uniform import NotUniform, uniform
+from dipc.sources.every_number.union import sums
+from dipc.sources.every_number.union_of import Union, union_of
+from dipc.tables.table import Table
+from tests.sources.real_programs import (
+    ABOVE_THRESHOLD,
+    LAPLACE,
+    NOISY_MAX,
+    NUMERIC_SPARSE,
+    SPARSE,
+    SPARSE_VARIANT,
+)
+
+F = Fraction
+OPEN = Distances(F(0), F(1), F(0), F(0))
+
+
+def for_all(source: str, **options: object) -> ForAll:
+    constants = {name: options.pop(name) for name in ("c", "T") if name in options}
+    return check_for_all(dipc.load(source, **constants), "m", **options)  # type: ignore[arg-type]
+
+
+def reason(found: ForAll) -> str:
+    (text,) = {row.reason for row in found.report.rows if row.reason}
+    return text
+
+
+CLAIMS = [
+    (SPARSE, {}),
+    (SPARSE, {"c": 2}),
+    (SPARSE, {"T": "7/2"}),
+    (SPARSE_VARIANT, {"c": 2}),
+    (ABOVE_THRESHOLD, {}),
+    (NOISY_MAX, {}),
+    (NUMERIC_SPARSE, {}),
+    (NUMERIC_SPARSE, {"c": 2}),
+    (LAPLACE, {"gamma": "free"}),
+    (LAPLACE, {"gamma": 3}),
+]
+
+
+@pytest.mark.parametrize(("source", "options"), CLAIMS)
+def test_the_claims_of_the_literature_hold_for_every_number_of_queries(source: str, options: dict[str, object]) -> None:
+    found = for_all(source, **options)
+    assert found.report.verdict is Verdict.ACCURATE
+    last = found.report.rows[-1]
+    assert isinstance(last, ClassResult)
+    assert last.note is not None
+    assert last.note.method is Method.UNION
+    assert last.note.where == (f"m >= {found.start}",)
+    assert len(found.report.rows) == found.start - found.least + 1
+
+
+SHARPER = [
+    (SPARSE, {}, "2*m*c*exp(-alpha*eps/(8*c))/4"),
+    (SPARSE, {}, "2*m*c*exp(-alpha*eps/(8*c))/6"),
+    (NOISY_MAX, {}, "m*exp(-alpha*eps/2)/3"),
+    (ABOVE_THRESHOLD, {}, "2*m*exp(-alpha*eps/8)/5"),
+    (NUMERIC_SPARSE, {}, "(2*m + 1)*c*exp(-alpha*eps/(9*c))/2"),
+    (LAPLACE, {"gamma": "free"}, "m*exp(-gamma*eps)*99/100"),
+    (SPARSE, {}, "2*m*c*exp(-alpha*eps/(8*c))/7"),
+    (NOISY_MAX, {}, "m*exp(-alpha*eps/2)/7"),
+]
+
+
+#: Those that are compared up to six queries.
+SIX = {"2*m*c*exp(-alpha*eps/(8*c))/4", "m*exp(-alpha*eps/2)/3", "2*m*exp(-alpha*eps/8)/5", "m*exp(-gamma*eps)*99/100"}
+
+
+@pytest.mark.parametrize(("source", "options", "beta"), SHARPER)
+def test_what_is_said_of_every_number_agrees_with_the_exact_verdicts(
+    source: str, options: dict[str, object], beta: str
+) -> None:
+    found = for_all(source, beta=beta, **options)
+    exact = {
+        m: check_all(dipc.load(source, m=m), beta=beta, **options).verdict  # type: ignore[arg-type]
+        for m in (range(1, 7) if beta in SIX else range(1, 4))
+    }
+    if found.report.verdict is Verdict.ACCURATE:
+        assert set(exact.values()) == {Verdict.ACCURATE}
+    last = found.report.rows[-1]
+    if last.verdict is Verdict.ACCURATE:
+        assert all(verdict is Verdict.ACCURATE for m, verdict in exact.items() if m >= found.start)
+    if found.report.verdict is Verdict.INACCURATE:
+        assert Verdict.INACCURATE in exact.values()
+
+
+def test_a_refutation_names_the_number_and_the_input() -> None:
+    found = for_all(SPARSE, beta="2*m*c*exp(-alpha*eps/(8*c))/7")
+    assert found.report.verdict is Verdict.INACCURATE
+    first = next(found.report.select(Verdict.INACCURATE))
+    assert isinstance(first, ClassResult)
+    assert first.note is not None
+    assert first.note.where[0] == "m = 1"
+    assert first.input == {"q[1]": "1"}
+
+
+def test_a_claim_from_some_number_on() -> None:
+    """With fewer than three queries a sixth of beta is too little at small eps."""
+    beta = "2*m*c*exp(-alpha*eps/(8*c))/6"
+    assert for_all(SPARSE, beta=beta).report.verdict is Verdict.INACCURATE
+    found = for_all(SPARSE, beta=beta, least=3)
+    assert found.report.verdict is Verdict.ACCURATE
+    assert found.least == 3
+
+
+def test_small_t_is_left_to_a_beta_above_one() -> None:
+    """At t = 0 each comparison goes wrong with probability 1/2: m/2 is more than m/3, but m/3 is at least 1 by then."""
+    found = for_all(NOISY_MAX, beta="m*exp(-alpha*eps/2)/3")
+    assert found.report.verdict is Verdict.ACCURATE
+    assert found.start > 2
+
+
+def test_the_terms_of_sparse() -> None:
+    """One flip for each answer bot, with probability 2/3·e^{-t/4} - 1/6·e^{-t/2}, and one for the answer top."""
+    program = dipc.load(SPARSE)
+    union = union_of(program, "m", lambda m: Ideal(dipc.load(SPARSE, m=m)), OPEN)
+    assert (union.least, union.start) == (1, 2)
+    flips = {term.probability(program.measurer) for total in union.sums for term in (*total.fixed, *total.repeated)}
+    assert flips == {ExpPoly.from_terms([(0, F(-1, 4), F(2, 3)), (0, F(-1, 2), F(-1, 6))])}
+    assert {(len(total.fixed), len(total.repeated), total.once) for total in union.sums} == {(0, 1, 0), (1, 1, 1)}
+
+
+def test_a_loop_that_begins_elsewhere() -> None:
+    shifted_source = SPARSE.replace("[1..m]", "[5..m]").replace("1..m do", "5..m do").replace("m = 3", "m = 7")
+    found = for_all(shifted_source)
+    assert found.report.verdict is Verdict.ACCURATE
+    assert (found.least, found.start) == (5, 6)
+
+
+def changed(source: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in source, old
+        source = source.replace(old, new)
+    return source
+
+
+NOT_UNIFORM = {
+    "a rate with m": (changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/(4*c*m), q[i])")), "computes with `m`"),
+    "a constant of m": (changed(SPARSE, ("c = 1", "c = 1, k = m - 1")), "`k` depends on `m`"),
+    "an index as a value": (
+        changed(SPARSE, ("r <- Lap(eps/(4*c), q[i]);", "r <- Lap(eps/(4*c), q[i] + 0*i);")),
+        "otherwise than as an index",
+    ),
+    "a neighbor": (
+        changed(ABOVE_THRESHOLD, ("r <- Lap(eps/4, q[i])", "r <- Lap(eps/4, q[1])")),
+        "not indexed by `i` alone",
+    ),
+    "two loops": (
+        changed(LAPLACE, ("for i in 1..m do out[i] <- Lap(eps/delta, q[i]) end\n", ""))
+        + "for i in 1..m do out[i] <- 0 end; "
+        "for i in 1..m do out[i] <- Lap(eps/delta, q[i]) end",
+        "not exactly one loop",
+    ),
+    "a step beyond": (
+        changed(LAPLACE, ("for i in 1..m do out[i] <- Lap", "for i in 1..m - 1 + 1 do out[i] <- Lap")),
+        "other",
+    ),
+    "a coin": (
+        changed(SPARSE, ("r <- Lap(eps/(4*c), q[i]);", "r <- Lap(eps/(4*c), q[i]); count <- choose { count : 1 };")),
+        "random choice",
+    ),
+    "a memory of inputs": (
+        changed(
+            ABOVE_THRESHOLD,
+            ("var rT, r : real;", "var rT, r : real; var last : real = 0;"),
+            ("r <- Lap(eps/4, q[i]);", "r <- Lap(eps/4, q[i] + 0*last); last <- q[i];"),
+        ),
+        "",
+    ),
+    "a count without end": (
+        changed(
+            SPARSE,
+            ("if count >= c then exit end;\n", ""),
+            ("n <- n + 1; if n >= c then exit end", "n <- n + 1"),
+        ),
+        "new states",
+    ),
+    "another ideal": (changed(SPARSE, ("if q[i] >= T", "if q[i] >= T + 1")), "not decided by the ideal's way"),
+    "an ideal with the same answers": (
+        changed(
+            ABOVE_THRESHOLD,
+            ("out[i] <- top; exit else out[i] <- bot end end }", "out[i] <- top else out[i] <- top end end }"),
+        ),
+        "the same answer",
+    ),
+    "an answer of all inputs together": (
+        """
+        program any; const m = 2; input q[1..m] : real; output out : {0..1} = 0; var r : real;
+        ideal { for i in 1..m do if q[i] >= 0 then out <- 1 end end }
+        claim { alpha: dd; beta: m*exp(-alpha*eps); }
+        for i in 1..m do r <- Lap(eps, q[i]); if r >= 0 then out <- 1 end end
+        """,
+        "the same answer",
+    ),
+    "beta with m in the exponent": (
+        changed(SPARSE, ("2*m*c*exp(-alpha*eps/(8*c))", "2*exp(-m*alpha*eps)")),
+        "polynomial",
+    ),
+    "beta that divides by the distance": (
+        changed(SPARSE, ("2*m*c*exp(-alpha*eps/(8*c))", "2*m*c + 1/(1 + alpha*eps)")),
+        "divides by a distance",
+    ),
+    "beta with a minimum": (
+        changed(SPARSE, ("2*m*c*exp(-alpha*eps/(8*c))", "min(1, 2*m*c*exp(-alpha*eps/8))")),
+        "minimum",
+    ),
+    "gamma with m": (changed(SPARSE, ("gamma: 0", "gamma: m - m")), "gamma depends on `m`"),
+    "eps with m": (changed(SPARSE, ("gamma: 0;", "gamma: 0; eps: (0, m);")), "interval of eps depends on `m`"),
+    "a selection of sums": (
+        changed(NOISY_MAX, ("r <- Lap(eps/2, q[i]);", "r <- Lap(eps/2, q[i] + q[1]);")),
+        "",
+    ),
+    "a selection by the rate of the index": (
+        changed(NOISY_MAX, ("r <- Lap(eps/2, q[i]);", "r <- Lap(eps/(2*i), q[i]);")),
+        "",
+    ),
+    "a selection of the least": (changed(NOISY_MAX, ("if r > best", "if r < best")), ""),
+}
+
+
+@pytest.mark.parametrize("name", NOT_UNIFORM)
+def test_programs_that_are_not_uniform_are_refused_with_the_condition(name: str) -> None:
+    source, expected = NOT_UNIFORM[name]
+    found = for_all(source)
+    last = found.report.rows[-1]
+    assert last.verdict is Verdict.UNDECIDED
+    assert last.reason is not None
+    assert expected in last.reason
+
+
+def test_programs_that_are_wrong_are_refuted_at_a_small_number_all_the_same() -> None:
+    assert for_all(NOT_UNIFORM["another ideal"][0]).report.verdict is Verdict.INACCURATE
+    assert for_all(NOT_UNIFORM["a selection of the least"][0]).report.verdict is Verdict.INACCURATE
+
+
+def test_a_selection_of_the_least_on_both_sides_is_not_covered_but_exact_for_small_numbers() -> None:
+    source = NOT_UNIFORM["a selection of the least"][0].replace("if q[i] > high", "if q[i] < high")
+    found = for_all(source)
+    assert found.report.verdict is not Verdict.INACCURATE
+
+
+@pytest.mark.parametrize("low", ["1", "5"])
+def test_a_selection_with_two_rates_has_its_own_terms(low: str) -> None:
+    """The first value is drawn at another rate: then it loses, or wins, with other probabilities."""
+    other = str(int(low) + 1)
+    source = changed(
+        NOISY_MAX,
+        ("q[1..m]", f"q[{low}..m]"),
+        ("{1..m} = 1", f"{{{low}..m}} = {low}"),
+        ("high <- q[1]", f"high <- q[{low}]"),
+        ("best <- Lap(eps/2, q[1])", f"best <- Lap(eps/5, q[{low}])"),
+        ("2..m", f"{other}..m"),
+        ("m = 3", "m = 8"),
+        ("beta: m*exp(-alpha*eps/2)", "beta: m*exp(-alpha*eps/5)"),
+    )
+    found = for_all(source)
+    assert found.report.verdict is Verdict.ACCURATE
+    assert found.least == int(low)
+
+
+def test_a_wrong_selection_bound_would_be_noticed() -> None:
+    """The sum of the terms is at least the exact error, for several m and t."""
+    program = dipc.load(NOISY_MAX)
+    union = union_of(program, "m", lambda m: Ideal(dipc.load(NOISY_MAX, m=m)), OPEN)
+    for m in (3, 4, 5):
+        exact = dipc.load(NOISY_MAX, m=m).probability(
+            {"q[1]": 2, **{f"q[{i}]": 0 for i in range(2, m + 1)}}, {"out": 1}
+        )
+        for total in union.sums:
+            fixed = sum((term.probability(program.measurer) for term in total.fixed), ExpPoly.zero())
+            repeated = sum((term.probability(program.measurer) for term in total.repeated), ExpPoly.zero())
+            bound = fixed + (m - total.once) * repeated
+            for t in (F(1, 4), F(2), F(9)):
+                low, high = bound.enclosure(t)
+                assert 1 - exact.at(t)[1] <= high
+                assert 1 - float(exact.at(t)[0]) > float(low) / m  # nor is it absurdly large
+
+
+# --- parts ---------------------------------------------------------------------------------------------------
+
+
+def test_the_criterion_finds_the_loops_and_their_arrays() -> None:
+    tree = parse(Source("p", SPARSE))
+    shape = uniform(tree, "m")
+    assert shape.arrays == {"q", "out"}
+    assert shape.low == 1
+    with pytest.raises(NotUniform, match="exactly one loop"):
+        uniform(tree, "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "coefficients"),
+    [
+        ("2*m*exp(-alpha*eps)", {1: "2*exp(-eps)"}),
+        ("(m + 1)^2/4 - m", {0: "1/4", 1: "-1/2", 2: "1/4"}),
+        ("-(m - 3)*(1 - eps*alpha)", {0: "3 - 3*eps", 1: "-1 + eps"}),
+        ("exp(-alpha*eps)", {0: "exp(-eps)"}),
+    ],
+)
+def test_polynomials_in_the_number_of_queries(text: str, coefficients: dict[int, str]) -> None:
+    program = dipc.load(SPARSE)
+    claim = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=text)
+    assert claim.beta is not None
+    found = polynomial(claim.beta, "m", {"alpha": Form.number(1)})
+    flat = {power: value.flat() for power, value in found.items()}
+    for power in flat.keys() | coefficients.keys():
+        expected = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=coefficients.get(power, "0")).beta
+        assert expected is not None
+        assert flat.get(power, ExpPoly.zero()) == expected.evaluate({}).flat()
+    moved = shifted(found, 3)
+    for m in (3, 4, 7):
+        direct = claim.beta.evaluate({"alpha": Form.number(1), "m": Form.number(m)}).flat()
+        total = Form.number(0)
+        for power, value in moved.items():
+            total = total + value * Form.number((m - 3) ** power)
+        assert total.flat() == direct
+
+
+@pytest.mark.parametrize("text", ["exp(-m*eps)", "1/m", "max(m, 1)", "m^9"])
+def test_what_is_no_polynomial_is_refused(text: str) -> None:
+    program = dipc.load(SPARSE)
+    claim = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=text)
+    assert claim.beta is not None
+    with pytest.raises(NotUniform):
+        polynomial(claim.beta, "m", {"alpha": Form.number(1)})
+
+
+def test_an_unknown_constant_is_refused() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        check_for_all(dipc.load(SPARSE), "k")
+    assert caught.value.diagnostics[0].code == "E1207"
+
+
+def test_no_run_in_agreement_proves_nothing() -> None:
+    with pytest.raises(NotUniform, match="no run gives the ideal's answer"):
+        sums(Automaton(before=(), iterations=((),), endings=((),)), 1)
+    with pytest.raises(ValueError, match="of none of them"):
+        Union(frozenset(), 1, 1)

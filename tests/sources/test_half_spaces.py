@@ -1,0 +1,191 @@
+"""Half-spaces, corners and walls: exact facts of linear arithmetic, against points."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dipc
+from dipc.chain.affine import Affine
+from dipc.ideal.distance import Distances
+from dipc.ideal.ideal import Ideal, Region
+from dipc.ideal.norm import Norm
+from dipc.sources.every_input.classes import classes
+from dipc.sources.every_input.convex_pieces import pieces
+from dipc.sources.every_input.corner import certified, corner, greatest_alpha, least
+from dipc.sources.every_input.halfspaces import Moving, best_bound, bound_of, single_bound
+from dipc.sources.every_input.rivals import choices
+from dipc.sources.every_input.wall_metric import wall_metric
+from dipc.sources.every_input.walls import Metric, walls, way_out
+from tests.sources.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
+from tests.sources.test_all_inputs import some_fast
+
+F = Fraction
+SLOTS = (0, 1)
+
+
+def form(constant: object, **by_slot: object) -> Affine:
+    terms = sorted((int(name[1:]), F(str(c))) for name, c in by_slot.items())
+    return Affine((), tuple((slot, c) for slot, c in terms if c), F(str(constant)))
+
+
+numbers = st.fractions(min_value=-4, max_value=4, max_denominator=3)
+forms = st.builds(lambda a, b, c: form(c, x0=a, x1=b), numbers, numbers, numbers).filter(lambda f: bool(f.inputs))
+moving = st.builds(Moving, forms, st.fractions(min_value=0, max_value=3, max_denominator=2))
+points = st.fixed_dictionaries({0: numbers, 1: numbers})
+
+
+def behind(some: list[Moving], point: dict[int, Fraction], alpha: Fraction) -> bool:
+    return all(wall.form.at(point) >= alpha * wall.step for wall in some)
+
+
+@settings(max_examples=15)
+@given(st.lists(moving, min_size=1, max_size=4), forms, points, st.sampled_from([F(0), F(1, 2), F(1), F(3)]))
+def test_bounds_hold_at_every_point_behind_the_walls(
+    some: list[Moving], wanted: Affine, point: dict[int, Fraction], alpha: Fraction
+) -> None:
+    for bounding, fixed in ((single_bound, None), (best_bound, None), (best_bound, alpha), (single_bound, alpha)):
+        bound = bounding(wanted, some, fixed)
+        if bound is not None and behind(some, point, alpha):
+            assert wanted.at(point) >= bound.at(alpha)
+
+
+@settings(max_examples=12)
+@given(st.lists(moving, min_size=1, max_size=4), forms, st.sampled_from([F(0), F(1), F(3)]))
+def test_the_best_bound_at_one_alpha_is_the_least_value(some: list[Moving], wanted: Affine, alpha: Fraction) -> None:
+    """The duality of linear programs, by two runs of the solver on different programs."""
+    bound = best_bound(wanted, some, alpha)
+    found = least(some, Moving(wanted, F(0)), SLOTS, alpha)
+    if bound is not None and found is not None:
+        assert behind(some, found, alpha)
+        assert wanted.at(found) == bound.at(alpha)
+
+
+def test_weights_that_prove_nothing_are_refused() -> None:
+    some = [Moving(form(0, x0=1), F(1)), Moving(form(-1, x1=1), F(2))]
+    assert bound_of(form(3, x0=1, x1=2), some, [(0, F(1)), (1, F(2))]) is not None
+    assert bound_of(form(3, x0=1, x1=2), some, [(0, F(1)), (1, F(1))]) is None
+    assert bound_of(form(3, x0=1, x1=-2), some, [(0, F(1)), (1, F(-2))]) is None
+
+
+def test_a_bound_is_base_and_slope() -> None:
+    some = [Moving(form(0, x0=1), F(1)), Moving(form(-1, x1=1), F(2))]
+    bound = best_bound(form(3, x0=1, x1=2), some, None)
+    assert bound is not None
+    assert (bound.base, bound.slope) == (F(5), F(5))
+
+
+@settings(max_examples=15)
+@given(st.lists(moving, min_size=1, max_size=4), st.sampled_from([F(1, 3), F(1), F(7)]))
+def test_a_corner_is_behind_all_walls_at_every_alpha(some: list[Moving], alpha: Fraction) -> None:
+    for tight in (range(0), range(1), range(len(some))):
+        found = corner(some, tight, SLOTS, None)
+        if found is not None:
+            for at in (F(0), alpha):
+                assert behind(some, found.at(at), at)
+                assert all(some[k].form.at(found.at(at)) == at * some[k].step for k in tight)
+        fixed = corner(some, tight, SLOTS, alpha)
+        if fixed is not None:
+            assert behind(some, fixed.at(alpha), alpha)
+        assert found is None or fixed is not None
+
+
+def test_a_corner_where_the_free_inputs_are_not_zero() -> None:
+    some = [Moving(form(0, x0=1), F(1)), Moving(form(-5, x1=1), F(1))]
+    found = corner(some, [0], SLOTS, None)
+    assert found is not None
+    assert found.at(F(2))[0] == 2
+    assert found.at(F(2))[1] >= 7
+
+
+def test_no_corner_where_walls_meet_at_other_rates() -> None:
+    """x >= alpha and -x + 1 >= alpha cannot be met at once, but for alpha = 1/2."""
+    some = [Moving(form(0, x0=1), F(1)), Moving(form(1, x0=-1), F(1))]
+    assert corner(some, [0, 1], SLOTS, None) is None
+    assert corner(some, [0, 1], SLOTS, F(1)) is None
+    assert corner(some, [0, 1], SLOTS, F(1, 2)) is not None
+    assert greatest_alpha(some) == F(1, 2)
+
+
+def test_the_greatest_alpha() -> None:
+    assert greatest_alpha([Moving(form(0, x0=1), F(1))]) is None
+    assert greatest_alpha([Moving(form(0, x0=1), F(1)), Moving(form(0, x0=-1), F(1))]) == 0
+    assert greatest_alpha([Moving(form(0, x0=1), F(1)), Moving(form(-2, x0=-1), F(1))]) == -1
+    assert certified([Moving(form(0, x0=1), F(1))], [F(1)]) is None
+
+
+@pytest.mark.parametrize(("norm", "width", "direction"), [(Norm.LINF, 5, {0: 1, 1: -1}), (Norm.L1, 3, {1: -1})])
+def test_the_shortest_way_out(norm: Norm, width: int, direction: dict[int, int]) -> None:
+    way = way_out(form(7, x0=2, x1=-3), norm)
+    assert way.width == width
+    assert dict(way.direction) == direction
+    assert sum(c * way.direction.get(slot, 0) for slot, c in way.wall.inputs) == width
+
+
+def regions_of(source: str) -> tuple[Ideal, list[Region]]:
+    ideal = Ideal(dipc.load(source))
+    return ideal, list(ideal.regions({}))
+
+
+@pytest.mark.parametrize("source", some_fast([SPARSE, NOISY_MAX, NUMERIC_SPARSE, *ADVERSARIAL.values()], 8))
+def test_every_input_is_behind_the_walls_of_its_distance(source: str) -> None:
+    """dd(u) >= alpha implies the walls at alpha: at u itself, with alpha = dd(u)."""
+    ideal = Ideal(dipc.load(source))
+    metric = wall_metric(ideal)
+    distances = Distances(ideal)
+    values = [F(-5, 2), F(-1), F(-1, 3), F(0), F(1, 2), F(1), F(4)]
+    slots = ideal.program.core.inputs
+    for found in classes(ideal):
+        moving_walls = walls(found.region, found.others, metric)
+        sides = choices(found.region, found.rivals, metric)
+        for first in values:
+            for second in values:
+                inputs = dict.fromkeys(slots, second) | {slots[0]: first}
+                if not all(guard.holds_at(inputs) for guard in found.region.guards):
+                    continue
+                dd = distances.at([inputs[slot] for slot in slots])
+                if dd is not None:
+                    assert behind(list(moving_walls), inputs, dd)
+                    assert any(behind(list(side), inputs, dd) for side in sides)
+
+
+def test_a_wall_to_the_same_answer_does_not_move() -> None:
+    """Two rays of one answer side by side: the wall between them leads to no other answer."""
+    source = program(
+        "if x >= 1 and y > 0 then o <- b else if x >= 0 then o <- b end end",
+        "r <- Lap(eps, x); if r >= 0 then o <- b end",
+        "alpha: dd; beta: exp(-alpha*eps)",
+    )
+    ideal, _ = regions_of(source)
+    for found in classes(ideal):
+        steps = [wall.step for wall in walls(found.region, found.others, Metric(Norm.LINF))]
+        if found.region.answer == ("b",) and found.others:
+            assert F(0) in steps
+
+
+def test_the_metric_of_numeric_sparse_keeps_its_walls() -> None:
+    ideal, _ = regions_of(NUMERIC_SPARSE)
+    for found in classes(ideal):
+        assert all(wall.step == 1 for wall in walls(found.region, found.others, wall_metric(ideal)))
+
+
+def test_a_metric_that_forbids_the_way_across_stops_the_wall() -> None:
+    far = NUMERIC_SPARSE.replace("q[i] >= T and q'[i] >= T and q[i] != q'[i]", "q[i] < T and q'[i] >= T")
+    ideal, _ = regions_of(far)
+    steps = [[w.step for w in walls(f.region, f.others, wall_metric(ideal))] for f in classes(ideal)]
+    assert [0] in [sorted(set(found)) for found in steps]  # all answers bot: nothing that is above can be reached
+
+
+def test_pieces_cover_a_region_and_know_their_exits() -> None:
+    source = ADVERSARIAL["a comparison of inputs on the way"]
+    from dipc.sources.every_input.exits import ExitFinder
+
+    loaded = dipc.load(source)
+    ideal = Ideal(loaded)
+    region = ideal.regions({})[0]
+    found = pieces(region.guards, ExitFinder(loaded).exits({}, region))
+    assert len(found) == 2
+    assert all(len(piece.exits) == 1 for piece in found)
