@@ -1,0 +1,20 @@
+"""What was found about one obligation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.obligations.verdict import Counterexample, FailureInterval, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """ACCURATE: proved for every value in the intervals. INACCURATE: refuted by the counterexample. UNDECIDED: the
+    reason. `bound` is the obligation's bound, measured; None where a limit was reached on the way to it."""
+
+    verdict: Verdict
+    bound: ClosedForm | None
+    counterexample: Counterexample | None = None
+    failing: tuple[FailureInterval, ...] = ()
+    reason: str | None = None
