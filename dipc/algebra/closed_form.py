@@ -48,6 +48,9 @@ class ClosedForm:
     def __hash__(self) -> int:
         return hash(self.value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ClosedForm, (self.value,)
+
     def parts(self) -> tuple[ExpPoly, ExpPoly | None]:
         """Numerator and denominator, None where that is 1.
 

@@ -103,6 +103,11 @@ class ExpPoly:
         poly = _CONTEXT.from_dict({(k, j - low): int(c.p) * (whole // int(c.q)) for (k, j), c in terms.items()})
         return cls(poly if whole == 1 else poly * flint.fmpq(1, whole), low, unit)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """FLINT's numbers do not pickle: it goes as integers."""
+        unit, terms = self.integer_terms()
+        return _from_integers, (unit, [(k, j, int(c.p), int(c.q)) for k, j, c in terms])
+
     # --- looking ----------------------------------------------------------------------------------
 
     def is_zero(self) -> bool:
@@ -351,6 +356,10 @@ class ExpPoly:
                 if 3 * ball.rel_accuracy_bits() > 10 * digits + 6:
                     return dyadic(ball.lower()), dyadic(ball.upper())
             precision *= 2
+
+
+def _from_integers(unit: int, terms: Iterable[tuple[int, int, int, int]]) -> ExpPoly:
+    return ExpPoly.from_integer_exponents({(k, j): flint.fmpq(p, q) for k, j, p, q in terms}, unit)
 
 
 def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> flint.arb:

@@ -6,9 +6,10 @@ constants are on the program's scale.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from typing import Any, cast
 
 
 class Family(Enum):
@@ -48,3 +49,14 @@ class Event:
 
     noises: tuple[Noise, ...]
     constraints: tuple[Constraint, ...]
+    #: An event has many numbers, and is looked up more often than it is made.
+    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            object.__setattr__(self, "_hash", hash((self.noises, self.constraints)))
+        return cast(int, self._hash)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Names hash differently in each process.
+        return Event, (self.noises, self.constraints)

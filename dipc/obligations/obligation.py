@@ -7,31 +7,12 @@ are plain values: equal ones are decided once, by whichever executor, and kept i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
-from dipc.algebra.quotient import Closed
-from dipc.measure.event import Event
+from dipc.measure.bound import Bound, Share
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """weight · Π Pr[event], for independent events; `weight` None is 1."""
-
-    weight: Closed | None
-    events: tuple[Event, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """constant + Σ shares as a function of the variable: the probability of an answer, or a proved lower bound of it.
-
-    It is measured when it is decided (`measured`), so that equal bounds are measured once and by whoever decides.
-    """
-
-    shares: tuple[Share, ...]
-    constant: Fraction = Fraction(0)
+__all__ = ["Bound", "Obligation", "Share"]
 
 
 @dataclass(frozen=True, slots=True)

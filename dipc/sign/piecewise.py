@@ -69,6 +69,9 @@ class PiecewiseForm:
     def __hash__(self) -> int:
         return hash(str(self))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PiecewiseForm, (self.value,)
+
     @property
     def expr(self) -> Any:
         """The same function as a SymPy expression in `dipc.eps`, with Min, Max and Abs."""
