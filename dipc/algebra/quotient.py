@@ -137,3 +137,8 @@ def _positive_divisor(value: ExpPoly, positive: ExpPoly) -> ExpPoly | None:
 
 #: A probability in closed form.
 Closed = ExpPoly | Quotient
+
+
+def fraction_of(value: Closed) -> tuple[ExpPoly, ExpPoly]:
+    """Numerator and denominator of a closed form; the latter is positive for every eps > 0."""
+    return (value.numerator, value.denominator) if isinstance(value, Quotient) else (value, ExpPoly.one())

@@ -23,6 +23,7 @@ from dipc.claim.expression import ClaimExpression
 from dipc.lang.printer import print_expression
 from dipc.obligations.decide import Decider, Proof, Settled
 from dipc.obligations.verdict import Verdict
+from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.decided_rows import Outcome
 from dipc.sources.evidence import Evidence
 from dipc.sources.outcome import Report
@@ -178,7 +179,7 @@ class _Writer:
                 return str(beta)
             if len(read) > 1 or len(read[0]) > 1:
                 return least_of(read) or str(beta)
-        return beta if isinstance(beta, ClosedForm) else str(beta)
+        return beta.closed or str(beta)
 
     # --- obligations ------------------------------------------------------------------------------
 
@@ -203,13 +204,14 @@ class _Writer:
         return known
 
     def _proof_of(self, probability: ClosedForm, beta: ClosedForm) -> Proof:
-        found = self.evidence.proofs.get((probability, beta))
+        wanted = PiecewiseForm(beta.value)
+        found = self.evidence.proofs.get((probability, wanted))
         if found is None:
             # It was decided elsewhere, or together with others.
             claim, limits = self.evidence.claim, self.evidence.program.limits
             decider = Decider(claim.intervals, limits.sign, keep_proofs=True)
-            decider.settle(probability, beta)
-            found = decider.proofs[probability, beta]
+            decider.settle(probability, wanted)
+            found = decider.proofs[probability, wanted]
         return found
 
     def _parts(self, probability: ClosedForm, least: Least, result: Settled) -> dict[str, Any]:

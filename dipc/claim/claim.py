@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.form import Form, TooLarge
 from dipc.algebra.limits import Undecided
 from dipc.algebra.rationals import exact_rational
@@ -194,7 +193,7 @@ class Claim:
             if isinstance(value, Form):
                 quotient = over_positive(value.numerator_flat(), value.denominator)
                 if quotient is not None:
-                    return ClosedForm(quotient)
+                    return PiecewiseForm(quotient)
             result = PiecewiseForm(value)
             result.conditions()
         except TooLarge:

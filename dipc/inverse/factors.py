@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import fraction_of
 from dipc.sign import Fails, Interval, RegionEnd, Root, SignLimits, arrange, decide_nonnegative, sign_at
 from dipc.sign.optimum import Far, Peak, Ratio, Where, peaks, vanishes_at
-from dipc.sign.parts import Part, fraction_of, parts_of
-from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.sign.piecewise import BetaForm, FormCell
 
 
 class Factors:
@@ -40,29 +40,34 @@ class Factors:
             if missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower)):
                 continue
             met: Fraction | Root | None = None
-            for part in parts_of(beta, interval, self._limits):
-                for need in self._needs(missing * part.denominator, part.numerator * below, part):
-                    # Continuous, beta is at the joint what it was at the end of the part before.
+            for cell in beta.cells(interval, self._limits):
+                # A closed form for every eps is all of the interval; a cell need not be.
+                sample = None if beta.closed is not None else cell.sample
+                for need in self._needs(missing * cell.denominator, cell.numerator * below, cell, sample):
+                    # Continuous, beta is at the joint what it was at the end of the cell before.
                     if need.at != met:
                         yield need
-                met = self._joint(missing, part)
+                met = self._joint(missing, cell)
 
-    def _joint(self, missing: ExpPoly, part: Part) -> Fraction | Root | None:
-        """The upper end of the part, where the factor needed goes on continuously; else None."""
-        end = part.upper.value
-        if end is None or all(vanishes_at(f, end, self._limits) for f in (part.numerator, missing)):
+    def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
+        """The upper end of the cell, where the factor needed goes on continuously; else None."""
+        end = cell.upper.value
+        if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
             return None
         return end.lower if isinstance(end, Root) and end.is_exact else end
 
-    def _needs(self, numerator: ExpPoly, denominator: ExpPoly, part: Part) -> Iterator[Peak]:
+    def _needs(
+        self, numerator: ExpPoly, denominator: ExpPoly, cell: FormCell, sample: Fraction | None
+    ) -> Iterator[Peak]:
+        """The peaks on the cell; `sample` is one of its rationals, None where it is all of the interval."""
         if denominator.is_zero():
-            if part.sample is None:
+            if sample is None:
                 yield Peak(Far.EVERYWHERE, True, None)
             else:
-                yield Peak(part.sample, not numerator.value_is_zero(part.sample), None)
+                yield Peak(sample, not numerator.value_is_zero(sample), None)
             return
         ratio = Ratio.of(numerator, denominator)
-        lower, upper = part.lower, part.upper
+        lower, upper = cell.lower, cell.upper
         exact = not isinstance(lower.value, Root) and not isinstance(upper.value, Root)
         rate = ratio.rate() if exact else Fraction(1)
         scaled = ratio.scaled(1 / rate)
@@ -73,8 +78,8 @@ class Factors:
             found = self._known[key] = peaks(scaled, *ends, self._limits)
         for peak in found:
             at = _unscaled(peak.at, rate)
-            if at is Far.EVERYWHERE and part.sample is not None:
-                at = part.sample  # all of the part, but not all of the interval
+            if at is Far.EVERYWHERE and sample is not None:
+                at = sample  # all of the cell, but not all of the interval
             yield Peak(at, peak.attained, peak.value)
 
 
@@ -94,15 +99,14 @@ def _unscaled(at: Where, rate: Fraction) -> Where:
 
 def _negative_at(beta: BetaForm, interval: Interval, limits: SignLimits) -> Fraction | None:
     """A rational of the interval at which beta is negative; None where it is proved to be at least 0."""
-    match beta:
-        case ClosedForm():
-            decision = decide_nonnegative(fraction_of(beta.value)[0], interval, limits)
-            return decision.witness if isinstance(decision, Fails) else None
-        case PiecewiseForm():
-            numerators = [part.numerator for part in parts_of(beta, interval, limits) if not part.numerator.is_zero()]
-            # Continuous, it is negative in a whole gap if anywhere.
-            for sample in arrange([*beta.conditions(), *numerators], interval, limits).samples:
-                numerator = beta.parts_at(sample)[0]
-                if not numerator.is_zero() and sign_at(numerator, sample, limits) < 0:
-                    return sample
-            return None
+    cells = beta.cells(interval, limits)
+    if len(cells) == 1:
+        decision = decide_nonnegative(cells[0].numerator, interval, limits)
+        return decision.witness if isinstance(decision, Fails) else None
+    numerators = [cell.numerator for cell in cells if not cell.numerator.is_zero()]
+    # Continuous, it is negative in a whole gap if anywhere.
+    for sample in arrange([*beta.conditions(), *numerators], interval, limits).samples:
+        numerator = beta.fraction_at(sample)[0]
+        if not numerator.is_zero() and sign_at(numerator, sample, limits) < 0:
+            return sample
+    return None

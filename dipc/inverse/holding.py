@@ -9,15 +9,14 @@ from functools import cmp_to_key
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import LimitReached
-from dipc.algebra.quotient import Quotient
 from dipc.inverse.solution import Span
-from dipc.obligations.decide_pieces import FailsInPieces, decide_pieces, holds_in_pieces
+from dipc.obligations.decide_pieces import FailsInPieces, decide_pieces
 from dipc.obligations.verdict import EndPoint
-from dipc.sign import Fails, FailureRegion, Interval, RegionEnd, Root, SignLimits, decide_nonnegative
+from dipc.sign import FailureRegion, Interval, RegionEnd, Root, SignLimits
 from dipc.sign.digits import root_cell
 from dipc.sign.limits import Budget
 from dipc.sign.optimum.shared_root import order
-from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.sign.piecewise import BetaForm
 from dipc.sign.root import refine_within
 
 #: A rational eps, an isolated root, or None for infinity.
@@ -40,28 +39,12 @@ def failing_regions(
     probability: ClosedForm, beta: BetaForm, interval: Interval, limits: SignLimits
 ) -> tuple[FailureRegion, ...]:
     """Where Pr < 1 - beta on the interval. Raises LimitReached."""
-    match beta:
-        case PiecewiseForm():
-            decision = decide_pieces(probability.value, beta, interval, limits)
-            if not isinstance(decision, FailsInPieces):
-                return ()
-            if decision.regions is None:
-                raise LimitReached("degree", "the roots of too large functions were to be put in order")
-            return decision.regions
-        case ClosedForm():
-            slack = probability.value + beta.value - 1
-            # A quotient's denominator is positive for every eps > 0.
-            found = decide_nonnegative(slack.numerator if isinstance(slack, Quotient) else slack, interval, limits)
-            return found.regions if isinstance(found, Fails) else ()
-
-
-def holds_throughout(probability: ClosedForm, beta: BetaForm, interval: Interval, limits: SignLimits) -> bool:
-    """Whether Pr >= 1 - beta at all eps of the interval. Raises LimitReached."""
-    match beta:
-        case PiecewiseForm():
-            return holds_in_pieces(probability.value, beta, interval, limits)
-        case ClosedForm():
-            return not failing_regions(probability, beta, interval, limits)
+    decision = decide_pieces(probability.value, beta, interval, limits)
+    if not isinstance(decision, FailsInPieces):
+        return ()
+    if decision.regions is None:
+        raise LimitReached("degree", "the roots of too large functions were to be put in order")
+    return decision.regions
 
 
 def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:

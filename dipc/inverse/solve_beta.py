@@ -9,7 +9,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.form import FLAT, Form, TooLarge
 from dipc.algebra.limits import Undecided
-from dipc.algebra.quotient import Closed, Quotient
+from dipc.algebra.quotient import Closed, Quotient, fraction_of
 from dipc.algebra.selection import Kind, Selection
 from dipc.claim.intervals import intervals_text
 from dipc.inverse.holding import Cut, cuts, span_between
@@ -18,7 +18,6 @@ from dipc.inverse.solution import BetaSolution, EnvelopePiece, Status
 from dipc.sign import Holds, Interval, SignLimits, decide_nonnegative
 from dipc.sign.digits import number_cell
 from dipc.sign.optimum import Number
-from dipc.sign.parts import fraction_of
 from dipc.sign.piecewise import PiecewiseForm
 
 
@@ -80,7 +79,7 @@ def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limit
     """Those that are needed for the maximum: no other is at least as large at every eps asked about."""
     kept: list[_Missing] = []
     # The likely winners first, so that most others fall to them at once; only a guess.
-    at = _inside(intervals[0])
+    at = intervals[0].inner_point
     for found in sorted(missing, key=lambda found: -found.value.enclosure(at, 5)[0]):
         if any(_at_least(other, found, intervals, limits) for other in kept):
             continue
@@ -95,10 +94,6 @@ def _at_least(first: _Missing, second: _Missing, intervals: tuple[Interval, ...]
     return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
 
 
-def _inside(interval: Interval) -> Fraction:
-    return interval.lower + 1 if interval.upper is None else (interval.lower + interval.upper) / 2
-
-
 def _whole(found: _Missing, interval: Interval, digits: int, limits: SignLimits) -> EnvelopePiece:
     value = _value(*fraction_of(found.value), interval.lower, digits, limits) if interval.is_point else None
     span = span_between(*cuts(interval), digits, limits)
@@ -108,19 +103,13 @@ def _whole(found: _Missing, interval: Interval, digits: int, limits: SignLimits)
 def _split(
     envelope: PiecewiseForm, highest: list[_Missing], interval: Interval, digits: int, limits: SignLimits
 ) -> list[EnvelopePiece]:
-    """The pieces of the maximum; neighbors meet in the end that belongs to both."""
+    """The cells of the maximum; neighbors meet in the end that belongs to both."""
     pieces = []
-    for piece in envelope.pieces(interval, limits):
-        owner = next(found for found in highest if _is(found, piece.numerator, piece.denominator))
-        span = span_between(
-            Cut(piece.lower, piece.lower == interval.lower and not interval.lower_closed),
-            Cut(piece.upper, piece.upper != interval.upper or interval.upper_closed),
-            digits,
-            limits,
-        )
-        value = (
-            _value(piece.numerator, piece.denominator, interval.lower, digits, limits) if interval.is_point else None
-        )
+    for cell in envelope.cells(interval, limits):
+        owner = next(found for found in highest if _is(found, cell.numerator, cell.denominator))
+        lower, upper = Cut(cell.lower.value, not cell.lower.closed), Cut(cell.upper.value, cell.upper.closed)
+        span = span_between(lower, upper, digits, limits)
+        value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
         pieces.append(EnvelopePiece(span, str(ClosedForm(owner.value)), owner.rows, value))
     return pieces
 

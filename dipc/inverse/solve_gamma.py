@@ -7,21 +7,20 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.decimals import magnitude
-from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Undecided
+from dipc.algebra.quotient import fraction_of
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Claim
 from dipc.claim.intervals import intervals_text
 from dipc.exits.probability import Probabilities
-from dipc.inverse.holding import holds_throughout
 from dipc.inverse.requests import Request, refuse_dependence
 from dipc.inverse.solution import Cell, GammaSolution, Status
 from dipc.inverse.steps import Smooth, Steps, course_of, grows_up_to, largest_distance, settled_at_zero
+from dipc.obligations.decide_pieces import holds_in_pieces
 from dipc.obligations.decide_pieces import slack as slack_of
 from dipc.sign import Interval, Root, SignLimits, isolate_roots
 from dipc.sign.optimum.limit import Infinite, limit_at_zero
-from dipc.sign.parts import fraction_of
-from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.sign.piecewise import BetaForm
 from dipc.tables.cells import CellPool
 from dipc.tables.table import Row
 
@@ -106,7 +105,7 @@ class _Search:
         known = self._decided.get(key)
         if known is None:
             known = self._decided[key] = all(
-                holds_throughout(probability, claimed.beta, interval, self._limits)
+                holds_in_pieces(probability.value, claimed.beta, interval, self._limits)
                 for interval in self._claim.intervals
             )
         return known
@@ -143,10 +142,10 @@ class _Search:
 
     def _fails_at_zero(self, claimed: _Claimed, gamma: Fraction) -> bool:
         """Whether Pr - 1 + beta has at this gamma a negative limit as eps goes to 0."""
-        _, numerator, denominator = self._pieces(claimed.beta, self._claim.intervals[0])[0]
+        cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
         probability = self._probability(claimed, gamma).value
-        slack = slack_of(probability, numerator, denominator)
-        limit = limit_at_zero(slack, fraction_of(probability)[1] * denominator, self._limits)
+        slack = slack_of(probability, cell.numerator, cell.denominator)
+        limit = limit_at_zero(slack, fraction_of(probability)[1] * cell.denominator, self._limits)
         return limit is Infinite.MINUS or (isinstance(limit, Fraction) and limit < 0)
 
     # --- numbers -----------------------------------------------------------------------------------
@@ -217,27 +216,13 @@ class _Search:
 
     def _touches(self, probability: ClosedForm, beta: BetaForm, interval: Interval) -> bool:
         """Whether Pr = 1 - beta at some eps of the interval; True is proved."""
-        for hull, numerator, denominator in self._pieces(beta, interval):
-            slack = slack_of(probability.value, numerator, denominator)
-            if slack.is_zero() or (hull is not None and isolate_roots(slack, hull, self._limits)):
+        for cell in beta.cells(interval, self._limits):
+            slack = slack_of(probability.value, cell.numerator, cell.denominator)
+            # Between ends that are not rational the hull is wider than the cell.
+            exact = not isinstance(cell.lower.value, Root) and not isinstance(cell.upper.value, Root)
+            if slack.is_zero() or (exact and isolate_roots(slack, cell.hull, self._limits)):
                 return True
         return False
-
-    def _pieces(self, beta: BetaForm, interval: Interval) -> list[tuple[Interval | None, ExpPoly, ExpPoly]]:
-        """The closed forms of beta on the interval, each with the part where it holds, None where that has an end that
-        is not rational."""
-        match beta:
-            case ClosedForm():
-                return [(interval, *fraction_of(beta.value))]
-            case PiecewiseForm():
-                return [
-                    (
-                        None if isinstance(piece.lower, Root) or isinstance(piece.upper, Root) else piece.hull,
-                        piece.numerator,
-                        piece.denominator,
-                    )
-                    for piece in beta.pieces(interval, self._limits)
-                ]
 
     # --- answers -----------------------------------------------------------------------------------
 

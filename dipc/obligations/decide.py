@@ -92,15 +92,14 @@ class Decider:
         settled = self._known.get((probability, beta))
         if settled is None:
             begun = perf_counter()
-            match beta:
-                case ClosedForm():
-                    settled, proof = self._decide(probability.value, beta.value)
-                    if self._keep_proofs:
-                        self.proofs[probability, beta] = proof
-                case PiecewiseForm():
-                    settled, found = self._decide_pieces(probability.value, beta)
-                    if self._keep_proofs:
-                        self.piece_proofs[probability, beta] = found
+            if beta.closed is not None:
+                settled, proof = self._decide(probability.value, beta.closed.value)
+                if self._keep_proofs:
+                    self.proofs[probability, beta] = proof
+            else:
+                settled, found = self._decide_pieces(probability.value, beta)
+                if self._keep_proofs:
+                    self.piece_proofs[probability, beta] = found
             if self._digits is not None and settled.failing:
                 settled = self._detailed(settled, probability, beta, self._digits)
             self._known[probability, beta] = settled
@@ -172,7 +171,7 @@ class Decider:
                     failing += failure_intervals(decision.regions, self._limits)
         proof = tuple(decisions)
         if witness is not None:
-            above, below = beta.parts_at(witness)
+            above, below = beta.fraction_at(witness)
             known = () if reasons else tuple(failing)
             return Settled(
                 Verdict.INACCURATE, counterexample(probability, (below - above, below), witness), known

@@ -1,4 +1,4 @@
-"""Pr >= 1 - beta for a beta in pieces: one sign decision for each piece, and exact failure sets."""
+"""Pr >= 1 - beta for a beta in cells: one sign decision for each cell, and exact failure sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached
-from dipc.algebra.quotient import Closed, Quotient
+from dipc.algebra.quotient import Closed, fraction_of
 from dipc.sign import (
     Arrangement,
     Decision,
@@ -25,42 +25,42 @@ from dipc.sign import (
     sign_at,
     simplest_between,
 )
-from dipc.sign.piecewise import Piece, PiecewiseForm
+from dipc.sign.piecewise import FormCell, PiecewiseForm
 
 #: How often the ends of a failing gap are refined in search of a simpler counterexample.
 _ROUNDS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class PieceDecision:
-    """On `piece`, Pr >= 1 - beta holds exactly where `obligation` >= 0.
+class CellDecision:
+    """On `cell`, Pr >= 1 - beta holds exactly where `obligation` >= 0.
 
-    `decision` is about the whole hull of the piece: where it holds there, it holds on the piece.
+    `decision` is about the whole hull of the cell: where it holds there, it holds on the cell.
     """
 
-    piece: Piece
+    cell: FormCell
     obligation: ExpPoly
     decision: Decision
 
 
 @dataclass(frozen=True, slots=True)
 class HoldsInPieces:
-    """Pr >= 1 - beta on the whole interval: each piece's decision is Holds; where one is not, because the obligation
-    is negative just outside the piece, the `arrangement` of the conditions of beta and of all obligations has no gap
+    """Pr >= 1 - beta on the whole interval: each cell's decision is Holds; where one is not, because the obligation
+    is negative just outside the cell, the `arrangement` of the conditions of beta and of all obligations has no gap
     at whose sample Pr < 1 - beta."""
 
-    pieces: tuple[PieceDecision, ...]
+    cells: tuple[CellDecision, ...]
     arrangement: Arrangement | None
 
 
 @dataclass(frozen=True, slots=True)
 class FailsInPieces:
-    """Pr < 1 - beta at `witness`, the simplest rational that was found, and exactly between the ends of the `regions`;
-    these and the `arrangement` are None past a limit."""
+    """Pr < 1 - beta at `witness`, the simplest rational that was found, and exactly on the union of the `regions`;
+    these are None past a limit, and the `arrangement` also where there is one cell, whose decision says all."""
 
     witness: Fraction
     regions: tuple[FailureRegion, ...] | None
-    pieces: tuple[PieceDecision, ...]
+    cells: tuple[CellDecision, ...]
     arrangement: Arrangement | None
 
 
@@ -70,17 +70,16 @@ DecisionInPieces = HoldsInPieces | FailsInPieces
 def decide_pieces(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: SignLimits) -> DecisionInPieces:
     """Whether Pr >= 1 - beta at all eps of the interval. Never wrong; raises LimitReached.
 
-    Theorem. Let beta be continuous on the interval, and P the functions on whose signs beta's pieces depend together
-    with the obligations of all pieces. Between neighboring roots of P the claim holds everywhere or nowhere. If it
+    Theorem. Let beta be continuous on the interval, and P the functions on whose signs beta's cells depend together
+    with the obligations of all cells. Between neighboring roots of P the claim holds everywhere or nowhere. If it
     fails at a root or at an end of the interval, then by continuity also next to it, so one sample between any two
     roots decides all.
     """
-    decisions = []
-    for piece in beta.pieces(interval, limits):
-        obligation = slack(probability, piece.numerator, piece.denominator)
-        decisions.append(PieceDecision(piece, obligation, decide_nonnegative(obligation, piece.hull, limits)))
+    decisions = [_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)]
     if all(isinstance(found.decision, Holds) for found in decisions):
         return HoldsInPieces(tuple(decisions), None)
+    if len(decisions) == 1 and isinstance(only := decisions[0].decision, Fails):
+        return FailsInPieces(only.witness, only.regions, tuple(decisions), None)
     functions = list(beta.conditions())
     functions += [found.obligation for found in decisions if not found.obligation.is_zero()]
     try:
@@ -98,34 +97,38 @@ def decide_pieces(probability: Closed, beta: PiecewiseForm, interval: Interval, 
 
 def holds_in_pieces(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: SignLimits) -> bool:
     """Whether Pr >= 1 - beta at all eps of the interval: `decide_pieces` for those who do not ask where it fails."""
-    for piece in beta.pieces(interval, limits):
-        decision = decide_nonnegative(slack(probability, piece.numerator, piece.denominator), piece.hull, limits)
+    for cell in beta.cells(interval, limits):
+        decision = _decided(probability, beta, cell, limits).decision
         if isinstance(decision, Fails):
             if _fails_at(probability, beta, decision.witness, limits):
                 return False
-            # Negative just outside the piece, as it seems: that needs a closer look.
+            # Negative just outside the cell, as it seems: that needs a closer look.
             return isinstance(decide_pieces(probability, beta, interval, limits), HoldsInPieces)
     return True
 
 
+def _decided(probability: Closed, beta: PiecewiseForm, cell: FormCell, limits: SignLimits) -> CellDecision:
+    if beta.closed is None:
+        obligation = slack(probability, cell.numerator, cell.denominator)
+    else:
+        obligation = fraction_of(probability + beta.closed.value - 1)[0]  # in lowest terms
+    return CellDecision(cell, obligation, decide_nonnegative(obligation, cell.hull, limits))
+
+
 def slack(probability: Closed, numerator: ExpPoly, denominator: ExpPoly) -> ExpPoly:
     """A function with the sign of Pr - 1 + numerator/denominator wherever the denominator is positive."""
-    above, below = (
-        (probability.numerator, probability.denominator)
-        if isinstance(probability, Quotient)
-        else (probability, ExpPoly.one())
-    )
+    above, below = fraction_of(probability)
     return (above - below) * denominator + numerator * below
 
 
 def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: SignLimits) -> bool:
-    return sign_at(slack(probability, *beta.parts_at(eps)), eps, limits) < 0
+    return sign_at(slack(probability, *beta.fraction_at(eps)), eps, limits) < 0
 
 
 def _witness(
-    probability: Closed, beta: PiecewiseForm, decisions: Sequence[PieceDecision], limits: SignLimits
+    probability: Closed, beta: PiecewiseForm, decisions: Sequence[CellDecision], limits: SignLimits
 ) -> Fraction | None:
-    """An eps at which the claim fails, among those at which a piece's form fails on its hull."""
+    """An eps at which the claim fails, among those at which a cell's form fails on its hull."""
     found = [decision.witness for part in decisions if isinstance(decision := part.decision, Fails)]
     return next((eps for eps in found if _fails_at(probability, beta, eps, limits)), None)
 
@@ -153,7 +156,7 @@ class _Search:
         ]
 
     def _obligation(self, eps: Fraction) -> ExpPoly:
-        return slack(self._probability, *self._beta.parts_at(eps))
+        return slack(self._probability, *self._beta.fraction_at(eps))
 
     def _fails_at(self, eps: Fraction, limits: SignLimits) -> bool:
         return _fails_at(self._probability, self._beta, eps, limits)

@@ -8,14 +8,13 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Closed
+from dipc.algebra.quotient import Closed, fraction_of
 from dipc.obligations.failure import end_point
 from dipc.obligations.verdict import EndPoint, FailureInterval, Worst
 from dipc.sign import Arrangement, Interval, RegionEnd, Root, SignLimits, arrange, sign_at
 from dipc.sign.digits import number_cell, root_cell
 from dipc.sign.optimum import Far, Peak, Ratio, highest, peaks
-from dipc.sign.parts import fraction_of, parts_of
-from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.sign.piecewise import BetaForm
 
 
 def failing_intervals(
@@ -65,14 +64,12 @@ class _Region:
 
 def _regions(probability: Closed, beta: BetaForm, interval: Interval, limits: SignLimits) -> list[_Region]:
     shortfalls = []
-    for part in parts_of(beta, interval, limits):
-        above, below = fraction_of(probability)
-        numerator = (below - above) * part.denominator - part.numerator * below
+    above, below = fraction_of(probability)
+    for cell in beta.cells(interval, limits):
+        numerator = (below - above) * cell.denominator - cell.numerator * below
         if not numerator.is_zero():
-            shortfalls.append((numerator, below * part.denominator))
-    functions = [numerator for numerator, _ in shortfalls]
-    if isinstance(beta, PiecewiseForm):
-        functions += beta.conditions()
+            shortfalls.append(numerator)
+    functions = [*shortfalls, *beta.conditions()]
     arrangement = arrange(functions, interval, limits)
     found: list[_Region] = []
     for gap, sample in enumerate(arrangement.samples):
@@ -98,7 +95,7 @@ def _regions(probability: Closed, beta: BetaForm, interval: Interval, limits: Si
 def _shortfall_at(probability: Closed, beta: BetaForm, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
     """Numerator and positive denominator of a closed form of the shortfall that is valid around `eps`."""
     above, below = fraction_of(probability)
-    numerator, denominator = fraction_of(beta.value) if isinstance(beta, ClosedForm) else beta.parts_at(eps)
+    numerator, denominator = beta.fraction_at(eps)
     return (below - above) * denominator - numerator * below, below * denominator
 
 

@@ -13,12 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
+from dipc.algebra.quotient import fraction_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.report.numbers import exact
-from dipc.sign.parts import fraction_of
 
 if TYPE_CHECKING:
     from dipc.inverse.obligations import Obligation
@@ -211,7 +210,7 @@ def _curve(obligation: Obligation, grid: Sequence[Fraction]) -> _Curve:
 
 def _need(missing: ExpPoly, below: ExpPoly, beta: BetaForm, eps: Fraction) -> float | None:
     """(missing/below)/beta at eps, to a few digits; None where beta is not positive, or the numbers are huge."""
-    numerator, denominator = fraction_of(beta.value) if isinstance(beta, ClosedForm) else beta.parts_at(eps)
+    numerator, denominator = beta.fraction_at(eps)
     parts = (missing, denominator, below, numerator)
     if numerator.value_is_zero(eps) or any(abs(q) * eps > _MOST_EXPONENT for f in parts for _, q, _ in f.terms()):
         return None

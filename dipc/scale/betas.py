@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import assert_never
 
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.form import FLAT, Form
+from dipc.algebra.quotient import Quotient
 from dipc.algebra.selection import Combination, Kind, Operation, Selection, Value
 from dipc.scale.codec import Json, Unreadable, closed_text, read_closed, read_terms
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
@@ -16,18 +17,15 @@ _PIECES = "~"
 
 def beta_text(beta: BetaForm) -> str:
     """The one text of this beta."""
-    match beta:
-        case ClosedForm():
-            return closed_text(beta.value)
-        case PiecewiseForm():
-            return _PIECES + json.dumps(_tree(beta.value), separators=(",", ":"))
-    assert_never(beta)
+    if isinstance(beta.value, ExpPoly | Quotient):
+        return closed_text(beta.value)
+    return _PIECES + json.dumps(_tree(beta.value), separators=(",", ":"))
 
 
 def read_beta(text: str) -> BetaForm:
     """What `beta_text` wrote; raises Unreadable."""
     if not text.startswith(_PIECES):
-        return ClosedForm(read_closed(text))
+        return PiecewiseForm(read_closed(text))
     try:
         return PiecewiseForm(_value(json.loads(text.removeprefix(_PIECES))))
     except (ValueError, TypeError) as error:

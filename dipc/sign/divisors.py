@@ -54,16 +54,9 @@ def sign_throughout(intervals: Sequence[Interval]) -> Signs:
         try:
             if any(isolate_roots(function, interval) for interval in intervals):
                 return 0
-            found = {sign_at(function, _inside(interval)) for interval in intervals}
+            found = {sign_at(function, interval.inner_point) for interval in intervals}
         except Undecided:
             return 0
         return found.pop() if len(found) == 1 else 0
 
     return sign
-
-
-def _inside(interval: Interval) -> Fraction:
-    """A rational of the interval."""
-    if interval.upper is None:
-        return interval.lower + 1
-    return (interval.lower + interval.upper) / 2

@@ -47,6 +47,11 @@ class Interval:
         """Whether the interval is a single point."""
         return self.lower == self.upper
 
+    @property
+    def inner_point(self) -> Fraction:
+        """A rational of the interval: inside, unless the interval is a point."""
+        return self.lower + 1 if self.upper is None else (self.lower + self.upper) / 2
+
     def __contains__(self, value: Fraction) -> bool:
         above = value > self.lower or (value == self.lower and self.lower_closed)
         below = self.upper is None or value < self.upper or (value == self.upper and self.upper_closed)

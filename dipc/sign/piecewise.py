@@ -1,5 +1,8 @@
-"""Betas that are not one closed form for every eps: min, max and abs of expressions, and divisors that are nonzero only
-on the intervals asked about. They are split into pieces, each with one closed form."""
+"""Functions of eps in cells, with one closed form on each: what a beta is.
+
+A closed form for every eps > 0 is one cell. Min, max and abs, and divisors that are nonzero only on the intervals asked
+about, make more of them.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +15,33 @@ from typing import Any, assert_never
 from dipc.algebra.closed_form import ClosedForm, format_terms, sympy_terms
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.form import Form
+from dipc.algebra.quotient import Closed, Quotient, fraction_of
 from dipc.algebra.rationals import exact_rational
 from dipc.algebra.selection import Combination, Operation, Selection, Value
 from dipc.algebra.splitting import conditions, resolve
-from dipc.sign import Arrangement, Interval, Root, SignLimits, arrange, refine, sign_at
+from dipc.sign.arrangement import arrange
+from dipc.sign.chart import sign_at
+from dipc.sign.decide import RegionEnd
+from dipc.sign.interval import Interval
+from dipc.sign.limits import SignLimits
+from dipc.sign.root import Root, refine
 
-#: Isolated ends of pieces are known to this part of their size.
+#: Isolated ends of cells are known to this part of their size.
 _PRECISION = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of an interval on which the function is numerator/denominator, with denominator > 0.
+class FormCell:
+    """A cell of an interval on which the function is numerator/denominator, with denominator > 0.
 
-    `lower` and `upper` are ends of the interval (None: infinity) or roots of `conditions` of the function; the
-    closed form holds at them too, by continuity, where they belong to the interval. `hull` is an interval with rational
-    ends that holds the piece, inside the interval; where it is wider, the closed form need not be the function's.
-    `sample` is a rational of the piece.
+    `lower` and `upper` are ends of the interval or, closed, roots of `conditions` of the function; the closed form
+    holds at them too, by continuity, where they belong to the interval. `hull` is an interval with rational ends that
+    holds the cell, inside the interval; where it is wider, the closed form need not be the function's. `sample` is a
+    rational of the cell.
     """
 
-    lower: Fraction | Root
-    upper: Fraction | Root | None
+    lower: RegionEnd
+    upper: RegionEnd
     hull: Interval
     sample: Fraction
     numerator: ExpPoly
@@ -40,22 +49,28 @@ class Piece:
 
 
 class PiecewiseForm:
-    """A continuous function of eps on the intervals it was made for, as ClosedForm is one for every eps > 0.
+    """A function of eps, continuous on the intervals it was made for: one closed form for every eps > 0, which is
+    `closed` then, or one on each of finitely many cells, with None for `closed`.
 
-    `value` does not depend on an infinite distance. `str()` is read back by `sympy.sympify`, and two of them are equal
-    if their texts are: they are then the same function.
+    `str()` is read back by `sympy.sympify`. Those with one closed form are equal exactly if they are the same function;
+    others if their texts are equal: they are then the same function.
     """
 
-    __slots__ = ("_pieces", "_text", "value")
+    __slots__ = ("_cells", "_text", "closed", "value")
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Closed | Value) -> None:
+        """A closed form, or selections that do not depend on an infinite distance."""
         self.value = value
+        self.closed = ClosedForm(value) if isinstance(value, ExpPoly | Quotient) else None
         self._text: str | None = None
-        self._pieces: dict[Interval, tuple[Piece, ...]] = {}
+        self._cells: dict[Interval, tuple[FormCell, ...]] = {}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return PiecewiseForm, (self.value,)
 
     def __str__(self) -> str:
         if self._text is None:
-            self._text = _text(self.value)
+            self._text = str(self.closed) if isinstance(self.value, ExpPoly | Quotient) else _text(self.value)
         return self._text
 
     def __repr__(self) -> str:
@@ -64,10 +79,12 @@ class PiecewiseForm:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PiecewiseForm):
             return NotImplemented
+        if self.closed is not None or other.closed is not None:
+            return self.closed == other.closed
         return str(self) == str(other)
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(str(self) if self.closed is None else self.value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PiecewiseForm, (self.value,)
@@ -80,73 +97,73 @@ class PiecewiseForm:
     def _sympy_(self) -> Any:
         return self.expr
 
-    def parts_at(self, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
+    def fraction_at(self, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
         """Numerator and denominator of a closed form that has the function's value at `eps`, denominator(eps) > 0.
 
         Raises ValueError where the function has no value.
         """
+        if isinstance(self.value, ExpPoly | Quotient):
+            return fraction_of(self.value)
         try:
-            return self._parts(eps)
+            form = resolve(self.value, partial(_sign, eps=eps))
+            sign = sign_at(form.denominator, eps)
+            if sign:
+                return _reduced(form.numerator_flat() * sign, form.denominator * sign)
         except ZeroDivisionError:
-            raise ValueError(f"{self} has no value at eps = {eps}") from None
+            pass
+        raise ValueError(f"{self} has no value at eps = {eps}")
 
     def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals (lo, hi) with lo <= value at `eps` <= hi, proved, agreeing to about `digits` digits. eps > 0."""
         point = exact_rational(eps, "eps")
         if point <= 0:
             raise ValueError(f"eps is positive, not {point}")
-        numerator, denominator = self.parts_at(point)
+        if self.closed is not None:
+            return self.closed.at(point, digits)
+        numerator, denominator = self.fraction_at(point)
         low, high = numerator.enclosure(point, digits + 1)
         corners = [end / below for end in (low, high) for below in denominator.enclosure(point, digits + 1)]
         return min(corners), max(corners)
 
-    def _parts(self, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
-        form = resolve(self.value, partial(_sign, eps=eps))
-        sign = sign_at(form.denominator, eps)
-        if not sign:
-            raise ZeroDivisionError
-        return _reduced(form.numerator_flat() * sign, form.denominator * sign)
-
-    # --- splitting ---------------------------------------------------------------------------------
+    # --- cells -------------------------------------------------------------------------------------
 
     def conditions(self) -> list[ExpPoly]:
         """Functions between whose roots this is one closed form. Raises TooLarge."""
-        return conditions(self.value)
+        return [] if isinstance(self.value, ExpPoly | Quotient) else conditions(self.value)
 
-    def pieces(self, interval: Interval, limits: SignLimits | None = None) -> tuple[Piece, ...]:
-        """The pieces of the interval from left to right, as few as there are changes of the closed form; each begins
+    def cells(self, interval: Interval, limits: SignLimits | None = None) -> tuple[FormCell, ...]:
+        """The cells of the interval from left to right, as few as there are changes of the closed form; each begins
         where the one before ends. Raises LimitReached.
 
         The interval must lie inside those that the function was made for.
         """
-        known = self._pieces.get(interval)
+        known = self._cells.get(interval)
         if known is None:
-            arrangement = arrange(self.conditions(), interval, limits)
-            known = self._pieces[interval] = tuple(self._split(arrangement, limits))
-            assert known, "an interval has points: a claim about none of its pieces would hold of itself"
+            known = self._cells[interval] = tuple(self._split(interval, limits))
+            assert known, "an interval has points: a claim about none of its cells would hold of itself"
         return known
 
-    def _split(self, arrangement: Arrangement, limits: SignLimits | None) -> list[Piece]:
-        interval = arrangement.interval
-        pieces: list[Piece] = []
+    def _split(self, interval: Interval, limits: SignLimits | None) -> list[FormCell]:
+        first = RegionEnd(interval.lower, interval.lower_closed)
+        last = RegionEnd(interval.upper, interval.upper_closed)
+        if isinstance(self.value, ExpPoly | Quotient):
+            return [FormCell(first, last, interval, interval.inner_point, *fraction_of(self.value))]
+        arrangement = arrange(self.conditions(), interval, limits)
+        cells: list[FormCell] = []
+        lower = first
         for gap, sample in enumerate(arrangement.samples):
-            numerator, denominator = self._parts(sample)
+            numerator, denominator = self.fraction_at(sample)
             _, right = arrangement.gap(gap)
-            upper = interval.upper if right is None else refine(right, right.upper * _PRECISION, limits)
-            lower: Fraction | Root
-            if pieces and (pieces[-1].numerator, pieces[-1].denominator) == (numerator, denominator):
-                before = pieces.pop()
+            upper = last if right is None else RegionEnd(refine(right, right.upper * _PRECISION, limits), closed=True)
+            if cells and (cells[-1].numerator, cells[-1].denominator) == (numerator, denominator):
+                before = cells.pop()
                 lower, sample = before.lower, before.sample
-            else:
-                lower = interval.lower
-                if pieces:
-                    assert pieces[-1].upper is not None
-                    lower = pieces[-1].upper
-            pieces.append(Piece(lower, upper, _hull(interval, lower, upper), sample, numerator, denominator))
-        return pieces
+            cells.append(FormCell(lower, upper, _hull(interval, lower, upper), sample, numerator, denominator))
+            lower = upper
+        return cells
 
 
-BetaForm = ClosedForm | PiecewiseForm
+BetaForm = PiecewiseForm
 """What a beta is at a row."""
 
 
@@ -154,10 +171,11 @@ def _sign(function: ExpPoly, eps: Fraction) -> int:
     return sign_at(function, eps)
 
 
-def _hull(interval: Interval, lower: Fraction | Root, upper: Fraction | Root | None) -> Interval:
+def _hull(interval: Interval, lower: RegionEnd, upper: RegionEnd) -> Interval:
     """The least interval with rational ends that is known to hold what is between."""
-    low = lower.lower if isinstance(lower, Root) else lower
-    high = upper.upper if isinstance(upper, Root) else upper
+    low = lower.value.lower if isinstance(lower.value, Root) else lower.value
+    high = upper.value.upper if isinstance(upper.value, Root) else upper.value
+    assert low is not None
     return Interval(
         low,
         high,
@@ -204,10 +222,12 @@ def _form_text(form: Form) -> str:
     return f"{above if len(numerator) == 1 else f'({above})'}/({format_terms(denominator.terms())})"
 
 
-def _sympy(value: Value) -> Any:
+def _sympy(value: Closed | Value) -> Any:
     import sympy
 
     match value:
+        case ExpPoly() | Quotient():
+            return ClosedForm(value).expr
         case Form():
             return sympy_terms(value.numerator_flat()) / sympy_terms(value.denominator)
         case Selection():

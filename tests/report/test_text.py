@@ -10,6 +10,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict
 from dipc.report.page import Look
 from dipc.report.text import Statement, failing_text, interrupted_text, render, verdict_line
+from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.outcome import Report, RowResult
 
 HALF = Fraction(1, 2)
@@ -29,7 +30,7 @@ def row(number: int, verdict: Verdict = Verdict.ACCURATE, **more: object) -> Row
         input={"q[1]": str(number), "q[2]": "0"},
         output={"out": "yes"},
         alpha="1",
-        beta_form=ClosedForm(ExpPoly.term(HALF, 0, -1)),
+        beta_form=PiecewiseForm(ExpPoly.term(HALF, 0, -1)),
         gamma="0",
         verdict=verdict,
         closed_form=ClosedForm(ExpPoly.constant(HALF)),

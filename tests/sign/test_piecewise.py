@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 from fractions import Fraction
 from itertools import pairwise
@@ -13,14 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.form import Form
+from dipc.algebra.quotient import Quotient
 from dipc.algebra.selection import limit
 from dipc.claim.claim import resolve_claim
 from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.obligations.verdict import FailureInterval
-from dipc.sign import Interval, Root, refine
+from dipc.sign import Interval, RegionEnd, Root, refine
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.outcome import RowResult
 from dipc.tables.table import read_table
@@ -242,9 +245,9 @@ def test_no_grid_point_contradicts_a_verdict(text: str, eps: str | None) -> None
 
 
 @given(beta_text, st.fractions(min_value=Fraction(1, 20), max_value=6, max_denominator=20))
-def test_pieces_values_and_texts_agree(text: str, eps: Fraction) -> None:
+def test_cells_values_and_texts_agree(text: str, eps: Fraction) -> None:
     found = form(text)
-    pieces = found.pieces(Interval.positive())
+    cells = found.cells(Interval.positive())
     with mpmath.workdps(40):
         exact = pointwise(text, eps)
         low, high = found.at(eps)
@@ -255,23 +258,25 @@ def test_pieces_values_and_texts_agree(text: str, eps: Fraction) -> None:
         assert abs(mpmath.mpf(str(read.evalf(35))) - exact) < near
         value = found.expr.subs(dipc.eps, sympy.Rational(str(eps)))
         assert abs(mpmath.mpf(str(value.evalf(35))) - exact) < near
-    assert pieces[0].lower == 0
-    assert pieces[-1].upper is None
-    for left, right in pairwise(pieces):
-        assert isinstance(left.upper, Root)
+    assert cells[0].lower == RegionEnd(Fraction(0), closed=False)
+    assert cells[-1].upper == RegionEnd(None, closed=False)
+    for left, right in pairwise(cells):
+        assert isinstance(left.upper.value, Root)
         assert left.upper == right.lower
+        assert left.upper.closed
         assert (left.numerator, left.denominator) != (right.numerator, right.denominator)
-    for piece in pieces:
-        assert piece.sample in piece.hull
-        if piece.hull.lower < eps and (piece.hull.upper is None or eps < piece.hull.upper):
-            assert _inside(piece.lower, piece.upper, eps) == (
-                found.parts_at(eps) == (piece.numerator, piece.denominator)
+    for cell in cells:
+        assert cell.sample in cell.hull
+        if cell.hull.lower < eps and (cell.hull.upper is None or eps < cell.hull.upper):
+            assert _inside(cell.lower.value, cell.upper.value, eps) == (
+                found.fraction_at(eps) == (cell.numerator, cell.denominator)
             )
 
 
-def _inside(lower: Fraction | Root, upper: Fraction | Root | None, eps: Fraction) -> bool:
+def _inside(lower: Fraction | Root | None, upper: Fraction | Root | None, eps: Fraction) -> bool:
     low = refine(lower, Fraction(1, 10**20)).lower if isinstance(lower, Root) else lower
     high = refine(upper, Fraction(1, 10**20)).upper if isinstance(upper, Root) else upper
+    assert low is not None
     return low <= eps and (high is None or eps <= high)
 
 
@@ -279,7 +284,34 @@ def test_equal_functions_with_equal_texts_are_one() -> None:
     assert form("min(1, eps)") == form("min(1, eps)")
     assert hash(form("min(1, eps)")) == hash(form("min(1, eps)"))
     assert form("min(1, eps)") != form("max(1, eps)")
-    assert form("min(1, eps)") != ClosedForm(form("1").value.numerator_flat())  # type: ignore[union-attr]
+    assert form("min(1, eps)") != PiecewiseForm(ExpPoly.one())
+
+
+def test_a_closed_form_is_one_cell_and_equal_as_a_function() -> None:
+    exponential = ExpPoly.term(1, 0, -1)
+    plain = PiecewiseForm(Quotient(exponential, ExpPoly.one() + exponential))
+    same = PiecewiseForm(Quotient(ExpPoly.one(), ExpPoly.term(1, 0, 1) + 1))
+    assert plain == same
+    assert hash(plain) == hash(same)
+    assert plain.closed is not None
+    assert str(plain) == str(plain.closed)
+    assert plain.expr == plain.closed.expr
+    assert plain.at(2) == plain.closed.at(2)
+    assert plain.conditions() == []
+    for interval in (Interval.positive(), Interval.closed(1, 2), Interval.closed(3, 3)):
+        (cell,) = plain.cells(interval)
+        assert cell.hull == interval
+        assert cell.sample in interval
+        assert (cell.numerator, cell.denominator) == plain.fraction_at(Fraction(5))
+
+
+@given(beta_text, st.sampled_from([Interval.positive(), Interval.closed(1, 2), Interval.closed(3, 3)]))
+def test_forms_pickle_and_copy(text: str, interval: Interval) -> None:
+    for found in (form(text), PiecewiseForm(ExpPoly.from_terms([(1, Fraction(-1, 3), 2), (0, 0, Fraction(1, 7))]))):
+        for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+            assert other == found
+            assert hash(other) == hash(found)
+            assert other.cells(interval) == found.cells(interval)
 
 
 def test_sympy_expressions_are_read() -> None:
