@@ -65,9 +65,6 @@ class PiecewiseForm:
         self._text: str | None = None
         self._cells: dict[Interval, tuple[FormCell, ...]] = {}
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return PiecewiseForm, (self.value,)
-
     def __str__(self) -> str:
         if self._text is None:
             self._text = str(self.closed) if isinstance(self.value, ExpPoly | Quotient) else _text(self.value)
