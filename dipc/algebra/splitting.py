@@ -6,25 +6,26 @@ from itertools import combinations, product
 from typing import assert_never
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.form import Form, TooLarge
+from dipc.algebra.parametric import Parametric, TooLarge
 from dipc.algebra.selection import (
     MOST_CANDIDATES,
     Combination,
     Kind,
     Operation,
+    Selected,
     Selection,
     Signs,
-    Value,
     coefficient_sign,
+    combined,
 )
 
 #: Functions whose signs tell which form a value is.
 MOST_CONDITIONS = 256
 
 
-def candidates(value: Value) -> list[Form]:
+def candidates(value: Selected) -> list[Parametric]:
     """Forms of which the value is one at each eps. Raises TooLarge for too many."""
-    found: list[Form] = []
+    found: list[Parametric] = []
     for form in _all_candidates(value):
         if form not in found:
             found.append(form)
@@ -33,9 +34,9 @@ def candidates(value: Value) -> list[Form]:
     return found
 
 
-def _all_candidates(value: Value) -> list[Form]:
+def _all_candidates(value: Selected) -> list[Parametric]:
     match value:
-        case Form():
+        case Parametric():
             return [value]
         case Selection(kind=Kind.ABS):
             inner = candidates(value.arguments[0])
@@ -50,27 +51,20 @@ def _all_candidates(value: Value) -> list[Form]:
     assert_never(value)
 
 
-def _is_zero_divisor(value: Combination, divisor: Form) -> bool:
+def _is_zero_divisor(value: Combination, divisor: Parametric) -> bool:
     """A candidate that is the zero function is never the value of a divisor."""
     return value.operation is Operation.QUOTIENT and not divisor.numerator
 
 
-def _combined(operation: Operation, left: Form, right: Form) -> Form:
-    match operation:
-        case Operation.SUM:
-            return left + right
-        case Operation.PRODUCT:
-            return left * right
-        case Operation.QUOTIENT:
-            quotient = left / right
-            assert quotient is not None
-            return quotient
-    assert_never(operation)
+def _combined(operation: Operation, left: Parametric, right: Parametric) -> Parametric:
+    result = combined(operation, left, right)
+    assert isinstance(result, Parametric)
+    return result
 
 
-def conditions(value: Value) -> list[ExpPoly]:
+def conditions(value: Selected) -> list[ExpPoly]:
     """Functions, none of them zero, on whose signs it depends which candidate the value is. The value does not depend
-    on an infinite distance.
+    on an unknown.
 
     Between two neighboring roots of all of them the value is one form, and no denominator met on the way is 0.
     Raises TooLarge for too many.
@@ -84,9 +78,9 @@ def conditions(value: Value) -> list[ExpPoly]:
     return found
 
 
-def _all_conditions(value: Value) -> list[ExpPoly]:
+def _all_conditions(value: Selected) -> list[ExpPoly]:
     match value:
-        case Form():
+        case Parametric():
             return [value.denominator]
         case Selection():
             found = [function for argument in value.arguments for function in conditions(argument)]
@@ -106,11 +100,11 @@ def _all_conditions(value: Value) -> list[ExpPoly]:
     assert_never(value)
 
 
-def resolve(value: Value, sign: Signs) -> Form:
+def resolve(value: Selected, sign: Signs) -> Parametric:
     """The form that the value is where `sign` tells the signs of functions: at one eps, or all along a gap between
     the roots of its `conditions`. Raises ZeroDivisionError where a divisor is 0."""
     match value:
-        case Form():
+        case Parametric():
             return value
         case Selection(kind=Kind.ABS):
             inner = resolve(value.arguments[0], sign)
@@ -127,7 +121,7 @@ def resolve(value: Value, sign: Signs) -> Form:
     assert_never(value)
 
 
-def _sign_of(form: Form, sign: Signs) -> int:
+def _sign_of(form: Parametric, sign: Signs) -> int:
     numerator, below = form.numerator_flat(), sign(form.denominator)
     if not below:
         raise ZeroDivisionError

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from dipc.algebra.form import Form, TooLarge
 from dipc.algebra.limits import Undecided
+from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric, TooLarge
 from dipc.algebra.rationals import exact_rational
-from dipc.algebra.selection import constant_of, limit
+from dipc.algebra.selection import Selected, bits, constant_of, limit, rebuilt, unknowns
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -25,6 +26,7 @@ from dipc.diagnostics.source import Excerpt, Source
 from dipc.lang.ast import Binary, Call, ClaimField, Expr, Name, Unary
 from dipc.lang.core import CoreProgram
 from dipc.lang.parser import parse_interval
+from dipc.sign.divisors import sign_throughout
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.sign.positive import over_positive
@@ -48,6 +50,9 @@ class Terms:
     vacuous: bool
 
 
+#: The names that stand for different numbers in different rows; one that is infinite grows without bound.
+_DISTANCES = ("alpha", "gamma", "dd")
+
 #: A row's cells alpha, beta, gamma and dd.
 Key = tuple[Cell | None, Cell | None, Cell | None, Cell | None]
 
@@ -62,11 +67,13 @@ class Claim:
     beta: ClaimExpression | None
     gamma: ClaimExpression | None
     intervals: tuple[Interval, ...]
-    constants: dict[str, Form]
+    constants: dict[str, Parametric]
     _known: dict[Key, Terms] = field(default_factory=dict)
     _betas: dict[BetaForm, BetaForm] = field(default_factory=dict)
     _gammas: dict[Fraction, Cell] = field(default_factory=dict)
     _column_betas: dict[str, ClaimExpression] = field(default_factory=dict)
+    #: By the identity of a beta of this claim, its value with the distances left open; None where it has none.
+    _opened: dict[int, Selected | None] = field(default_factory=dict)
 
     def terms(self, row: Row) -> Terms:
         """What is claimed at `row`; raises DiagnosticError where that has no exact meaning."""
@@ -103,11 +110,11 @@ class Claim:
         if row.dd is not None:
             names["dd"] = _distance(row.dd)
         if self.alpha is not None and mentions(self.alpha.tree, "gamma"):
-            names["gamma"] = Form.number(self._gamma(row, names))
+            names["gamma"] = Parametric.number(self._gamma(row, names))
         alpha = self._alpha(row, names)
-        names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
+        names["alpha"] = Parametric.unknown("alpha") if alpha is None else Parametric.number(alpha)
         gamma = self._gamma(row, names)
-        names["gamma"] = Form.number(gamma)
+        names["gamma"] = Parametric.number(gamma)
         cell = self._gammas.setdefault(gamma, Cell(gamma, value_text(gamma)))
         beta = self._beta(row, names)
         vacuous = isinstance(dd, Fraction) and alpha is not None and dd < alpha
@@ -120,12 +127,12 @@ class Claim:
         names = dict(self.constants)
         if row.dd is not None:
             names["dd"] = _distance(row.dd)
-        names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
-        names["gamma"] = Form.infinite() if gamma is None else Form.number(gamma)
+        names["alpha"] = Parametric.unknown("alpha") if alpha is None else Parametric.number(alpha)
+        names["gamma"] = Parametric.unknown("alpha") if gamma is None else Parametric.number(gamma)
         beta = self._beta(row, names)
         return Terms(alpha, at, self._betas.setdefault(beta, beta), shown, vacuous=False)
 
-    def _alpha(self, row: Row, names: dict[str, Form]) -> Fraction | None:
+    def _alpha(self, row: Row, names: dict[str, Parametric]) -> Fraction | None:
         if row.alpha is not None and row.alpha.value != "dd":
             assert isinstance(row.alpha.value, Fraction)
             return row.alpha.value
@@ -150,7 +157,7 @@ class Claim:
             )
         return value
 
-    def _gamma(self, row: Row, names: dict[str, Form]) -> Fraction:
+    def _gamma(self, row: Row, names: dict[str, Parametric]) -> Fraction:
         if row.gamma is not None:
             assert isinstance(row.gamma.value, Fraction)
             return row.gamma.value
@@ -171,17 +178,17 @@ class Claim:
             )
         return value
 
-    def _beta(self, row: Row, names: dict[str, Form]) -> BetaForm:
+    def _beta(self, row: Row, names: dict[str, Parametric]) -> BetaForm:
         if row.beta is not None:
             return self._in_cell(row.beta, lambda expression: self._value(expression, names))
         if self.beta is None:
             raise DiagnosticError(_no_beta(row if "beta" in self.table.columns else None))
         return self._value(self.beta, names)
 
-    def _value(self, expression: ClaimExpression, names: dict[str, Form]) -> BetaForm:
-        found = expression.value(names, self.intervals)
+    def _value(self, expression: ClaimExpression, names: dict[str, Parametric]) -> BetaForm:
         try:
-            value = limit(found)
+            found = self._with_names(expression, names)
+            value = limit(found, sign_throughout(self.intervals)) if unknowns(found) else found
             if value is None:
                 raise expression.error(
                     "E0609",
@@ -190,7 +197,7 @@ class Claim:
                     "",
                     "a row with dd = inf needs Pr >= 1 - beta for every alpha, so beta must have a limit",
                 )
-            if isinstance(value, Form):
+            if isinstance(value, Parametric):
                 quotient = over_positive(value.numerator_flat(), value.denominator)
                 if quotient is not None:
                     return PiecewiseForm(quotient)
@@ -205,6 +212,24 @@ class Claim:
                 "E0613", "beta is too large to be brought to one denominator", expression.tree, "", error.reason
             ) from None
         return result
+
+    def _with_names(self, expression: ClaimExpression, names: dict[str, Parametric]) -> Selected:
+        """The value of the expression with the names of a row. It is evaluated once, with the distances left open, and
+        again with their values only where it then has none; raises DiagnosticError where it has none at all."""
+        if id(expression) not in self._opened:
+            left_open = {**self.constants, **{name: Parametric.unknown(name) for name in _DISTANCES}}
+            try:
+                self._opened[id(expression)] = expression.value(left_open, self.intervals)
+            except DiagnosticError:
+                self._opened[id(expression)] = None
+        opened = self._opened[id(expression)]
+        values = {name: names[name] for name in _DISTANCES if name in names}
+        if opened is not None and unknowns(opened) <= values.keys():
+            with suppress(TooLarge):
+                found = rebuilt(opened, lambda leaf: leaf.substituted(values))
+                if found is not None and bits(found) <= RESULT_BIT_LIMIT:
+                    return found
+        return expression.value(names, self.intervals, far=True)
 
     def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
         """Parse and use the beta of a cell, with diagnostics that point into the table."""
@@ -238,7 +263,7 @@ def resolve_claim(
 
     Raises DiagnosticError for what cannot be read or makes no sense, TypeError for inexact numbers.
     """
-    constants = {name: Form.number(value) for name, value in program.constants.items()}
+    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
     claim = Claim(
         program,
         table,
@@ -267,7 +292,7 @@ def _expression(program: CoreProgram, name: str, given: Given) -> ClaimExpressio
     return ClaimExpression(name, program.source, found.value)
 
 
-def _intervals(program: CoreProgram, given: Given, constants: dict[str, Form]) -> tuple[Interval, ...]:
+def _intervals(program: CoreProgram, given: Given, constants: dict[str, Parametric]) -> tuple[Interval, ...]:
     match given:
         case None:
             found = _field(program, "eps")
@@ -290,8 +315,8 @@ def _text(given: Given, name: str) -> str:
     return str(exact_rational(given, name))
 
 
-def _distance(cell: Cell) -> Form:
-    return Form.infinite() if cell is INFINITY else Form.number(_fraction(cell))
+def _distance(cell: Cell) -> Parametric:
+    return Parametric.unknown("alpha") if cell is INFINITY else Parametric.number(_fraction(cell))
 
 
 def _fraction(cell: Cell) -> Fraction:

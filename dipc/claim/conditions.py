@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from dipc.algebra.parametric import Parametric
 from dipc.claim.claim import Claim, Key, mentions
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.theorem import Condition, Theorem
@@ -45,7 +46,7 @@ def theorem_of(claim: Claim) -> Theorem | None:
     )
     gammas = {terms.gamma.value for _, terms in found}
     gamma = gammas.pop() if len(gammas) == 1 else None
-    values = {"alpha": None, "gamma": gamma if isinstance(gamma, Fraction) else None}
+    values = {"gamma": Parametric.number(gamma)} if isinstance(gamma, Fraction) else {}
     conditions = (fixed, *region_conditions(claim, betas_of(claim, [key for key, _ in found]), values, ("alpha",)))
     if all(condition.holds for condition in conditions):
         return Theorem("Theorem 10", "every alpha < dd(u)", conditions[1:])
@@ -53,15 +54,14 @@ def theorem_of(claim: Claim) -> Theorem | None:
 
 
 def region_conditions(
-    claim: Claim, betas: Iterable[ClaimExpression], values: Mapping[str, Fraction | None], growing: tuple[str, ...]
+    claim: Claim, betas: Iterable[ClaimExpression], values: Mapping[str, Parametric], growing: tuple[str, ...]
 ) -> tuple[Condition, ...]:
     """Whether the region is simple and limit-definable, where the unknowns `growing` range over all numbers >= 0.
 
-    `values` gives the numbers that alpha and gamma stand for, None for unknowns.
+    `values` says what alpha and gamma stand for where they are not left open.
     """
-    names: dict[str, Fraction | None] = {name: form.constant() for name, form in claim.constants.items()}
-    names.update(values)
-    names["dd"] = None
+    left_open = {name: Parametric.unknown(name) for name in ("alpha", "gamma", "dd")}
+    names = claim.constants | left_open | dict(values)
     betas = list(betas)
     if len(betas) > MOST_BETAS:
         why = f"{len(betas)} different betas are too many to look into"
@@ -70,7 +70,7 @@ def region_conditions(
     jumps = False
     for beta in betas:
         for unknown in growing:
-            found = trend(beta.tree, unknown, names, claim.intervals)
+            found = trend(beta, unknown, names, claim.intervals)
             if not found.falls:
                 falls.append(_objection(unknown, found))
             jumps = jumps or not found.continuous

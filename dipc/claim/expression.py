@@ -1,4 +1,7 @@
-"""Claim expressions (alpha, beta, gamma) evaluated to exact forms, with a diagnostic for all that cannot be."""
+"""Claim expressions (alpha, beta, gamma) evaluated exactly, with a diagnostic for all that cannot be.
+
+Names stand for numbers, or are left open as unknowns: there is one evaluation, and what becomes of the unknowns is
+asked of its value."""
 
 from __future__ import annotations
 
@@ -8,21 +11,22 @@ from fractions import Fraction
 from typing import assert_never
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.form import RESULT_BIT_LIMIT, Form, TooLarge
 from dipc.algebra.limits import Undecided
+from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric, TooLarge
 from dipc.algebra.selection import (
+    Combination,
     Kind,
-    Value,
+    Selected,
     bits,
     constant_of,
     exponential,
-    is_flat,
     negated,
     over,
     plus,
     power,
     select,
     times,
+    unknowns,
 )
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.names import listing, nearest
@@ -69,19 +73,31 @@ class ClaimExpression:
         source = Source(origin, text)
         return ClaimExpression(what, source, parse_expression(source))
 
-    def evaluate(self, names: Mapping[str, Form]) -> Form:
-        """The value with `names` put in, as one form for every eps > 0; raises DiagnosticError where it has none."""
+    def evaluate(self, names: Mapping[str, Parametric]) -> Parametric:
+        """The value with `names` put in, as one closed form for every eps > 0; raises DiagnosticError where there is
+        none."""
         value = self.value(names)
-        if isinstance(value, Form):
+        if isinstance(value, Parametric):
             return value
         note = "only beta may be put together from pieces by min, max and abs"
         raise self.error("E0491", f"{self.what} is not one closed form for every eps", self.tree, "", note)
 
-    def value(self, names: Mapping[str, Form], intervals: Sequence[Interval] = _EVERYWHERE) -> Value:
+    def value(
+        self,
+        names: Mapping[str, Parametric],
+        intervals: Sequence[Interval] = _EVERYWHERE,
+        *,
+        far: bool = False,
+        open_divisors: bool = False,
+    ) -> Selected:
         """The value with `names` put in, for eps in the `intervals`, where no divisor may be 0; raises DiagnosticError
-        where it has none."""
+        where it has none.
+
+        With `far` it is that for a large enough unknown only. With `open_divisors` divisors may depend on unknowns:
+        they are for the caller to look at.
+        """
         try:
-            value = _Evaluation(self, names, intervals).value(self.tree)
+            value = _Evaluation(self, names, intervals, far, open_divisors).value(self.tree)
         except TooLarge:
             raise self.error("E0613", f"{self.what} is too large when split", self.tree) from None
         if bits(value) > RESULT_BIT_LIMIT:
@@ -96,15 +112,17 @@ class ClaimExpression:
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
     expression: ClaimExpression
-    names: Mapping[str, Form]
+    names: Mapping[str, Parametric]
     intervals: Sequence[Interval]
+    far: bool
+    open_divisors: bool
 
-    def value(self, node: Expr) -> Value:
+    def value(self, node: Expr) -> Selected:
         match node:
             case Number(value=value):
-                return Form.number(value)
+                return Parametric.number(value)
             case Eps():
-                return Form.of(ExpPoly.term(1, 1, 0))
+                return Parametric.of(ExpPoly.term(1, 1, 0))
             case Name():
                 return self._name(node)
             case Unary(op=UnaryOp.NEGATE, operand=operand):
@@ -128,7 +146,7 @@ class _Evaluation:
     def _error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
         return self.expression.error(code, message, node, label, *notes)
 
-    def _name(self, node: Name) -> Value:
+    def _name(self, node: Name) -> Selected:
         name = node.name if node.name in self.names else _GREEK.get(node.name, node.name)
         if name in self.names:
             return self.names[name]
@@ -137,7 +155,7 @@ class _Evaluation:
         notes.append(f"{self.expression.what} may mention {listing(['eps', *sorted(self.names)], limit=20)}")
         raise self._error("E0602", f"`{node.name}` is not known in {self.expression.what}", node, "", *notes)
 
-    def _binary(self, node: Binary) -> Value:
+    def _binary(self, node: Binary) -> Selected:
         if node.op in {BinaryOp.AND, BinaryOp.OR}:
             raise self._error("E0604", f"{self.expression.what} is a number, not a truth value", node)
         left = self.value(node.left)
@@ -157,15 +175,16 @@ class _Evaluation:
             raise self._error("E0613", f"{self.expression.what} is too large when multiplied out", node) from None
         raise AssertionError(node.op)
 
-    def _quotient(self, left: Value, node: Binary) -> Value:
+    def _quotient(self, left: Selected, node: Binary) -> Selected:
         divisor = self.value(node.right)
         try:
-            if is_flat(divisor):
+            if not unknowns(divisor):
                 self._check_divisor(divisor, node.right)
             quotient = over(left, divisor)
         except ZeroDivisionError:
             raise self._error("E0607", "division by zero", node.right, "this is 0") from None
-        if quotient is None:
+        open_divisor = isinstance(quotient, Combination) and quotient.right is divisor and bool(unknowns(divisor))
+        if open_divisor and not self.open_divisors:
             raise self._error(
                 "E0609",
                 "division by a distance that is infinite in a row of the table",
@@ -175,9 +194,9 @@ class _Evaluation:
             )
         return quotient
 
-    def _check_divisor(self, divisor: Value, node: Expr) -> None:
+    def _check_divisor(self, divisor: Selected, node: Expr) -> None:
         """Raise DiagnosticError unless the divisor is proved to be 0 nowhere on the intervals."""
-        if isinstance(divisor, Form) and not divisor.numerator:
+        if isinstance(divisor, Parametric) and not divisor.numerator:
             raise ZeroDivisionError
         if constant_of(divisor) is not None:
             return
@@ -205,16 +224,16 @@ class _Evaluation:
         assert node.value.denominator == 1
         return int(node.value)
 
-    def _call(self, node: Call) -> Value:
+    def _call(self, node: Call) -> Selected:
         match node.function:
             case "exp":
                 return self._exp(node)
             case "min" | "max" | "abs" as function:
                 values = [self.value(argument) for argument in node.arguments]
-                return select(_KINDS[function], values, sign_throughout(self.intervals))
+                return select(_KINDS[function], values, sign_throughout(self.intervals) if self.far else None)
         raise AssertionError(f"the parser knows no function {node.function}")
 
-    def _exp(self, node: Call) -> Value:
+    def _exp(self, node: Call) -> Selected:
         (inner,) = node.arguments
         argument = self.value(inner)
         result = exponential(argument)

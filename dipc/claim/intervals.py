@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 
-from dipc.algebra.form import Form
+from dipc.algebra.parametric import Parametric
 from dipc.algebra.selection import constant_of
 from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -16,7 +16,7 @@ from dipc.sign.interval import Interval
 
 
 def resolve_intervals(
-    source: Source, intervals: tuple[IntervalExpr, ...], constants: Mapping[str, Form]
+    source: Source, intervals: tuple[IntervalExpr, ...], constants: Mapping[str, Parametric]
 ) -> tuple[Interval, ...]:
     """The intervals with exact ends, in increasing order, disjoint and within (0, inf).
 
@@ -38,7 +38,7 @@ def intervals_text(intervals: tuple[Interval, ...]) -> str:
     return ", ".join(str(interval) for interval in intervals)
 
 
-def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Form]) -> Interval:
+def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Parametric]) -> Interval:
     low = _end(source, tree.low, constants)
     high = None if tree.high is None else _end(source, tree.high, constants)
     if low < 0:
@@ -52,7 +52,7 @@ def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Form])
     return Interval(low, high, tree.low_closed, tree.high_closed)
 
 
-def _end(source: Source, tree: Expr, constants: Mapping[str, Form]) -> Fraction:
+def _end(source: Source, tree: Expr, constants: Mapping[str, Parametric]) -> Fraction:
     value = constant_of(ClaimExpression("an interval", source, tree).value(constants))
     if value is None:
         raise _error(

@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 
-from dipc.claim.surface import Growth, Surface
-from dipc.lang.ast import Binary, BinaryOp, Call, Eps, Expr, Name, Number, Unary, UnaryOp
-from dipc.sign import Interval
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.algebra.parametric import Parametric
+from dipc.claim.expression import ClaimExpression
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.lang.ast import Binary, BinaryOp, Call, Expr, Number, Unary, UnaryOp
+from dipc.sign import Fails, Holds, Interval, decide_nonnegative
+from dipc.sign.divisors import sign_throughout
 
-_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
+#: A function with more summands is looked at part by part.
+MOST_TERMS = 400
+
+#: Values of the unknowns at which a growing function is looked for.
+_SAMPLES = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(5))
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Where a function grows with the unknown `name`: at this value and eps or, if only that is known, where value·eps
+    is `product`."""
+
+    name: str
+    value: Fraction | None
+    eps: Fraction | None
+    product: Fraction | None
+
+    def __str__(self) -> str:
+        if self.product is not None:
+            return f"where {self.name}*eps = {self.product}"
+        return f"at {self.name} = {self.value}, eps = {self.eps}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +60,22 @@ class Trend:
         return self.falls and self.rises
 
 
-def trend(tree: Expr, unknown: str, names: Mapping[str, Fraction | None], intervals: Sequence[Interval]) -> Trend:
-    """How the value changes with `unknown`. `names` gives the numbers that other names stand for, None for unknowns."""
-    return _Analysis(unknown, names, intervals).of(tree)
+def trend(of: ClaimExpression, unknown: str, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Trend:
+    """How the value changes with `unknown`. `names` gives what all names stand for: numbers, or unknowns."""
+    return _Analysis(of, unknown, names, intervals).of(of.tree)
 
 
 @dataclass(frozen=True, slots=True)
 class _Analysis:
+    whole: ClaimExpression
     unknown: str
-    names: Mapping[str, Fraction | None]
+    names: Mapping[str, Parametric]
     intervals: Sequence[Interval]
 
     def of(self, node: Expr) -> Trend:
-        surface = self._surface(node)
-        if surface is not None:
-            return self._exact(surface)
+        value = self._value(node)
+        if value is not None:
+            return self._exact(value)
         match node:
             case Unary(op=UnaryOp.NEGATE, operand=operand):
                 return _negated(self.of(operand))
@@ -63,17 +90,33 @@ class _Analysis:
                 return _selected(function, [self.of(argument) for argument in arguments])
         return Trend(continuous=False)
 
-    def _exact(self, surface: Surface) -> Trend:
-        falls, rises = surface.falls(self.unknown), (-surface).falls(self.unknown)
-        nonnegative = surface.nonnegative(self.intervals)
-        positive = all(c > 0 for c in surface.terms.values()) and any(
-            all(j == 0 for _, j, _ in factors) for _, _, factors in surface.terms
+    def _value(self, node: Expr) -> Parametric | None:
+        """The expression as one function whose numerator is not too long, None where it is none."""
+        try:
+            value = replace(self.whole, tree=node).value(self.names, self.intervals)
+        except DiagnosticError:
+            return None
+        if not isinstance(value, Parametric) or sum(map(len, value.numerator.values())) > MOST_TERMS:
+            return None
+        return value
+
+    def _exact(self, value: Parametric) -> Trend:
+        below = sign_throughout(self.intervals)(value.denominator)
+        if not below:
+            # It is 0 nowhere, but has both signs.
+            free = self.unknown not in value.unknowns()
+            return Trend(free, free)
+        above = value if below > 0 else -value
+        falls, rises = _falls(above, self.unknown), _falls(-above, self.unknown)
+        summands = list(above.terms())
+        positive = all(c > 0 for *_, c in summands) and any(
+            all(j == 0 for _, j, _ in factors) for _, _, factors, _ in summands
         )
         return Trend(
             falls is True,
             rises is True,
-            nonnegative,
-            (-surface).nonnegative(self.intervals),
+            _nonnegative(above, self.intervals),
+            _nonnegative(-above, self.intervals),
             positive,
             growth=falls if isinstance(falls, Growth) else None,
         )
@@ -93,51 +136,80 @@ class _Analysis:
                 return _product(left, _inverse(right))
         return Trend(continuous=False)
 
-    # --- closed forms ------------------------------------------------------------------------------
 
-    def _surface(self, node: Expr) -> Surface | None:
-        """The expression as one surface, None where it is none."""
-        match node:
-            case Number(value=value):
-                return Surface.number(value)
-            case Eps():
-                return Surface.eps()
-            case Name(name=name):
-                name = name if name in self.names else _GREEK.get(name, name)
-                if name not in self.names:
-                    return None
-                known = self.names[name]
-                return Surface.unknown(name) if known is None else Surface.number(known)
-            case Unary(op=UnaryOp.NEGATE, operand=operand):
-                inner = self._surface(operand)
-                return None if inner is None else -inner
-            case Binary(op=op, left=left, right=right):
-                return self._combined(op, self._surface(left), right)
-            case Call(function="exp", arguments=(argument,)):
-                inner = self._surface(argument)
-                return None if inner is None else inner.exponential()
-        return None
+# --- signs of one function -------------------------------------------------------------------------
 
-    def _combined(self, op: BinaryOp, left: Surface | None, tree: Expr) -> Surface | None:
-        right = self._surface(tree)
-        if left is None or right is None:
-            return None
-        match op:
-            case BinaryOp.ADD:
-                return left + right
-            case BinaryOp.SUBTRACT:
-                return left + -right
-            case BinaryOp.MULTIPLY:
-                return left * right
-            case BinaryOp.DIVIDE:
-                inverse = right.inverse()
-                return None if inverse is None else left * inverse
-            case BinaryOp.POWER if isinstance(tree, Number):
-                result: Surface | None = Surface.number(Fraction(1))
-                for _ in range(int(tree.value)):
-                    result = None if result is None else result * left
-                return result
-        return None
+
+def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
+    """True only if the numerator is >= 0 for all eps of the intervals and all unknowns >= 0."""
+    if all(c > 0 for *_, c in value.terms()):
+        return True
+    if value.is_flat():
+        return all(_holds(value.numerator_flat(), interval) for interval in intervals)
+    return any(
+        all(_holds(part, Interval.positive()) for part in _along(value, name).values()) for name in value.unknowns()
+    )
+
+
+def _falls(value: Parametric, name: str) -> bool | Growth:
+    """Whether the numerator never grows with the unknown `name`, whatever eps > 0 and the other unknowns are.
+
+    True is proved. A Growth is a place where it does grow, proved as well. False says nothing.
+    """
+    parts = _along(value, name)
+    failed: list[Fraction] = []
+    unsettled = False
+    for part in parts.values():
+        try:
+            decision = decide_nonnegative(-part.derivative(), Interval.positive())
+        except Undecided:
+            unsettled = True
+            continue
+        if isinstance(decision, Fails):
+            failed.append(decision.witness)
+    if not failed and not unsettled:
+        return True
+    if len(parts) == 1 and failed:
+        return Growth(name, None, None, failed[0])
+    return _growth(value, name)
+
+
+def _along(value: Parametric, name: str) -> dict[object, ExpPoly]:
+    """With t = U·eps, the numerator is Σ (a factor that is >= 0, free of t) · (its exponential polynomial in t)."""
+    parts: dict[object, list[tuple[int, Fraction, Fraction]]] = {}
+    for k, q, factors, c in value.terms():
+        j, r = next(((j, r) for other, j, r in factors if other == name), (0, Fraction(0)))
+        rest = (k - j, q, tuple(factor for factor in factors if factor[0] != name))
+        parts.setdefault(rest, []).append((j, r, c))
+    return {rest: ExpPoly.from_terms(terms) for rest, terms in parts.items()}
+
+
+def _growth(value: Parametric, name: str) -> bool | Growth:
+    """A Growth at one of a few values of the unknowns; False if there is none."""
+    others = sorted(value.unknowns() - {name})
+    for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):
+        at = {other: Fraction(1) for other in others} | dict(zip([name, *others], values, strict=False))
+        try:
+            decision = decide_nonnegative(-_slope(value, name, at), Interval.positive())
+        except Undecided:
+            continue
+        if isinstance(decision, Fails):
+            return Growth(name, at[name], decision.witness, None)
+    return False
+
+
+def _slope(value: Parametric, name: str, at: Mapping[str, Fraction]) -> ExpPoly:
+    """The derivative of the numerator by `name` at these values of all unknowns, as a function of eps."""
+    slope = value.derivative(name).substituted({other: Parametric.number(number) for other, number in at.items()})
+    assert slope is not None, "a number may always stand for an unknown"
+    return slope.numerator_flat()
+
+
+def _holds(function: ExpPoly, interval: Interval) -> bool:
+    try:
+        return isinstance(decide_nonnegative(function, interval), Holds)
+    except Undecided:
+        return False
 
 
 # --- rules -----------------------------------------------------------------------------------------

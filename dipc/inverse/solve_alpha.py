@@ -11,6 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dipc.algebra.limits import Undecided
+from dipc.algebra.parametric import Parametric
 from dipc.claim.claim import Claim, mentions
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
@@ -57,10 +58,9 @@ def _check_kind(request: Request, claim: Claim) -> None:
     if claim.gamma is not None and mentions(claim.gamma.tree, "alpha"):
         why = "good alphas then need not begin at a value of dd"
         raise claim.gamma.error("E1022", "gamma depends on alpha, which is asked for", claim.gamma.tree, "", why)
-    names: dict[str, Fraction | None] = {name: form.constant() for name, form in claim.constants.items()}
-    names |= {"alpha": None, "gamma": None, "dd": None}
+    names = claim.constants | {name: Parametric.unknown(name) for name in ("alpha", "gamma", "dd")}
     for beta in _betas(claim, request):
-        if mentions(beta.tree, "alpha") and not trend(beta.tree, "alpha", names, claim.intervals).falls:
+        if mentions(beta.tree, "alpha") and not trend(beta, "alpha", names, claim.intervals).falls:
             why = "only where beta never grows with alpha do good alphas begin at a value of dd"
             raise beta.error("E1024", "that beta never grows with alpha could not be shown", beta.tree, "", why)
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.form import FLAT, Form, TooLarge
 from dipc.algebra.limits import Undecided
+from dipc.algebra.parametric import FLAT, Parametric, TooLarge
 from dipc.algebra.quotient import Closed, Quotient, fraction_of
 from dipc.algebra.selection import Kind, Selection
 from dipc.claim.intervals import intervals_text
@@ -29,9 +29,9 @@ class _Missing:
     rows: tuple[int, ...]
 
     @property
-    def form(self) -> Form:
+    def form(self) -> Parametric:
         above, below = fraction_of(self.value)
-        return Form({} if above.is_zero() else {FLAT: above}, below)
+        return Parametric({} if above.is_zero() else {FLAT: above}, below)
 
 
 def solve_beta(obligations: Obligations, digits: int) -> BetaSolution:

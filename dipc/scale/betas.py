@@ -6,9 +6,9 @@ import json
 from typing import assert_never
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.form import FLAT, Form
+from dipc.algebra.parametric import FLAT, Parametric
 from dipc.algebra.quotient import Quotient
-from dipc.algebra.selection import Combination, Kind, Operation, Selection, Value
+from dipc.algebra.selection import Combination, Kind, Operation, Selected, Selection
 from dipc.scale.codec import Json, Unreadable, closed_text, read_closed, read_terms
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 
@@ -32,9 +32,9 @@ def read_beta(text: str) -> BetaForm:
         raise Unreadable(text) from error
 
 
-def _tree(value: Value) -> Json:
+def _tree(value: Selected) -> Json:
     match value:
-        case Form():
+        case Parametric():
             return ["", closed_text(value.numerator_flat()), closed_text(value.denominator)]
         case Selection():
             return [str(value.kind), *map(_tree, value.arguments)]
@@ -43,7 +43,7 @@ def _tree(value: Value) -> Json:
     assert_never(value)
 
 
-def _value(tree: Json) -> Value:
+def _value(tree: Json) -> Selected:
     if not isinstance(tree, list) or not tree or not isinstance(tree[0], str):
         raise Unreadable(tree)
     name, parts = tree[0], tree[1:]
@@ -51,7 +51,7 @@ def _value(tree: Json) -> Value:
         above, below = (read_terms(str(part)) for part in parts)
         if below.is_zero():
             raise Unreadable(tree)
-        return Form({} if above.is_zero() else {FLAT: above}, below)
+        return Parametric({} if above.is_zero() else {FLAT: above}, below)
     if name in [*Kind]:
         return Selection(Kind(name), tuple(map(_value, parts)))
     left, right = map(_value, parts)

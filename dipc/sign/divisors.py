@@ -7,15 +7,15 @@ from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.algebra.selection import Signs, Value, coefficient_sign
+from dipc.algebra.selection import Selected, Signs, coefficient_sign
 from dipc.algebra.splitting import candidates, conditions, resolve
 from dipc.sign import Interval, Root, arrange, isolate_roots, sign_at
 
 
-def zero_of(value: Value, intervals: Sequence[Interval]) -> Fraction | Root | None:
+def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root | None:
     """An eps of the intervals at which the value is 0; None where it is proved to be 0 at none of them.
 
-    The value must be continuous on each interval and not depend on an infinite distance. Raises Undecided past a
+    The value must be continuous on each interval and not depend on an unknown. Raises Undecided past a
     limit, and TooLarge for a value that may be too many forms.
     """
     for interval in intervals:
@@ -25,7 +25,7 @@ def zero_of(value: Value, intervals: Sequence[Interval]) -> Fraction | Root | No
     return None
 
 
-def _zero_on(value: Value, interval: Interval) -> Fraction | Root | None:
+def _zero_on(value: Selected, interval: Interval) -> Fraction | Root | None:
     above = [form.numerator_flat() for form in candidates(value) if form.numerator]
     functions = [f for f in (*conditions(value), *above) if not coefficient_sign(f)]
     arrangement = arrange(functions, interval)

@@ -14,10 +14,10 @@ from typing import Any, assert_never
 
 from dipc.algebra.closed_form import ClosedForm, format_terms, sympy_terms
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.form import Form
+from dipc.algebra.parametric import Parametric
 from dipc.algebra.quotient import Closed, Quotient, fraction_of
 from dipc.algebra.rationals import exact_rational
-from dipc.algebra.selection import Combination, Operation, Selection, Value
+from dipc.algebra.selection import Combination, Operation, Selected, Selection
 from dipc.algebra.splitting import conditions, resolve
 from dipc.sign.arrangement import arrange
 from dipc.sign.chart import sign_at
@@ -58,8 +58,8 @@ class PiecewiseForm:
 
     __slots__ = ("_cells", "_text", "closed", "value")
 
-    def __init__(self, value: Closed | Value) -> None:
-        """A closed form, or selections that do not depend on an infinite distance."""
+    def __init__(self, value: Closed | Selected) -> None:
+        """A closed form, or selections that do not depend on an unknown."""
         self.value = value
         self.closed = ClosedForm(value) if isinstance(value, ExpPoly | Quotient) else None
         self._text: str | None = None
@@ -192,9 +192,9 @@ def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly
 # --- texts -----------------------------------------------------------------------------------------
 
 
-def _text(value: Value) -> str:
+def _text(value: Selected) -> str:
     match value:
-        case Form():
+        case Parametric():
             return _form_text(value)
         case Selection():
             return f"{value.kind}({', '.join(map(_text, value.arguments))})"
@@ -205,13 +205,13 @@ def _text(value: Value) -> str:
     assert_never(value)
 
 
-def _factor(value: Value) -> str:
+def _factor(value: Selected) -> str:
     """A text that may stand in a product or behind a plus."""
     text = _text(value)
     return text if isinstance(value, Selection) or text.isalnum() else f"({text})"
 
 
-def _form_text(form: Form) -> str:
+def _form_text(form: Parametric) -> str:
     numerator, denominator = _reduced(form.numerator_flat(), form.denominator)
     above = format_terms(numerator.terms())
     if denominator == 1:
@@ -219,13 +219,13 @@ def _form_text(form: Form) -> str:
     return f"{above if len(numerator) == 1 else f'({above})'}/({format_terms(denominator.terms())})"
 
 
-def _sympy(value: Closed | Value) -> Any:
+def _sympy(value: Closed | Selected) -> Any:
     import sympy
 
     match value:
         case ExpPoly() | Quotient():
             return ClosedForm(value).expr
-        case Form():
+        case Parametric():
             return sympy_terms(value.numerator_flat()) / sympy_terms(value.denominator)
         case Selection():
             select: Callable[..., Any] = getattr(sympy, value.kind)

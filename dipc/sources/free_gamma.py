@@ -14,9 +14,8 @@ from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
 
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.form import FLAT, Form
 from dipc.algebra.limits import Undecided
+from dipc.algebra.parametric import Parametric
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Claim, Given, Terms, mentions, resolve_claim
 from dipc.claim.conditions import at_dd, betas_of, region_conditions
@@ -24,7 +23,7 @@ from dipc.claim.intervals import intervals_text
 from dipc.claim.theorem import Condition, Theorem
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
-from dipc.lang.ast import Binary, Call, Expr, Name, Unary
+from dipc.lang.ast import Name
 from dipc.metric.nearness import Nearness
 from dipc.obligations.decide import ACCURATE, Decider, Settled
 from dipc.obligations.verdict import Verdict
@@ -190,14 +189,16 @@ def _theorem(claim: Claim) -> Theorem:
     keys = [key for key, _ in claim.compiled() if key[2] is None]
     betas = betas_of(claim, keys)
     alphas = {terms.alpha for key, terms in claim.compiled() if key[2] is None}
-    values: dict[str, Fraction | None] = {"alpha": alphas.pop() if len(alphas) == 1 else None, "gamma": None}
+    alpha = alphas.pop() if len(alphas) == 1 else None
+    values = {} if alpha is None else {"alpha": Parametric.number(alpha)}
     growing: tuple[str, ...] = ("gamma",)
     curve = _curve(claim)
     if any(at_dd(claim, key) for key in keys):
-        values["alpha"] = None
+        values = {}
         growing = ("alpha", "gamma")
-    elif curve is not None and claim.alpha is not None:
-        betas = [replace(beta, tree=_replaced(beta.tree, claim.alpha.tree)) for beta in betas]
+    elif curve is not None:
+        rate, base = map(Parametric.number, curve)
+        values = {"alpha": rate * Parametric.unknown("gamma") + base}
     conditions = list(region_conditions(claim, betas, values, growing))
     slope = Fraction(0) if curve is None else curve[0]
     why = "alpha does not depend on gamma" if slope == 0 else "alpha never falls as gamma grows"
@@ -214,12 +215,12 @@ def _curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
     """k and b where alpha is k·gamma + b; None where it does not mention gamma. Raises DiagnosticError for others."""
     if claim.alpha is None or not mentions(claim.alpha.tree, "gamma"):
         return None
-    names = {**claim.constants, "gamma": Form.infinite()}
-    value = claim.alpha.value(names)
-    if isinstance(value, Form) and value.denominator == ExpPoly.one() and value.numerator.keys() <= {FLAT, _LINEAR}:
-        numbers = [Form.of(value.numerator.get(part, ExpPoly.zero())).constant() for part in (_LINEAR, FLAT)]
-        if numbers[0] is not None and numbers[1] is not None:
-            return numbers[0], numbers[1]
+    value = claim.alpha.value({**claim.constants, "gamma": Parametric.unknown("gamma")})
+    powers = value.powers("gamma") if isinstance(value, Parametric) else None
+    if powers is not None and powers.keys() <= {0, 1}:
+        slope, base = (powers[power].constant() if power in powers else Fraction(0) for power in (1, 0))
+        if slope is not None and base is not None:
+            return slope, base
     raise claim.alpha.error(
         "E1253",
         "the claim is not limit-definable: alpha is no linear function of gamma",
@@ -227,23 +228,6 @@ def _curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
         "",
         "with gamma free, alpha is dd, a number, or a multiple of gamma plus a number",
     )
-
-
-_LINEAR = (1, Fraction(0))
-
-
-def _replaced(tree: Expr, alpha: Expr) -> Expr:
-    """The expression with another one in the place of alpha."""
-    match tree:
-        case Name(name="alpha" | "α"):
-            return alpha
-        case Unary(operand=operand):
-            return replace(tree, operand=_replaced(operand, alpha))
-        case Binary(left=left, right=right):
-            return replace(tree, left=_replaced(left, alpha), right=_replaced(right, alpha))
-        case Call(arguments=arguments):
-            return replace(tree, arguments=tuple(_replaced(argument, alpha) for argument in arguments))
-    return tree
 
 
 def _require_finite(program: Program) -> None:

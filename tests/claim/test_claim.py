@@ -7,15 +7,20 @@ from pathlib import Path
 
 import pytest
 import sympy
+from hypothesis import given
+from hypothesis import strategies as st
 
 import dipc
+from dipc.algebra.parametric import Parametric
 from dipc.claim.claim import Claim, resolve_claim
+from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source
 from dipc.lang.core import CoreProgram
 from dipc.lang.lower import lower
 from dipc.lang.parser import parse
+from dipc.sign.piecewise import PiecewiseForm
 from dipc.tables.table import read_table
 
 BLOCK = "claim { alpha: 1; beta: m*exp(-alpha*eps); gamma: 2; eps: (0, m]; }"
@@ -249,3 +254,42 @@ def test_bad_intervals(text: str, code: str, message: str, note: str | None) -> 
         assert found.notes == (note,)
     assert found.excerpt is not None
     assert found.excerpt.file == "<eps>"
+
+
+# --- one evaluation for all rows ---------------------------------------------------------------------
+
+_OPEN_LEAVES = st.sampled_from([
+    "exp(-alpha*eps)", "exp(-dd*eps/2)", "gamma", "alpha", "(alpha - 1)", "eps", "m", "exp(-eps)", "alpha*dd*eps", "1/2",
+    "exp(-alpha^2*eps)", "1/(1 + alpha)",
+])  # fmt: skip
+_OPEN_BETAS = st.recursive(
+    _OPEN_LEAVES,
+    lambda inner: (
+        st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner)
+        | st.builds("{}({}, {})".format, st.sampled_from(["min", "max"]), inner, inner)
+        | st.builds("abs({})".format, inner)
+        | st.builds("({})/(1 + exp(-eps))".format, inner)
+    ),
+    max_leaves=4,
+)
+_CORE = program()
+
+
+@given(_OPEN_BETAS, st.lists(st.sampled_from(["0", "1", "1/3", "5/2"]), min_size=1, max_size=3))
+def test_distances_put_in_afterwards_are_as_if_they_had_been_there(text: str, distances: list[str]) -> None:
+    claim = resolved(_CORE, *({"dd": dd} for dd in distances), beta=text, gamma="1/3")
+    expression = ClaimExpression.parse("beta", text, "<beta>")
+    for row in claim.table.rows:
+        assert row.dd is not None
+        assert isinstance(row.dd.value, Fraction)
+        distance = Parametric.number(row.dd.value)
+        names = {"m": 3, "gamma": Fraction(1, 3)}
+        direct = expression.value(
+            {name: Parametric.number(number) for name, number in names.items()} | {"alpha": distance, "dd": distance}
+        )
+        found = claim.terms(row).beta
+        if isinstance(direct, Parametric):
+            above, below = found.fraction_at(Fraction(1))
+            assert above * direct.denominator == direct.numerator_flat() * below
+        else:
+            assert str(found) == str(PiecewiseForm(direct))

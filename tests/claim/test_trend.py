@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dipc.algebra.parametric import Parametric
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.trend import Trend, trend
 from dipc.sign import Interval
@@ -19,9 +19,9 @@ VALUES = (0.0, 0.2, 0.7, 1.0, 2.5, 6.0)
 
 
 def of(text: str, unknown: str = "alpha", **known: int) -> Trend:
-    names: dict[str, Fraction | None] = {"alpha": None, "gamma": None, "dd": None}
-    names |= {name: Fraction(value) for name, value in known.items()}
-    return trend(ClaimExpression.parse("beta", text, "<beta>").tree, unknown, names, [Interval.positive()])
+    names = {name: Parametric.unknown(name) for name in ("alpha", "gamma", "dd")}
+    names |= {name: Parametric.number(value) for name, value in known.items()}
+    return trend(ClaimExpression.parse("beta", text, "<beta>"), unknown, names, [Interval.positive()])
 
 
 @pytest.mark.parametrize("text", [

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.form import Form
+from dipc.algebra.parametric import Parametric
 from dipc.algebra.quotient import Quotient
-from dipc.algebra.selection import limit
 from dipc.claim.claim import resolve_claim
 from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import DiagnosticError
@@ -32,7 +31,7 @@ LAPLACE = dipc.load("program laplace; input q : real; output out : real; out <- 
 
 HERE = [{"q": 0, "out": 0}]
 
-NAMES = {"a": Form.number(2), "g": Form.number(Fraction(1, 3))}
+NAMES = {"a": Parametric.number(2), "g": Parametric.number(Fraction(1, 3))}
 
 
 def row(beta: str, eps: str | None = None, gamma: object = 1, **columns: str) -> RowResult:
@@ -43,8 +42,7 @@ def row(beta: str, eps: str | None = None, gamma: object = 1, **columns: str) ->
 
 def form(text: str, *intervals: Interval) -> PiecewiseForm:
     expression = ClaimExpression.parse("beta", text, "<beta>")
-    value = limit(expression.value(NAMES, intervals or (Interval.positive(),)))
-    assert value is not None
+    value = expression.value(NAMES, intervals or (Interval.positive(),))
     return PiecewiseForm(value)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.form import Form
+from dipc.algebra.parametric import Parametric
 from dipc.claim.claim import resolve_claim
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Source
@@ -325,7 +325,7 @@ def test_polynomials_in_the_number_of_queries(text: str, coefficients: dict[int,
     program = dipc.load(SPARSE)
     claim = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=text)
     assert claim.beta is not None
-    found = polynomial(claim.beta, "m", {"alpha": Form.number(1)})
+    found = polynomial(claim.beta, "m", {"alpha": Parametric.number(1)})
     flat = {power: value.flat() for power, value in found.items()}
     for power in flat.keys() | coefficients.keys():
         expected = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=coefficients.get(power, "0")).beta
@@ -333,10 +333,10 @@ def test_polynomials_in_the_number_of_queries(text: str, coefficients: dict[int,
         assert flat.get(power, ExpPoly.zero()) == expected.evaluate({}).flat()
     moved = shifted(found, 3)
     for m in (3, 4, 7):
-        direct = claim.beta.evaluate({"alpha": Form.number(1), "m": Form.number(m)}).flat()
-        total = Form.number(0)
+        direct = claim.beta.evaluate({"alpha": Parametric.number(1), "m": Parametric.number(m)}).flat()
+        total = Parametric.number(0)
         for power, value in moved.items():
-            total = total + value * Form.number((m - 3) ** power)
+            total = total + value * Parametric.number((m - 3) ** power)
         assert total.flat() == direct
 
 
@@ -346,7 +346,7 @@ def test_what_is_no_polynomial_is_refused(text: str) -> None:
     claim = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=text)
     assert claim.beta is not None
     with pytest.raises(NotUniform):
-        polynomial(claim.beta, "m", {"alpha": Form.number(1)})
+        polynomial(claim.beta, "m", {"alpha": Parametric.number(1)})
 
 
 def test_an_unknown_constant_is_refused() -> None:

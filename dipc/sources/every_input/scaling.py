@@ -13,12 +13,13 @@ from enum import Enum
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.form import Form
+from dipc.algebra.parametric import Parametric
+from dipc.algebra.selection import rebuilt
 from dipc.claim.claim import Claim, Given, Terms, mentions, resolve_claim
 from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
-from dipc.lang.ast import Binary, BinaryOp, Call, Expr, Name, Number, Unary
+from dipc.lang.ast import Name
 from dipc.lang.core import CoreProgram
 from dipc.sign import Interval
 from dipc.sign.piecewise import BetaForm
@@ -27,9 +28,6 @@ from dipc.tables.cells import INFINITY, Cell, value_text
 from dipc.tables.table import Row, Table
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
-
-#: Functions of claims that select from their arguments.
-_SELECTING = frozenset({"min", "max", "abs"})
 
 
 class Scale(Enum):
@@ -121,19 +119,20 @@ class ClassClaim:
             self._open = self._opened()
         return self._open
 
-    def names(self) -> dict[str, Form]:
-        """What the names in beta stand for, a distance that is left open as the infinite one of `Form`."""
+    def names(self) -> dict[str, Parametric]:
+        """What the names in beta stand for, a distance that is left open as an unknown."""
         names = dict(self._claim.constants)
-        far = Form.infinite()
         if self.free_gamma:
-            return names | {"alpha": Form.number(self._alpha_number()), "gamma": far}
+            alpha = Parametric.number(self._alpha_number())
+            return names | {"alpha": alpha, "gamma": Parametric.unknown("gamma")}
         if not self.at_distance:
             fixed = self.without_distance()
             assert fixed.alpha is not None
-            return names | {"alpha": Form.number(fixed.alpha), "gamma": Form.number(fixed.gamma)}
-        names |= {"alpha": far, "dd": far}
+            return names | {"alpha": Parametric.number(fixed.alpha), "gamma": Parametric.number(fixed.gamma)}
+        distance = Parametric.unknown("alpha")
+        names |= {"alpha": distance, "dd": distance}
         base, rate = self._gamma(names)
-        return names | {"gamma": Form.number(base) + Form.number(rate) * far}
+        return names | {"gamma": Parametric.number(base) + Parametric.number(rate) * distance}
 
     def _opened(self) -> Open:
         names = self.names()
@@ -151,23 +150,17 @@ class ClassClaim:
             raise self._claim.alpha.error("E0610", "alpha is a number that is not negative, or `dd`", tree)
         return value
 
-    def _gamma(self, names: dict[str, Form]) -> tuple[Fraction, Fraction]:
+    def _gamma(self, names: dict[str, Parametric]) -> tuple[Fraction, Fraction]:
         expression = self.gamma
         if expression is None:
             return Fraction(0), Fraction(0)
-        if selects(expression.tree, names):
+        value = expression.value(names)
+        powers = value.powers("alpha") if isinstance(value, Parametric) else None
+        if powers is None or not powers.keys() <= {0, 1}:
             raise self._bad_gamma(expression)
-        form = expression.evaluate(names)
-        parts = {(0, Fraction(0)): Fraction(0), (1, Fraction(0)): Fraction(0)}
-        fits = form.denominator == ExpPoly.one()
-        for growth, value in form.numerator.items():
-            constant = Form.of(value).constant()
-            fits = fits and growth in parts and constant is not None and constant >= 0
-            if fits and constant is not None:
-                parts[growth] = constant
-        if not fits:
+        base, rate = (powers[power].constant() if power in powers else Fraction(0) for power in (0, 1))
+        if base is None or rate is None or base < 0 or rate < 0:
             raise self._bad_gamma(expression)
-        base, rate = parts.values()
         return base, rate
 
     def _bad_gamma(self, expression: ClaimExpression) -> DiagnosticError:
@@ -179,9 +172,9 @@ class ClassClaim:
             "such as `--gamma 0`, `--gamma alpha` or `--gamma free`",
         )
 
-    def _beta(self, names: dict[str, Form], scale: Scale) -> tuple[BetaForm | None, str | None]:
+    def _beta(self, names: dict[str, Parametric], scale: Scale) -> tuple[BetaForm | None, str | None]:
         """beta at the distance 1, where it is then a function of t = eps; the reason where it is none."""
-        if not _scales(self.beta, self.beta.tree, names):
+        if not _scales(self.beta, names):
             return None, f"beta is not a function of {scale.value}*eps, so that no single obligation decides them all"
         given = self._given
         gamma = given["gamma"] if scale is Scale.ALPHA else 1
@@ -192,83 +185,23 @@ class ClassClaim:
         return everywhere.terms(Row(1, (), (), None, None, None, one)).beta, None
 
 
-def _scales(whole: ClaimExpression, node: Expr, names: Mapping[str, Form]) -> bool:
-    """Whether an expression is a function of distance·eps, the distance being the infinite one in `names`.
+def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
+    """Whether beta is a function of distance·eps, the distance being the only unknown in `names`.
 
-    Sums, products, quotients, powers, min, max and abs of such functions are such functions.
+    Sums, products, quotients, min, max and abs of such functions are such functions.
     """
-    if not selects(node, names):
-        try:
-            return in_product(ClaimExpression(whole.what, whole.source, node).evaluate(names)) is not None
-        except DiagnosticError as error:
-            # A quotient by something that depends on the distance has no form, but its parts may have.
-            if error.diagnostics[0].code != "E0609":
-                raise
-    match node:
-        case Call(function=function, arguments=parts) if function in _SELECTING:
-            return all(_scales(whole, part, names) for part in parts)
-        case Binary(op=BinaryOp.POWER, left=left):
-            return _scales(whole, left, names)
-        case Binary(left=left, right=right):
-            return _scales(whole, left, names) and _scales(whole, right, names)
-        case Unary(operand=operand):
-            return _scales(whole, operand, names)
-        case _:
-            return False
+
+    def function(leaf: Parametric) -> Parametric | None:
+        value = leaf.in_product()
+        return None if value is None else Parametric.of(value)
+
+    # Whether a divisor is 0 anywhere is looked at when beta is evaluated at the distance 1.
+    return rebuilt(beta.value(names, open_divisors=True), function) is not None
 
 
-def selects(node: Expr, names: Mapping[str, Form]) -> bool:
-    """Whether min, max or abs of something that is no number occurs in an expression.
-
-    With an infinite distance such a selection is what it comes to far out, which says nothing of other distances.
-    """
-    match node:
-        case Call(function=function, arguments=parts):
-            return (function in _SELECTING and any(_varies(part, names) for part in parts)) or any(
-                selects(part, names) for part in parts
-            )
-        case Binary(left=left, right=right):
-            return selects(left, names) or selects(right, names)
-        case Unary(operand=operand):
-            return selects(operand, names)
-        case _:
-            return False
-
-
-def _varies(node: Expr, names: Mapping[str, Form]) -> bool:
-    """Whether anything but numbers occurs in an expression."""
-    match node:
-        case Number():
-            return False
-        case Name(name=name):
-            return name not in names or names[name].constant() is None
-        case Unary(operand=operand):
-            return _varies(operand, names)
-        case Binary(left=left, right=right):
-            return _varies(left, names) or _varies(right, names)
-        case Call(arguments=parts):
-            return any(_varies(part, names) for part in parts)
-        case _:
-            return True
-
-
-def in_product(form: Form) -> ExpPoly | None:
-    """The function g with form = g(A·eps) for the infinite distance A, None where the form is not of this kind.
-
-    Such a form is Σ c·(A·eps)^j·e^{r·A·eps} with rational c; g is Σ c·t^j·e^{r·t}.
-    """
-    if form.denominator != ExpPoly.one():
-        return None
-    total = ExpPoly.zero()
-    for (j, r), coefficient in form.numerator.items():
-        terms = coefficient.terms()
-        if len(terms) != 1:
-            return None
-        ((k, q, c),) = terms
-        if k != j or q:
-            return None
-        total = total + ExpPoly.term(c, j, r)
-    return total
+def in_product(form: Parametric) -> ExpPoly | None:
+    """`Parametric.in_product`."""
+    return form.in_product()
 
 
 def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Interval:
