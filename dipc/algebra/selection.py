@@ -192,7 +192,7 @@ def _sign(value: Parametric, far: Signs | None) -> int | None:
     plain = sure_sign(value)
     if plain or far is None or len(value.unknowns()) != 1:
         return plain or None
-    leading = max(value.numerator, key=lambda factors: (factors[0][2], factors[0][1]) if factors else (0, 0))
+    leading = max(value.numerator, key=lambda factors: (factors[0][2], factors[0][1]) if factors else (Fraction(0), 0))
     # What does not grow is compared where it is needed, cell by cell; here only what is plain to see.
     judge = far if leading else coefficient_sign
     return (judge(value.numerator[leading]) * judge(value.denominator)) or None

@@ -259,8 +259,8 @@ def test_bad_intervals(text: str, code: str, message: str, note: str | None) -> 
 # --- one evaluation for all rows ---------------------------------------------------------------------
 
 _OPEN_LEAVES = st.sampled_from([
-    "exp(-alpha*eps)", "exp(-dd*eps/2)", "gamma", "alpha", "(alpha - 1)", "eps", "m", "exp(-eps)", "alpha*dd*eps", "1/2",
-    "exp(-alpha^2*eps)", "1/(1 + alpha)",
+    "exp(-alpha*eps)", "exp(-dd*eps/2)", "gamma", "alpha", "(alpha - 1)", "eps", "m", "exp(-eps)", "alpha*dd*eps",
+    "1/2", "exp(-alpha^2*eps)", "1/(1 + alpha)",
 ])  # fmt: skip
 _OPEN_BETAS = st.recursive(
     _OPEN_LEAVES,
