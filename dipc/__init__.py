@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
     from dipc.obligations.verdict import Counterexample, Verdict
-    from dipc.scale.check import check
     from dipc.simulation.simulate import simulate
+    from dipc.sources.check import check, iter_rows
     from dipc.sources.every_number.check import check_for_all
-    from dipc.sources.ideal_check import iter_rows, table
-    from dipc.sources.outcome import Interrupted, Report, RowResult
+    from dipc.sources.outcome import RowResult
+    from dipc.sources.question import table
+    from dipc.sources.report import Interrupted, Report
     from dipc.verifier.files import verify
     from dipc.verifier.outcome import Accepted
     from dipc.verifier.rejection import Rejected, Unreadable
@@ -76,24 +77,24 @@ _HOME = {
     "ClosedForm": "dipc.algebra.closed_form",
     "Counterexample": "dipc.obligations.verdict",
     "DiagnosticError": "dipc.diagnostics.diagnostic",
-    "Interrupted": "dipc.sources.outcome",
+    "Interrupted": "dipc.sources.report",
     "Limits": "dipc.exits.probability",
     "Outcome": "dipc.exits.program",
     "Program": "dipc.exits.program",
     "Rejected": "dipc.verifier.rejection",
-    "Report": "dipc.sources.outcome",
+    "Report": "dipc.sources.report",
     "RowResult": "dipc.sources.outcome",
     "Undecided": "dipc.algebra.limits",
     "Unreadable": "dipc.verifier.rejection",
     "Verdict": "dipc.obligations.verdict",
     "certify": "dipc.certificate.write",
-    "check": "dipc.scale.check",
+    "check": "dipc.sources.check",
     "check_for_all": "dipc.sources.every_number.check",
-    "iter_rows": "dipc.sources.ideal_check",
+    "iter_rows": "dipc.sources.check",
     "load": "dipc.exits.load",
     "simulate": "dipc.simulation.simulate",
     "solve": "dipc.inverse.solve",
-    "table": "dipc.sources.ideal_check",
+    "table": "dipc.sources.question",
     "tighten": "dipc.inverse.tighten",
     "verify": "dipc.verifier.files",
 }

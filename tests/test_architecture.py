@@ -33,9 +33,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.metric": (*_LANGUAGE, "dipc.algebra", "dipc.chain", "dipc.tables"),
     "dipc.exits": (*_LANGUAGE, *_MATHEMATICS, "dipc.chain", "dipc.tables", "dipc.claim", "dipc.metric"),
     "dipc.ideal": _PROGRAMS,
-    "dipc.obligations": _MATHEMATICS,  # what is decided are inequalities, whatever question they come from
+    "dipc.obligations": (
+        "dipc",
+        "dipc.diagnostics",
+        *_MATHEMATICS,
+    ),  # what is decided are inequalities, whatever question they come from
     "dipc.sources": (*_PROGRAMS, "dipc.ideal", "dipc.obligations"),
-    "dipc.scale": ("dipc", *_QUESTIONS),
     "dipc.inverse": _QUESTIONS,
     "dipc.verifier": (),  # the standard library only, see tests/verifier/test_standalone.py
     "dipc.certificate": (*_QUESTIONS, "dipc.verifier"),
@@ -44,7 +47,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.cli": (
         "dipc",
         *_QUESTIONS,
-        "dipc.scale",
         "dipc.inverse",
         "dipc.verifier",
         "dipc.certificate",

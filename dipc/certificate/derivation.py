@@ -20,7 +20,7 @@ from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.choices import affordable, numbers_of, written_chain
 from dipc.certificate.normal_event import EventShape, NormalEvent, event_data, read_back
 from dipc.certificate.terms import FunctionData
-from dipc.exits.probability import Cells, Factor, Needs, Probabilities, Share
+from dipc.exits.probability import Cells, ExitShare, Factor, Needs, Probabilities
 from dipc.exits.reaching import ChoiceChain
 from dipc.measure.event import Event
 from dipc.tables.cells import Cell
@@ -104,7 +104,7 @@ class Derivations:
                 data["probabilities"][number]["unreplayed"] = "the sum over the exits takes too many steps"
         return data
 
-    def _share(self, share: Share) -> _Share:
+    def _share(self, share: ExitShare) -> _Share:
         measures = tuple(sorted(self._measure(factor) for factor in share.factors))
         if share.choices is None:
             return None, measures
@@ -126,10 +126,10 @@ class Derivations:
     def _measure(self, factor: Factor) -> int:
         number = self._by_key.get(factor.key)
         if number is None:
-            number = self._by_key[factor.key] = self._measure_of(factor.key[0], factor.event(), factor.value)
+            number = self._by_key[factor.key] = self._measure_of(factor.key[0], factor.event)
         return number
 
-    def _measure_of(self, part: object, event: Event, value: Closed) -> int:
+    def _measure_of(self, part: object, event: Event) -> int:
         shape = self._shapes.get(part)
         if shape is None:
             shape = self._shapes[part] = EventShape(event)
@@ -140,6 +140,7 @@ class Derivations:
             number = self._by_event.get(normal)
             if number is None:
                 number = self._by_event[normal] = len(self._measures)
+                value = self.probabilities.measurer.event(event)
                 self._measures.append(_record(normal, value, self.functions.of(value), self._allowance))
             self._by_constants[part, constants] = number
         return number

@@ -22,7 +22,7 @@ from dipc.claim.intervals import intervals_text
 from dipc.diagnostics.files import read_source
 from dipc.exits.load import load_source
 from dipc.exits.program import Program
-from dipc.sources.ideal_check import prepared
+from dipc.sources.question import prepared
 from dipc.tables.cells import Cell
 from dipc.tables.table import Row
 from dipc.verifier.check import DISTANCE, LINK, WORDS, Document

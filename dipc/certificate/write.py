@@ -26,7 +26,7 @@ from dipc.obligations.verdict import Verdict
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.decided_rows import Outcome
 from dipc.sources.evidence import Evidence
-from dipc.sources.outcome import Report
+from dipc.sources.report import Report
 from dipc.tables.packed import packed
 from dipc.tables.table import Row
 from dipc.verifier.budget import Budget

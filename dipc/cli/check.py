@@ -34,8 +34,8 @@ from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
-    from dipc.sources.outcome import Report
-    from dipc.tables.table import Table
+    from dipc.sources.report import Report
+    from dipc.sources.source import Source
 
 _EPILOG = """
 \b
@@ -127,13 +127,11 @@ def check(
     constants = parse_definitions(definitions)
 
     from dipc.exits.load import load_source
+    from dipc.obligations.open_engine import open_engine
     from dipc.report.text import interrupted_text, render, verdict_line
-    from dipc.scale.check import crew_of
-    from dipc.sources.check import check as decide
-    from dipc.sources.free_gamma import is_free
-    from dipc.sources.ideal_check import prepared
-    from dipc.sources.outcome import Interrupted
-    from dipc.sources.symmetry.check import grouped, is_everything, with_corollary
+    from dipc.sources.check import answer
+    from dipc.sources.question import question
+    from dipc.sources.report import Interrupted
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     if wants_all(inputs, table_path, for_all):
@@ -162,36 +160,39 @@ def check(
         )
     # A cache or a cluster that cannot be used is refused before a long table is read.
     stack = click.get_current_context().with_resource(ExitStack())
-    crew = crew_of(stack, jobs=jobs, cache=cache, dask=dask, free=is_free(program, gamma))
+    engine = open_engine(
+        stack,
+        program.measurer,
+        program.limits.sign,
+        jobs=jobs,
+        cache=cache,
+        dask=dask,
+        digits=JSON_DIGITS if digits is None and form == "json" else digits,
+        keep_proofs=proof is not None,
+    )
     reading = perf_counter()
-    found = grouped(program, table_path, inputs or None, classes, as_given=proof is not None)
-    table = prepared(program, table_path, inputs or None) if found is None else found.table
+    source = question(
+        program,
+        table_path,
+        inputs=inputs or None,
+        beta=beta,
+        alpha=alpha,
+        gamma=gamma,
+        eps=eps,
+        classes=classes,
+        as_given=proof is not None,
+    )
     reading = perf_counter() - reading
-    if closed_form is not None and closed_form > len(table.rows):
-        raise DiagnosticError(_no_row(closed_form, table))
+    if closed_form is not None and source.total is not None and closed_form > source.total:
+        raise DiagnosticError(_no_row(closed_form, source))
     try:
         with ProgressBar(f"checking {program.core.name}", silent=quiet) as progress:
-            report = decide(
-                program if found is None else found.program,
-                table,
-                beta=beta,
-                alpha=alpha,
-                gamma=gamma,
-                eps=eps,
-                progress=progress,
-                digits=JSON_DIGITS if digits is None and form == "json" else digits,
-                keep_proofs=proof is not None,
-                crew=crew,
-            )
+            report = answer(source, engine, progress)
     except Interrupted as stop:
         write(sys.stderr, interrupted_text(stop.report, stop.done, stop.total, look_of(sys.stderr)))
         return ExitCode.INTERRUPTED
     if proof is not None and report.evidence is None:
         raise DiagnosticError(_no_certificate())
-    if found is not None:
-        report = found.counted(report)
-    elif is_everything(program, table_path, inputs or None):
-        report = with_corollary(report)
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
     report = replace(report, effort=effort)
     if form == "json":
@@ -199,7 +200,8 @@ def check(
     elif quiet:
         write_text(target, verdict_line(report) + "\n")
     else:
-        statement = statement_of(program, table, alpha=alpha, beta=beta, gamma=gamma, program_path=program_path)
+        assert source.table is not None
+        statement = statement_of(program, source.table, alpha=alpha, beta=beta, gamma=gamma, program_path=program_path)
         look = look_of(sys.stdout) if target is None else Look()
         write_text(target, render(report, statement, look, closed_form=closed_form, times=times))
     if proof is not None:
@@ -248,7 +250,6 @@ def _no_certificate() -> Diagnostic:
     return Diagnostic("E0903", "a check of this kind has no certificate", notes=(note,))
 
 
-def _no_row(number: int, table: Table) -> Diagnostic:
-    rows = len(table.rows)
-    span = "only row 1" if rows == 1 else f"rows 1 to {rows}"
-    return Diagnostic("E0808", f"there is no row {number}", notes=(f"`{table.name}` has {span}",))
+def _no_row(number: int, source: Source) -> Diagnostic:
+    span = "only row 1" if source.total == 1 else f"rows 1 to {source.total}"
+    return Diagnostic("E0808", f"there is no row {number}", notes=(f"`{source.about}` has {span}",))

@@ -96,7 +96,7 @@ def solve(
     from dipc.exits.load import load_source
     from dipc.inverse.solve import solve as find
     from dipc.report.solve import render, render_json
-    from dipc.sources.ideal_check import prepared
+    from dipc.sources.question import prepared
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     table = prepared(program, table_path, inputs or None)

@@ -51,7 +51,7 @@ def table(
 
     from dipc.exits.load import load_source
     from dipc.report.table import write_table
-    from dipc.sources.ideal_check import prepared
+    from dipc.sources.question import prepared
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     made = prepared(program, None, inputs or None)

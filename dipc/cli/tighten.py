@@ -188,7 +188,7 @@ class _Run:
     def _found(self, constants: Mapping[str, Fraction]) -> Tightest:
         from dipc.exits.load import load_source
         from dipc.inverse.tighten import tighten as find
-        from dipc.sources.ideal_check import prepared
+        from dipc.sources.question import prepared
 
         program = load_source(self._source, constants).with_limits(self._limits)
         path = None if self._pattern is None else table_path(self._pattern, program.constants)

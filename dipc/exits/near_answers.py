@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.combine import total
 from dipc.algebra.limits import OutsideFragment
 from dipc.algebra.quotient import Closed
 from dipc.chain.event import EventTemplate
 from dipc.chain.flow import Flow
 from dipc.exits.choices import Choices
-from dipc.exits.probability import Cells, Limits, Needs, Probabilities, Share
+from dipc.exits.probability import Cells, ExitShare, Limits, Needs, Probabilities
+from dipc.measure.bound import Bound
 from dipc.measure.measure import Measurer
 from dipc.metric.nearness import Nearness
 from dipc.tables.cells import Cell
@@ -33,13 +32,14 @@ class NearProbabilities(Probabilities):
         self._nearness = nearness
         self._accepted: dict[tuple[Cell | None, ...], tuple[tuple[Cell, ...], ...]] = {}
 
-    def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
+    def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
         accepted = self._near(inputs, outputs, gamma)
-        one_by_one = [super(NearProbabilities, self).probability(inputs, answer, gamma) for answer in accepted]
-        return self._intern(total(form.value for form in one_by_one))
+        one_by_one = [super(NearProbabilities, self).bound(inputs, answer, gamma) for answer in accepted]
+        found = Bound(tuple([share for bound in one_by_one for share in bound.shares]))
+        return self._interned.setdefault(found, found)
 
-    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
-        found: list[Share] = []
+    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
+        found: list[ExitShare] = []
         for answer in self._near(inputs, outputs, gamma):
             found += self._shares(inputs, answer, gamma)
         return tuple(found)

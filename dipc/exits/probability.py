@@ -7,13 +7,12 @@ objects, so that a row whose numbers were seen before costs a few dictionary loo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from time import perf_counter
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.combine import product, total
 from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import Closed
 from dipc.chain.component import Ball, Balls, ComponentTemplate
@@ -24,6 +23,7 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.exits.choices import Choices
 from dipc.exits.reaching import ChoiceChain, choice_chain
 from dipc.lang.core import Value
+from dipc.measure.bound import Bound, BoundMeasurer, Share
 from dipc.measure.event import Event
 from dipc.measure.measure import MeasureLimits, Measurer
 from dipc.sign.limits import SignLimits
@@ -53,22 +53,20 @@ class Work:
     """What was done so far, and how long it took."""
 
     explorations: int = 0
-    measures: int = 0
     chain_seconds: float = 0.0
-    measure_seconds: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
 class _Part:
-    """A component of an exit's event, with its measures by the cells it depends on."""
+    """A component of an exit's event, with its instances by the cells it depends on."""
 
     template: ComponentTemplate
     inputs: tuple[int, ...]
     balls: tuple[int, ...]
-    measures: dict[tuple[Cell | None, ...], Closed | Undecided] = field(default_factory=dict)
+    events: dict[tuple[Cell | None, ...], Event] = field(default_factory=dict)
 
     def key(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Cell | None, ...]:
-        """The cells of a row that the measure depends on."""
+        """The cells of a row that the event depends on."""
         return (gamma, *[inputs[at] for at in self.inputs], *[outputs[at] for at in self.balls])
 
 
@@ -93,7 +91,7 @@ class _Plan:
     inputs: tuple[int, ...]
     balls: tuple[int, ...]
     choices: ChoiceChain | None
-    results: dict[tuple[Cell | None, ...], ClosedForm | Undecided] = field(default_factory=dict)
+    bounds: dict[tuple[Cell | None, ...], Bound] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,30 +104,25 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """The measure of an event; factors with equal keys have equal events and measures."""
+    """An event; factors with equal keys have equal events."""
 
     key: tuple[object, ...]
-    value: Closed
-    _template: ComponentTemplate
-    _reals: Mapping[int, Fraction]
-    _balls: Balls
-
-    def event(self) -> Event:
-        """The event itself, made when it is asked for."""
-        return self._template.event(self._reals, self._balls)
+    event: Event
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """What one exit adds to a probability: the weight of the choices that lead to it (None for 1) times its factors.
-
-    The weight is that of reaching `node` in the chain of the choices.
-    """
+class ExitShare:
+    """What one exit adds to a probability: the weight of the choices that lead to it (None for 1) times the measures of
+    its factors. The weight is that of reaching `node` in the chain of the choices."""
 
     weight: Closed | None
     choices: ChoiceChain | None
     node: int
     factors: tuple[Factor, ...]
+
+    @property
+    def unmeasured(self) -> Share:
+        return Share(self.weight, tuple([factor.event for factor in self.factors]))
 
 
 class Probabilities:
@@ -146,7 +139,7 @@ class Probabilities:
         self.limits = limits
         self.choices = choices
         self.work = Work()
-        self._measurer = measurer or Measurer(limits.measure)
+        self.measurer = BoundMeasurer(measurer or Measurer(limits.measure))
         slots = program.slots
         self._real_inputs = [at for at, slot in enumerate(program.inputs) if is_symbolic(slots[slot].type)]
         self._finite_inputs = [at for at in range(len(program.inputs)) if at not in set(self._real_inputs)]
@@ -155,35 +148,36 @@ class Probabilities:
         self._input_position = {slot: at for at, slot in enumerate(program.inputs)}
         self._output_position = {slot: at for at, slot in enumerate(program.outputs)}
         self._plans: dict[tuple[object, ...], _Plan | Undecided] = {}
-        self._interned: dict[Closed, ClosedForm] = {}
-        self._products: dict[tuple[int, ...], Closed] = {}
+        self._interned: dict[Bound, Bound] = {}
 
     def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
         """Pr[every given finite output is equal, every other given output within gamma], for every eps > 0.
 
         Raises Undecided past a limit and DiagnosticError for programs that go wrong.
         """
+        return self.measurer.measure(self.bound(inputs, outputs, gamma))
+
+    def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
+        """The same probability, not measured yet: equal ones are the same object. Raises as `probability` does."""
         plan = self._plan(inputs, outputs)
         key = (gamma, *[inputs[at] for at in plan.inputs], *[outputs[at] for at in plan.balls])
-        result = plan.results.get(key)
-        if result is None:
-            try:
-                result = self._intern(self._total(plan, inputs, outputs, gamma))
-            except Undecided as undecided:
-                result = _remembered(undecided)
-            if len(plan.results) >= _REMEMBERED:
-                plan.results.clear()
-            plan.results[key] = result
-        if isinstance(result, Undecided):
-            raise _remembered(result)
-        return result
+        bound = plan.bounds.get(key)
+        if bound is None:
+            found = Bound(tuple([share.unmeasured for share in self._shares(inputs, outputs, gamma)]))
+            bound = self._interned.setdefault(found, found)
+            if len(plan.bounds) >= _REMEMBERED:
+                plan.bounds.clear()
+            if len(self._interned) >= _REMEMBERED:
+                self._interned.clear()
+            plan.bounds[key] = bound
+        return bound
 
-    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
+    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
         """The shares that `probability` is the sum of, exit by exit. Raises as `probability` does."""
         self.probability(inputs, outputs, gamma)
         return self._shares(inputs, outputs, gamma)
 
-    def _shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
+    def _shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
         plan = self._plan(inputs, outputs)
         reals, balls = self._substitution(plan, inputs, outputs, gamma)
         result = []
@@ -193,10 +187,13 @@ class Probabilities:
             factors = []
             for part in found.parts:
                 key = part.key(inputs, outputs, gamma)
-                value = self._remembered_measure(part, key, reals, balls)
-                assert not isinstance(value, Undecided)
-                factors.append(Factor((part, *key), value, part.template, reals, balls))
-            result.append(Share(found.weight, plan.choices, found.node, tuple(factors)))
+                event = part.events.get(key)
+                if event is None:
+                    if len(part.events) >= _REMEMBERED:
+                        part.events.clear()
+                    event = part.events[key] = part.template.event(reals, balls)
+                factors.append(Factor((part, *key), event))
+            result.append(ExitShare(found.weight, plan.choices, found.node, tuple(factors)))
         return tuple(result)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
@@ -257,7 +254,7 @@ class Probabilities:
             if event.possible:
                 parts = tuple(self._part(part) for part in event.components)
                 weight = reached.get(exit_state.node)
-                exits.append(_Exit(event, parts, None if weight is None else self._unique(weight), exit_state.node))
+                exits.append(_Exit(event, parts, weight, exit_state.node))
         needed = sorted({self._input_position[slot] for found in exits for slot in found.event.inputs})
         return _Plan(tuple(exits), tuple(needed), tuple(self._output_position[slot] for slot in balls), choices)
 
@@ -270,14 +267,6 @@ class Probabilities:
 
     # --- rows --------------------------------------------------------------------------------------
 
-    def _total(self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Closed:
-        reals, balls = self._substitution(plan, inputs, outputs, gamma)
-        return total(
-            self._exit(found, inputs, outputs, gamma, reals, balls)
-            for found in plan.exits
-            if found.event.guards_hold(reals, balls)
-        )
-
     def _substitution(
         self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell
     ) -> tuple[dict[int, Fraction], Balls]:
@@ -286,62 +275,6 @@ class Probabilities:
         radius = _fraction(gamma)
         reals = {program.inputs[at]: _fraction(inputs[at]) for at in self._real_inputs}
         return reals, {program.outputs[at]: Ball(_fraction(outputs[at]), radius) for at in plan.balls}
-
-    def _exit(
-        self,
-        found: _Exit,
-        inputs: Sequence[Cell],
-        outputs: Cells,
-        gamma: Cell,
-        reals: dict[int, Fraction],
-        balls: Balls,
-    ) -> Closed:
-        factors = [] if found.weight is None else [found.weight]
-        for part in found.parts:
-            measure = self._remembered_measure(part, part.key(inputs, outputs, gamma), reals, balls)
-            if isinstance(measure, Undecided):
-                raise _remembered(measure)
-            factors.append(measure)
-        return self._product(factors)
-
-    def _remembered_measure(
-        self, part: _Part, key: tuple[Cell | None, ...], reals: dict[int, Fraction], balls: Balls
-    ) -> Closed | Undecided:
-        measure = part.measures.get(key)
-        if measure is None:
-            if len(part.measures) >= _REMEMBERED:
-                part.measures.clear()
-            measure = part.measures[key] = self._measure(part.template, reals, balls)
-        return measure
-
-    def _measure(self, part: ComponentTemplate, reals: dict[int, Fraction], balls: Balls) -> Closed | Undecided:
-        begun = perf_counter()
-        self.work.measures += 1
-        try:
-            return self._unique(self._measurer.measure(part.event(reals, balls)))
-        except Undecided as undecided:
-            return _remembered(undecided)
-        finally:
-            self.work.measure_seconds += perf_counter() - begun
-
-    def _product(self, factors: list[Closed]) -> Closed:
-        if len(factors) == 1:
-            return factors[0]
-        key = tuple(sorted(map(id, factors)))
-        known = self._products.get(key)
-        if known is None:
-            known = self._products[key] = product(factors)
-        return known
-
-    def _unique(self, value: Closed) -> Closed:
-        """The one object for this function: products are remembered by the identity of their factors."""
-        return self._intern(value).value
-
-    def _intern(self, value: Closed) -> ClosedForm:
-        form = self._interned.get(value)
-        if form is None:
-            form = self._interned[value] = ClosedForm(value)
-        return form
 
 
 def _remembered(undecided: Undecided) -> Undecided:

@@ -11,7 +11,7 @@ from dipc.exits.probability import Limits
 from dipc.exits.program import Program, within
 from dipc.sign.piecewise import BetaForm
 from dipc.sources.check import Progress
-from dipc.sources.ideal_check import InputSpec, prepared
+from dipc.sources.question import InputSpec, prepared
 from dipc.tables.table import Table
 
 #: Rows between two calls of a progress function.

@@ -14,7 +14,7 @@ from dipc.inverse.solve_beta import solve_beta
 from dipc.inverse.solve_eps import solve_eps
 from dipc.inverse.solve_gamma import solve_gamma
 from dipc.sources.check import Progress
-from dipc.sources.ideal_check import InputSpec, prepared
+from dipc.sources.question import InputSpec, prepared
 
 
 def solve(

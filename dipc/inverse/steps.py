@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.combine import product
+from dipc.algebra.quotient import Closed
 from dipc.chain.event import EventTemplate
-from dipc.exits.probability import Probabilities
+from dipc.exits.probability import ExitShare, Probabilities
 from dipc.lang.core import IntType
 from dipc.measure.event import Family
 from dipc.metric.nearness import Nearness
@@ -78,10 +79,14 @@ def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cel
         strict=True,
     )
     for now, then in pairs:
-        measure = product(factor.value for factor in now.factors)
-        if not measure.is_zero() and measure != product(factor.value for factor in then.factors):
+        measure = _measure(probabilities, now)
+        if not measure.is_zero() and measure != _measure(probabilities, then):
             return True
     return False
+
+
+def _measure(probabilities: Probabilities, share: ExitShare) -> Closed:
+    return product(probabilities.measurer.event(factor.event) for factor in share.factors)
 
 
 def _balls(event: EventTemplate) -> set[int]:

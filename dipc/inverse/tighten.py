@@ -20,7 +20,7 @@ from dipc.sign import Root, SignLimits
 from dipc.sign.digits import number_cell, root_cell
 from dipc.sign.optimum import Far, Highest, Number, Peak, Where, highest
 from dipc.sources.check import Progress
-from dipc.sources.ideal_check import InputSpec
+from dipc.sources.question import InputSpec
 from dipc.tables.table import Row
 
 #: Significant digits of a factor unless more are asked for.

@@ -14,10 +14,12 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.obligations.decide_pieces import DecisionInPieces, FailsInPieces, decide_pieces
+from dipc.obligations.decision import Decision
 from dipc.obligations.failure import failure_intervals
 from dipc.obligations.shortfall import failing_intervals
 from dipc.obligations.verdict import Counterexample, FailureInterval, Verdict
-from dipc.sign import Decision, Fails, Holds, Interval, SignLimits, decide_nonnegative
+from dipc.sign import Decision as SignDecision
+from dipc.sign import Fails, Holds, Interval, SignLimits, decide_nonnegative
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 
 #: Significant digits of the enclosures of a counterexample, more where they are needed to tell them apart.
@@ -31,25 +33,15 @@ MOST_MAGNITUDE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """The verdict on one obligation, with what proves or explains it."""
-
-    verdict: Verdict
-    counterexample: Counterexample | None = None
-    failing: tuple[FailureInterval, ...] = ()
-    reason: str | None = None
-
-
-ACCURATE = Settled(Verdict.ACCURATE)
-
-
-@dataclass(frozen=True, slots=True)
 class Proof:
     """How one obligation was decided: `slack` is Pr + beta - 1, over a denominator that is positive for every eps > 0,
     and `decisions` are those on its numerator, one for each interval of the claim, None where it was not decided."""
 
     slack: Closed
-    decisions: tuple[Decision | None, ...]
+    decisions: tuple[SignDecision | None, ...]
+
+
+Settled = Decision
 
 
 class Decider:
@@ -66,9 +58,9 @@ class Decider:
             raise ValueError("a claim is about some interval of eps: about none of them it would hold of itself")
         self._intervals = intervals
         self._limits = limits
-        self._known: dict[tuple[ClosedForm, BetaForm], Settled] = {}
+        self._known: dict[tuple[ClosedForm, BetaForm], Decision] = {}
         #: With the objects themselves: an identity means something only as long as its object lives.
-        self._by_identity: dict[tuple[int, int], tuple[ClosedForm, BetaForm, Settled]] = {}
+        self._by_identity: dict[tuple[int, int], tuple[ClosedForm, BetaForm, Decision]] = {}
         self.seconds = 0.0
         self._keep_proofs = keep_proofs
         self._digits = digits
@@ -82,7 +74,7 @@ class Decider:
         """How many different obligations were decided."""
         return len(self._known)
 
-    def settle(self, probability: ClosedForm, beta: BetaForm) -> Settled:
+    def settle(self, probability: ClosedForm, beta: BetaForm) -> Decision:
         """ACCURATE only with Pr >= 1 - beta proved for every eps of the intervals, INACCURATE only with an eps of them
         at which it is refuted, else UNDECIDED with the reason."""
         identity = (id(probability), id(beta))
@@ -102,25 +94,26 @@ class Decider:
                     self.piece_proofs[probability, beta] = found
             if self._digits is not None and settled.failing:
                 settled = self._detailed(settled, probability, beta, self._digits)
+            settled = replace(settled, bound=probability)
             self._known[probability, beta] = settled
             self.seconds += perf_counter() - begun
         self._by_identity[identity] = (probability, beta, settled)
         return settled
 
-    def _detailed(self, settled: Settled, probability: ClosedForm, beta: BetaForm, digits: int) -> Settled:
+    def _detailed(self, settled: Decision, probability: ClosedForm, beta: BetaForm, digits: int) -> Decision:
         """The same with the failing intervals to so many digits, and the worst eps of each; as it is past a limit."""
         with suppress(Undecided):
             found = failing_intervals(probability, beta, self._intervals, digits, self._limits)
             return replace(settled, failing=found)
         return settled
 
-    def _decide(self, probability: Closed, beta: Closed) -> tuple[Settled, Proof]:
+    def _decide(self, probability: Closed, beta: Closed) -> tuple[Decision, Proof]:
         slack = probability + beta - 1
         # A quotient's denominator is positive for every eps > 0.
         obligation = slack.numerator if isinstance(slack, Quotient) else slack
         if obligation.is_zero():
-            return ACCURATE, Proof(slack, ())
-        decisions: list[Decision | None] = []
+            return Decision(Verdict.ACCURATE), Proof(slack, ())
+        decisions: list[SignDecision | None] = []
         witness: Fraction | None = None
         failing: list[FailureInterval] = []
         reasons: list[str] = []
@@ -143,14 +136,16 @@ class Decider:
         if witness is not None:
             # With a part of the intervals undecided the failure set is not known exactly, and is not given.
             known = () if reasons else tuple(failing)
-            return Settled(Verdict.INACCURATE, counterexample(probability, 1 - beta, witness), known), proof
+            return Decision(
+                Verdict.INACCURATE, counterexample=counterexample(probability, 1 - beta, witness), failing=known
+            ), proof
         if reasons:
-            return Settled(Verdict.UNDECIDED, reason=reasons[0]), proof
-        return ACCURATE, proof
+            return Decision(Verdict.UNDECIDED, reason=reasons[0]), proof
+        return Decision(Verdict.ACCURATE), proof
 
     def _decide_pieces(
         self, probability: Closed, beta: PiecewiseForm
-    ) -> tuple[Settled, tuple[DecisionInPieces | None, ...]]:
+    ) -> tuple[Decision, tuple[DecisionInPieces | None, ...]]:
         decisions: list[DecisionInPieces | None] = []
         witness: Fraction | None = None
         failing: list[FailureInterval] = []
@@ -173,12 +168,14 @@ class Decider:
         if witness is not None:
             above, below = beta.fraction_at(witness)
             known = () if reasons else tuple(failing)
-            return Settled(
-                Verdict.INACCURATE, counterexample(probability, (below - above, below), witness), known
+            return Decision(
+                Verdict.INACCURATE,
+                counterexample=counterexample(probability, (below - above, below), witness),
+                failing=known,
             ), proof
         if reasons:
-            return Settled(Verdict.UNDECIDED, reason=reasons[0]), proof
-        return ACCURATE, proof
+            return Decision(Verdict.UNDECIDED, reason=reasons[0]), proof
+        return Decision(Verdict.ACCURATE), proof
 
 
 def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> Counterexample:

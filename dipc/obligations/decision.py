@@ -14,7 +14,16 @@ class Decision:
     reason. `bound` is the obligation's bound, measured; None where a limit was reached on the way to it."""
 
     verdict: Verdict
-    bound: ClosedForm | None
+    bound: ClosedForm | None = None
     counterexample: Counterexample | None = None
     failing: tuple[FailureInterval, ...] = ()
     reason: str | None = None
+
+    @classmethod
+    def undecided(cls, reason: str, bound: ClosedForm | None = None) -> Decision:
+        """Nothing was found, and why."""
+        return cls(Verdict.UNDECIDED, bound, reason=reason)
+
+
+#: Why a bound that was only measured has no verdict.
+MEASURED = "it was measured, and nothing was asked of it"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dipc.obligations.verdict import Verdict
-from dipc.sources.outcome import Report, RowResult
+from dipc.sources.outcome import RowResult
+from dipc.sources.report import Report
 
 
 def members(report: Report, verdict: Verdict) -> int:

@@ -13,7 +13,7 @@ from dipc.report.page import Look, Page, Tone
 from dipc.report.text import failing_text, interval_text
 from dipc.report.vectors import assignment_text
 from dipc.sources.every_input.class_result import ClassResult, Method
-from dipc.sources.outcome import Report
+from dipc.sources.report import Report
 
 #: Classes of one verdict that are described; the others are counted.
 SHOWN_CLASSES = 4

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
 from dipc.obligations.verdict import Verdict
-from dipc.sources.outcome import SCHEMA, Report, RowResult
+from dipc.sources.outcome import RowResult
+from dipc.sources.report import SCHEMA, Report
 
 
 def write_json(report: Report, stream: TextIO) -> None:

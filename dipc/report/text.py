@@ -13,7 +13,8 @@ from dipc.report.classes import class_size, class_verdict_line, row_name, row_wo
 from dipc.report.numbers import agreement, cell_text, exact, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.sources.outcome import Effort, Report, RowResult
+from dipc.sources.outcome import Effort, RowResult
+from dipc.sources.report import Report
 
 #: How many counterexamples are shown in full; the others are named by their rows.
 SHOWN_ROWS = 3

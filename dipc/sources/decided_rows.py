@@ -8,7 +8,7 @@ from typing import overload
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.claim.claim import Terms
-from dipc.obligations.decide import Settled
+from dipc.obligations.decision import Decision
 from dipc.obligations.verdict import Verdict
 from dipc.sources.outcome import Counts, RowResult, Rows
 from dipc.tables.packed import NumberList, Row
@@ -21,7 +21,7 @@ class Outcome:
 
     terms: Terms
     probability: ClosedForm | None
-    settled: Settled
+    settled: Decision
 
 
 @dataclass(frozen=True, slots=True)

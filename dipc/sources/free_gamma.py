@@ -9,26 +9,31 @@ alpha a and the greatest gamma c of the range (the proof in Appendix G). The las
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from time import perf_counter
 
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Claim, Given, Terms, mentions, resolve_claim
 from dipc.claim.conditions import at_dd, betas_of, region_conditions
-from dipc.claim.intervals import intervals_text
 from dipc.claim.theorem import Condition, Theorem
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.exits.probability import Work
 from dipc.exits.program import Program
 from dipc.lang.ast import Name
+from dipc.measure.bound import Bound
 from dipc.metric.nearness import Nearness
-from dipc.obligations.decide import ACCURATE, Decider, Settled
+from dipc.obligations.decision import Decision
+from dipc.obligations.engine import Engine
+from dipc.obligations.obligation import Obligation
 from dipc.obligations.verdict import Verdict
+from dipc.sign.interval import Interval
 from dipc.sources.decided_rows import Outcome, RowNames
-from dipc.sources.outcome import Effort, Interrupted, Report, RowResult
+from dipc.sources.outcome import RowResult
+from dipc.sources.report import Report
+from dipc.sources.source import Posed, Settling, Source, TheProbability, Variable
 from dipc.tables.cells import CellPool
 from dipc.tables.table import Row, Table
 
@@ -47,80 +52,65 @@ def is_free(program: object, gamma: Given) -> bool:
     return any(found.name == "gamma" and isinstance(found.value, Name) and found.value.name == FREE for found in fields)
 
 
-def check_free(
-    program: Program,
-    table: Table,
-    *,
-    beta: Given = None,
-    alpha: Given = None,
-    eps: Given = None,
-    digits: int | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
-) -> Report:
-    """Decide for every row, every gamma >= 0 and every alpha that goes with it whether the claim holds for every eps.
+class FreeGamma(Source):
+    """A table, every gamma >= 0 and every alpha that goes with it.
 
     A row with several ranges of gamma has an obligation for each; its verdict is theirs together, its evidence that of
     the first one that fails. A cell of the column gamma is one gamma, and wins.
-
-    Raises DiagnosticError for a claim outside Theorem 12, naming the condition that fails; Interrupted on Ctrl-C.
     """
-    begun = perf_counter()
-    _require_finite(program)
-    claim = resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma="0", eps=eps)
-    theorem = _theorem(claim)
-    decider = Decider(claim.intervals, program.limits.sign, digits=digits)
-    run = _FreeRun(program, claim, decider)
-    rows: list[RowResult] = []
 
-    def report(*, interrupted: bool = False) -> Report:
-        effort = replace(run.effort(), seconds=perf_counter() - begun)
-        intervals = intervals_text(claim.intervals)
-        return Report(program.name, tuple(rows), intervals, interrupted=interrupted, effort=effort, theorem=theorem)
-
-    try:
-        for row in table.rows:
-            rows.append(run.result(row))
-            if progress is not None:
-                progress(len(rows), len(table.rows))
-    except KeyboardInterrupt:
-        raise Interrupted(report(interrupted=True), len(rows), len(table.rows)) from None
-    return report()
-
-
-class _FreeRun:
-    def __init__(self, program: Program, claim: Claim, decider: Decider) -> None:
-        self._claim = claim
-        self._decider = decider
-        self._probabilities = program.probabilities()
+    def __init__(
+        self, program: Program, table: Table, *, beta: Given = None, alpha: Given = None, eps: Given = None
+    ) -> None:
+        """Raises DiagnosticError for a claim outside Theorem 12, naming the condition that fails."""
+        _require_finite(program)
+        self._program = program
+        self.claim = resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma="0", eps=eps)
+        self.theorem = _theorem(self.claim)
+        self._table = table
+        self.probabilities = program.probabilities()
         self._nearness = Nearness(program.core)
         self._names = RowNames(program.inputs, program.outputs)
         self._pool = CellPool()
-        self._curve = _curve(claim)
+        self._curve = _curve(self.claim)
 
-    def effort(self) -> Effort:
-        """What was done so far, in no known time."""
-        work = self._probabilities.work
-        return Effort(
-            chain_seconds=work.chain_seconds,
-            measure_seconds=work.measure_seconds,
-            sign_seconds=self._decider.seconds,
-            explorations=work.explorations,
-            measures=work.measures,
-            obligations=self._decider.obligations,
-        )
+    @property
+    def program(self) -> Program:
+        return self._program
 
-    def result(self, row: Row) -> RowResult:
-        """The row, with its obligations where there are several."""
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.claim.intervals
+
+    @property
+    def total(self) -> int:
+        return len(self.table.rows)
+
+    @property
+    def table(self) -> Table:
+        return self._table
+
+    @property
+    def work(self) -> Work:
+        return self.probabilities.work
+
+    def cases(self) -> Iterable[FreeRow]:
+        return (FreeRow(self, row) for row in self.table.rows)
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        if engine.keep_proofs:
+            raise DiagnosticError(_no_certificate())
+        return super().begin(engine)
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        return replace(super().report(rows, engine, interrupted=interrupted), theorem=self.theorem)
+
+    def ranges(self, row: Row) -> list[Range]:
+        """The ranges of gamma with what is claimed there, increasing. Raises Undecided."""
         if row.gamma is not None:
-            terms = self._claim.terms(row)
-            return self._names.result(row, self._outcome(row, terms, terms.vacuous))
-        try:
-            distances = self._distances(row)
-        except Undecided as undecided:
-            settled = Settled(Verdict.UNDECIDED, reason=undecided.reason)
-            result = self._names.result(row, Outcome(self._claim.terms(row), None, settled))
-            return replace(result, gamma=FREE)
-        found: list[RowResult] = []
+            return [Range(self.claim.terms(row), None)]
+        distances = self._distances(row)
+        found = []
         for at, low in enumerate(distances):
             high = distances[at + 1] if at + 1 < len(distances) else None
             ends = self._ends(row, low, high)
@@ -128,13 +118,22 @@ class _FreeRun:
             if ends is None:
                 slope, offset = self._curve or (Fraction(0), Fraction(0))
                 least = max(Fraction(0), slope * low + offset)
-                terms = self._claim.terms_towards(row, least, low, cell, str(least))
-                result = self._names.result(row, self._outcome(row, replace(terms, vacuous=True), True))
+                terms = self.claim.terms_towards(row, least, low, cell, str(least))
+                terms = replace(terms, vacuous=True)
             else:
-                terms = self._claim.terms_towards(row, *ends, cell, "inf" if ends[0] is None else str(ends[0]))
-                result = self._names.result(row, self._outcome(row, terms, False))
-            found.append(replace(result, gamma=f"[{low}, {'inf' if high is None else high})"))
-        return _together(found)
+                terms = self.claim.terms_towards(row, *ends, cell, "inf" if ends[0] is None else str(ends[0]))
+            found.append(Range(terms, f"[{low}, {'inf' if high is None else high})"))
+        return found
+
+    def bound(self, row: Row, terms: Terms) -> Bound:
+        """The probability of an answer in the ball of these terms. Raises Undecided."""
+        return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
+
+    def result(self, row: Row, terms: Terms, decision: Decision, gamma: str | None) -> RowResult:
+        """The row for one range of gamma, None for its own gamma."""
+        outcome = Outcome(terms, decision.bound, Decision(Verdict.ACCURATE) if terms.vacuous else decision)
+        result = self._names.result(row, outcome)
+        return result if gamma is None else replace(result, gamma=gamma)
 
     def _distances(self, row: Row) -> Sequence[Fraction]:
         """The finite values of d'_u, with 0, increasing."""
@@ -147,7 +146,7 @@ class _FreeRun:
         dd = row.dd.value if row.dd is not None else None
         limit = dd if isinstance(dd, Fraction) else None
         if self._curve is None or row.alpha is not None:
-            terms = self._claim.terms(row)
+            terms = self.claim.terms(row)
             return None if terms.vacuous else (terms.alpha, high)
         slope, offset = self._curve
         if slope == 0:
@@ -157,14 +156,55 @@ class _FreeRun:
             return None
         return (None if top is None else slope * top + offset), top
 
-    def _outcome(self, row: Row, terms: Terms, vacuous: bool) -> Outcome:
-        probability = None
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What is claimed for the gamma of a range, which is written `shown`; None for the row's own gamma."""
+
+    terms: Terms
+    shown: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FreeRow:
+    """One row of a table, for every gamma."""
+
+    source: FreeGamma
+    row: Row
+
+    @property
+    def number(self) -> int:
+        return self.row.number
+
+    def posed(self) -> Sequence[Posed]:
+        source = self.source
+        return [
+            Posed(
+                Obligation(source.bound(self.row, found.terms), found.terms.beta, source.intervals),
+                Variable.EPS,
+                TheProbability(),
+            )
+            for found in source.ranges(self.row)
+            if not found.terms.vacuous
+        ]
+
+    def settle(self) -> Settling:
+        source, row = self.source, self.row
         try:
-            probability = self._probabilities.probability(row.inputs, row.outputs, terms.gamma)
-            settled = ACCURATE if vacuous else self._decider.settle(probability, terms.beta)
+            ranges = source.ranges(row)
         except Undecided as undecided:
-            settled = ACCURATE if vacuous else Settled(Verdict.UNDECIDED, reason=undecided.reason)
-        return Outcome(terms, probability, settled)
+            return source.result(row, source.claim.terms(row), Decision.undecided(undecided.reason), FREE)
+        found = []
+        for each in ranges:
+            try:
+                bound = source.bound(row, each.terms)
+            except Undecided as undecided:
+                decision = Decision.undecided(undecided.reason)
+            else:
+                beta = each.terms.beta
+                decision = yield bound if each.terms.vacuous else Obligation(bound, beta, source.intervals)
+            found.append(source.result(row, each.terms, decision, each.shown))
+        return _together(found) if row.gamma is None else found[0]
 
 
 def _together(found: Sequence[RowResult]) -> RowResult:
@@ -247,3 +287,8 @@ def _outside(claim: Claim, failed: Condition) -> Diagnostic:
     place = None if beta is None else beta.source.excerpt(beta.tree.span)
     notes = ("with gamma free, one obligation stands for a range of gamma only on that condition: give gamma a number",)
     return Diagnostic("E1253", f"gamma is free, but the claim is not {failed.name}: {failed.why}", place, notes=notes)
+
+
+def _no_certificate() -> Diagnostic:
+    notes = ("give gamma a number: a certificate is about the single obligation of each row",)
+    return Diagnostic("E1254", "there are no certificates for claims with gamma free", notes=notes)

@@ -7,14 +7,23 @@ look at `Case.posed`, a certificate is written from what both gave.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from dipc.claim.intervals import intervals_text
+from dipc.exits.probability import Work
+from dipc.exits.program import Program
+from dipc.measure.bound import Bound
 from dipc.obligations.decision import Decision
+from dipc.obligations.engine import Engine
+from dipc.obligations.loop import Underway, settled
 from dipc.obligations.obligation import Obligation
-from dipc.sources.outcome import RowResult
+from dipc.sign.interval import Interval
+from dipc.sources.outcome import Effort, RowResult
+from dipc.sources.report import Report
+from dipc.tables.table import Table
 
 
 class Variable(StrEnum):
@@ -43,8 +52,9 @@ class Posed:
     why: Why
 
 
-#: Asks for decisions one after the other, and gives the result in the end.
-Settling = Generator[Obligation, Decision, RowResult]
+#: Asks for decisions one after the other, and gives the result in the end. What is only to be measured is asked for as
+#: a `Bound`: its decision is UNDECIDED, with the bound in closed form.
+Settling = Generator[Obligation | Bound, Decision, RowResult]
 
 
 class Case(Protocol):
@@ -65,8 +75,75 @@ class Case(Protocol):
         fails it may pose another bound, or inputs that may refute the claim."""
 
 
+@dataclass(frozen=True, slots=True)
+class TheProbability:
+    """The bound of an obligation is the probability itself, at an input that the claim is about."""
+
+    exact: bool = True
+
+
 class Source(Protocol):
-    """A question about one program."""
+    """A question about one program. Sources inherit from this class: what most have in common is here."""
+
+    @property
+    def program(self) -> Program:
+        """What it is about."""
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """All eps it is about."""
+
+    @property
+    def total(self) -> int | None:
+        """How many cases there are, where that is known before."""
+        return None
+
+    @property
+    def table(self) -> Table | None:
+        """The table it is about, where it is about one: given, or of classes of inputs."""
+        return None
+
+    @property
+    def about(self) -> str:
+        """What its cases are parts of, as a report names it."""
+        return "" if self.table is None else self.table.name
+
+    @property
+    def work(self) -> Work:
+        """What was done to find the obligations."""
+        return Work()
 
     def cases(self) -> Iterable[Case]:
         """All parts of the question, in the order of the report; at least one. Made as they are asked for."""
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        """The rows of the report, which grow by one with each step of the iterator."""
+        rows: list[RowResult] = []
+        return rows, map(rows.append, results(self.cases(), engine))
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        """These rows, as many as were decided, as a report. A source with more to say says it here."""
+        return Report(
+            self.program.name,
+            tuple(rows) if isinstance(rows, list) else rows,
+            intervals_text(self.intervals),
+            interrupted=interrupted,
+            effort=self.effort(engine),
+        )
+
+    def effort(self, engine: Engine) -> Effort:
+        """What was done so far."""
+        work, spent = self.work, engine.spent
+        return Effort(
+            chain_seconds=work.chain_seconds,
+            measure_seconds=spent.measure_seconds,
+            sign_seconds=spent.sign_seconds,
+            explorations=work.explorations,
+            measures=spent.measures,
+            obligations=spent.obligations,
+        )
+
+
+def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
+    """The results of the cases in order. Raises what settling them one after the other would raise."""
+    return settled((Underway(case.settle()) for case in cases), engine)

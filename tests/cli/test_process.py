@@ -124,16 +124,16 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 #: Interrupts itself, as Ctrl-C would, while the row after the first `after` rows is decided.
 INTERRUPTED = """
 import os, signal, sys
-from dipc.obligations.decide import Decider
-settle = Decider.settle
+from dipc.exits.probability import Probabilities
+bound = Probabilities.bound
 rows = 0
 def counting(self, *arguments):
     global rows
     if rows == {after}:
         os.kill(os.getpid(), signal.SIGINT)
     rows += 1
-    return settle(self, *arguments)
-Decider.settle = counting
+    return bound(self, *arguments)
+Probabilities.bound = counting
 from dipc.cli.main import main
 main(sys.argv[1:])
 """

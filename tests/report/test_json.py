@@ -13,7 +13,7 @@ import dipc
 from dipc.chain.explore import ExploreLimits
 from dipc.exits.probability import Limits
 from dipc.report.json import write_json
-from dipc.sources.outcome import Report
+from dipc.sources.report import Report
 
 PROGRAM = """
 program noisy;

@@ -11,7 +11,8 @@ from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, 
 from dipc.report.page import Look
 from dipc.report.text import Statement, failing_text, interrupted_text, render, verdict_line
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.sources.outcome import Report, RowResult
+from dipc.sources.outcome import RowResult
+from dipc.sources.report import Report
 
 HALF = Fraction(1, 2)
 STATEMENT = Statement("p (p.dip)", "t.csv", (("m", "3"),), "1", "exp(-eps)", "0", near="")

@@ -19,7 +19,7 @@ from dipc.sources.every_input.check import check_all
 from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
 from dipc.sources.every_input.scaling import products
 from dipc.sources.every_input.witness import Witnesses
-from dipc.sources.outcome import Report
+from dipc.sources.report import Report
 from tests.sources.real_programs import (
     ABOVE_THRESHOLD,
     ADVERSARIAL,

@@ -19,7 +19,8 @@ from dipc.obligations.decide import Decider
 from dipc.obligations.verdict import Verdict
 from dipc.sign import SignLimits
 from dipc.sources.check import iter_rows
-from dipc.sources.outcome import Interrupted, Report, RowResult
+from dipc.sources.outcome import RowResult
+from dipc.sources.report import Interrupted, Report
 
 LAPLACE = "program laplace; input q : real; output out : real; out <- Lap(eps, q);"
 
@@ -396,7 +397,7 @@ def test_nothing_is_checked_with_a_bad_table_or_claim(monkeypatch: pytest.Monkey
     def never(*_: object) -> None:
         raise AssertionError("a probability was computed")
 
-    monkeypatch.setattr("dipc.exits.probability.Probabilities.probability", never)
+    monkeypatch.setattr("dipc.exits.probability.Probabilities.bound", never)
     good = {"q": 0, "out": 0}
     for rows, beta in (
         ([good, {"q": "nan"}], "1"),

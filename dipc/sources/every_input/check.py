@@ -17,7 +17,8 @@ from dipc.sources.every_input.decide import AllInputs
 from dipc.sources.every_input.scaling import ClassClaim
 from dipc.sources.every_input.wall_metric import wall_metric
 from dipc.sources.every_input.witness import Witnesses
-from dipc.sources.outcome import Effort, Report, RowResult
+from dipc.sources.outcome import Effort, RowResult
+from dipc.sources.report import Report
 
 #: Called with the number of classes done; how many there are is not known before.
 Progress = Callable[[int, int | None], None]

@@ -33,7 +33,8 @@ from dipc.sources.every_number.polynomial import polynomial, shifted
 from dipc.sources.every_number.uniform import NotUniform, mentions
 from dipc.sources.every_number.union_of import union_of
 from dipc.sources.every_number.union_proof import Proof, UnionProof
-from dipc.sources.outcome import Effort, Report
+from dipc.sources.outcome import Effort
+from dipc.sources.report import Report
 
 _ZERO = Fraction(0)
 

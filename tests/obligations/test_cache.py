@@ -17,10 +17,10 @@ import pytest
 
 import dipc
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.scale import cache as cache_module
-from dipc.scale.cache import Cache, question_key
-from dipc.scale.engine import fingerprint
-from tests.scale.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
+from dipc.obligations import cache as cache_module
+from dipc.obligations.cache import Cache, question_key
+from dipc.obligations.fingerprint import fingerprint
+from tests.obligations.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
 
 ENGINE = "1.2.3-0123456789abcdef"
 
@@ -95,28 +95,60 @@ def test_what_matters_is_in_the_key(tmp_path: Path) -> None:
             assert texts(check_with(counting, program, SPARSE_TABLE, cache=cache, **options)) == texts(
                 dipc.check(program, SPARSE_TABLE, **options)
             )
-            return {text.split()[0] for text in counting.asked}
+            return counting.kinds
 
         program = dipc.load(SPARSE)
-        assert asked(program) == {"probability", "sign"}
+        assert asked(program) == {"both"}
         assert asked(dipc.load(SPARSE.read_text(encoding="utf-8"))) == set()
-        assert asked(program, beta="exp(-eps)") == {"sign"}
-        assert asked(program, eps="(0, 1]") == {"sign"}
-        assert asked(program, digits=30, beta="exp(-alpha*eps/4)") == {"sign"}
-        assert asked(dipc.load(SPARSE, c=2), beta="1") >= {"probability"}
+        assert asked(program, beta="exp(-eps)") == {"decide"}
+        assert asked(program, eps="(0, 1]") == {"decide"}
+        assert asked(program, digits=30, beta="exp(-alpha*eps/4)") == {"decide"}
+        assert asked(dipc.load(SPARSE, c=2), beta="1") >= {"both"}
         from dipc.cli.limits import parse_limits
 
-        assert asked(program.with_limits(parse_limits(["intervals=1"]))) == {"probability", "sign"}
-        assert asked(program.with_limits(parse_limits(["states=9"]))) == {"probability"}
+        assert asked(program.with_limits(parse_limits(["intervals=1"]))) == {"decide"}
+        assert asked(program.with_limits(parse_limits(["terms=4"]))) == {"both"}
+        # What has no bound asks nothing.
+        assert asked(program.with_limits(parse_limits(["states=9"]))) == set()
         assert asked(program) == set()
 
 
-def test_another_grammar_is_another_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same text may be another program then."""
-    before = fingerprint.__wrapped__()
-    assert before == fingerprint()
-    monkeypatch.setattr("dipc.lang.grammar.grammar_text", lambda: "start: WORD")
-    assert fingerprint.__wrapped__() != before
+MALFORMED = [
+    "",
+    "[",
+    "[]",
+    "null",
+    "[null, null]",
+    '["1 0,0,1", null, 3]',
+    '["x", null]',
+    '["1 0,0,1|1 0,0,0", null]',
+    '["accurate", ["1", "0", "1", "2", "3"], [], null]',
+    '["accurate", null, [], "why not"]',
+    '["inaccurate", null, [], null]',
+    '["inaccurate", ["1", "0", "9", "2", "3"], [], null]',
+    '["inaccurate", ["-1", "0", "1", "2", "3"], [], null]',
+    '["undecided", null, [], null]',
+    '["accurate", null, [[["1", "1", true], ["2", "2", true], null]], null]',
+    '["sure", null, [], null]',
+    "[" * 100_000,
+    '{"verdict": "accurate"}',
+    "7",
+]
+
+
+@pytest.mark.parametrize("text", MALFORMED, ids=range(len(MALFORMED)))
+def test_what_another_wrote_with_the_right_checksum_is_decided_anew(text: str, tmp_path: Path) -> None:
+    program, path = dipc.load(SPARSE), tmp_path / "cache"
+    options = {"beta": "exp(-alpha*eps/4)"}
+    with Cache(path, fingerprint()) as cache:
+        expected = texts(check_with(Counting(), program, SPARSE_TABLE, cache=cache, **options))
+    database = sqlite3.connect(path)
+    keys = [key for (key,) in database.execute("SELECT key FROM answers")]
+    database.close()
+    with Cache(path, fingerprint()) as cache:
+        cache.put(dict.fromkeys(keys, text))
+        assert texts(check_with(again := Counting(), program, SPARSE_TABLE, cache=cache, **options)) == expected
+        assert again.asked
 
 
 def test_any_name_is_that_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,8 +355,8 @@ def killed_and_resumed(tmp_path: Path, rows: int, m: int, moments: list[float], 
         kept = count(path)
     with Cache(path, fingerprint()) as cache:
         check_with(counting := Counting(), program, csv, digits=15, cache=cache)
-    # So many questions there are: a probability, a verdict, and what the probabilities of the plan depend on.
-    assert kept + len(counting.asked) == 2 * rows + 1, "only what was missing is decided"
+    # For each row a bound and a decision on it are kept, together.
+    assert kept + 2 * len(counting.asked) == 2 * rows, "only what was missing is decided"
     assert counting.asked
     assert ended(start(csv, path, target, m)) in (0, 1)
     assert target.read_text() == expected

@@ -20,8 +20,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.scale.executor import Finished
-from dipc.scale.tasks import Done, Task, perform
+from dipc.obligations.executors.executor import Finished
+from dipc.obligations.executors.task import Done, Task, perform
 
 #: Tasks that a process has at a time: the one it works on, and the next, so that it waits for nobody.
 _AT_HAND = 2

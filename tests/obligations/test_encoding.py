@@ -1,4 +1,4 @@
-"""What goes between processes and into caches comes back the same."""
+"""What goes into caches comes back the same, and different questions have different keys."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import dipc
+from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Quotient
-from dipc.obligations.decide import ACCURATE, Settled
-from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict, Worst
-from dipc.scale.betas import beta_text, read_beta
-from dipc.scale.codec import (
+from dipc.measure.bound import Bound, Share
+from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.obligations.decision import Decision
+from dipc.obligations.encoding import (
     Unreadable,
-    cell_text,
+    bound_text,
     closed_text,
-    read_cell,
+    decision_text,
     read_closed,
+    read_decision,
     read_rational,
-    read_settled,
-    settled_text,
 )
-from dipc.tables.cells import CellPool
-
-LAPLACE = "program laplace; input q : real; output out : real; out <- Lap(eps, q);"
+from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict, Worst
 
 rationals = st.fractions(max_denominator=10**6) | st.integers(-(10**40), 10**40).map(Fraction)
 polys = st.lists(st.tuples(st.integers(0, 5), st.fractions(-4, 4, max_denominator=12), rationals), max_size=6).map(
@@ -65,14 +62,7 @@ def test_integers_too_long_for_decimal_digits() -> None:
     assert read_closed(closed_text(value)) == value
 
 
-@given(st.booleans() | rationals | st.from_regex(r"[a-z_][a-z0-9_]*", fullmatch=True))
-def test_cells(value: bool | Fraction | str) -> None:
-    pool = CellPool()
-    cell = pool.cell(value)
-    text = cell_text(cell)
-    assert text is not None
-    assert read_cell(text, pool) is cell
-
+FORM = ClosedForm(ExpPoly.term(1, 0, -1))
 
 ends = st.tuples(rationals, st.none() | rationals, st.booleans()).map(lambda end: EndPoint(*end))
 pairs = st.none() | st.tuples(rationals, rationals)
@@ -80,17 +70,18 @@ worst = st.none() | st.tuples(pairs, pairs, st.booleans()).map(lambda found: Wor
 failing = st.lists(st.tuples(ends, ends, worst).map(lambda part: FailureInterval(*part)), max_size=3).map(tuple)
 
 
-@given(st.lists(rationals, min_size=4, max_size=4, unique=True).map(sorted), rationals, failing)
+@given(
+    st.lists(rationals, min_size=4, max_size=4, unique=True).map(sorted), rationals.filter(lambda eps: eps > 0), failing
+)
 def test_refutations(numbers: list[Fraction], eps: Fraction, intervals: tuple[FailureInterval, ...]) -> None:
     found = Counterexample(eps, (numbers[0], numbers[1]), (numbers[2], numbers[3]))
-    settled = Settled(Verdict.INACCURATE, found, intervals)
-    assert read_settled(settled_text(settled)) == settled
+    decision = Decision(Verdict.INACCURATE, FORM, found, intervals)
+    assert read_decision(decision_text(decision), FORM) == decision
 
 
 def test_other_verdicts() -> None:
-    assert read_settled(settled_text(ACCURATE)) is ACCURATE
-    undecided = Settled(Verdict.UNDECIDED, reason='a "limit" was reached\n')
-    assert read_settled(settled_text(undecided)) == undecided
+    for decision in (Decision(Verdict.ACCURATE, FORM), Decision.undecided('a "limit" was reached\n', FORM)):
+        assert read_decision(decision_text(decision), FORM) == decision
 
 
 @pytest.mark.parametrize("text", ["", "z", "1/0", "1//2", "--1", "1.5", "1/x"])
@@ -120,32 +111,21 @@ def test_what_is_no_closed_form(text: str) -> None:
 )
 def test_what_is_no_verdict(text: str) -> None:
     with pytest.raises(Unreadable):
-        read_settled(text)
+        read_decision(text, FORM)
 
 
-BETAS = [
-    "exp(-alpha*eps)",
-    "1/(1 + exp(-eps))",
-    "min(1, 2*exp(-alpha*eps/8))",
-    "abs(1 - eps)*max(eps, exp(-eps), 1/3)",
-    "min(1, exp(-eps))/max(2, 1 + eps) + min(1/5, eps)",
-    "min(1/7, 1/(1 + exp(eps)))",
-]
+noises = st.builds(Noise, st.sampled_from(Family), st.fractions(1, 3), st.fractions(-2, 2, max_denominator=3))
+constraints = st.builds(
+    Constraint,
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from([Fraction(1), Fraction(-1)])), max_size=2).map(tuple),
+    st.fractions(-2, 2, max_denominator=3),
+    st.booleans(),
+)
+events = st.builds(Event, st.lists(noises, max_size=2).map(tuple), st.lists(constraints, max_size=2).map(tuple))
+shares = st.builds(Share, st.none() | polys, st.lists(events, max_size=2).map(tuple))
+bounds = st.builds(Bound, st.lists(shares, max_size=2).map(tuple), st.sampled_from([Fraction(0), Fraction(1, 3)]))
 
 
-@pytest.mark.parametrize("beta", BETAS)
-def test_betas(beta: str) -> None:
-    (row,) = dipc.check(dipc.load(LAPLACE), [{"q": 0, "out": 0}], beta=beta, alpha=1, gamma=1).rows
-    read = read_beta(beta_text(row.beta_form))
-    assert type(read) is type(row.beta_form)
-    assert read == row.beta_form
-    assert str(read) == str(row.beta_form)
-    assert beta_text(read) == beta_text(row.beta_form)
-    for point in ("1/3", "1", "7"):
-        assert read.at(point) == row.beta_form.at(point)
-
-
-@pytest.mark.parametrize("text", ["~", "~1", "~[]", '~["Min",1]', '~["","1","2"]', '~["","",""]', '~["?",["","",""]]'])
-def test_what_is_no_beta(text: str) -> None:
-    with pytest.raises(Unreadable):
-        read_beta(text)
+@given(bounds, bounds)
+def test_equal_bounds_and_no_others_have_equal_texts(left: Bound, right: Bound) -> None:
+    assert (bound_text(left) == bound_text(right)) == (left == right)

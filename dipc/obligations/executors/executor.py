@@ -1,12 +1,11 @@
-"""Where tasks are done: here, in processes, or on a cluster. One protocol, so that all else is the same."""
+"""The protocol of all executors."""
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import Protocol
 
-from dipc.scale.tasks import Done, Task, perform
+from dipc.obligations.executors.task import Done, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +37,3 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """End at once, leaving nothing behind that runs."""
-
-
-class Here:
-    """Does each task when it is waited for, in this process."""
-
-    slots = 1
-    attempts = 1
-
-    def __init__(self) -> None:
-        self._tasks: deque[tuple[int, Task]] = deque()
-
-    def submit(self, ticket: int, task: Task) -> None:
-        self._tasks.append((ticket, task))
-
-    def wait(self) -> list[Finished]:
-        ticket, task = self._tasks.popleft()
-        return [Finished(ticket, perform(task))]
-
-    def close(self) -> None:
-        self._tasks.clear()

@@ -8,8 +8,8 @@ from time import monotonic
 from typing import Any
 
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.scale.executor import Finished
-from dipc.scale.tasks import Task, perform
+from dipc.obligations.executors.executor import Finished
+from dipc.obligations.executors.task import Task, perform
 
 #: Seconds to wait for the scheduler, and for a worker where none is left.
 CONNECT, PATIENCE = 10.0, 60.0

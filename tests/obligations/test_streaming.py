@@ -15,8 +15,8 @@ from dipc.obligations.verdict import Verdict
 from dipc.report.json import write_json
 from dipc.report.page import Look
 from dipc.report.text import Statement, render
-from dipc.sources.outcome import Report
-from tests.scale.workload import SPARSE, SPARSE_TABLE, Counting, check_with
+from dipc.sources.report import Report
+from tests.obligations.workload import SPARSE, SPARSE_TABLE, Counting, check_with
 
 #: Bytes for one row more: the table has one for each of its 12 columns, the report one, and arrays grow ahead of need.
 ALLOWED = 40

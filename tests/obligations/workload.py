@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import io
+import pickle
 import random
-from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import dipc
+from dipc.measure.bound import Bound
+from dipc.obligations.cache import Cache
+from dipc.obligations.engine import Question
+from dipc.obligations.executors.executor import Executor, Finished
+from dipc.obligations.executors.in_turn import InTurn
+from dipc.obligations.executors.task import Done, Task
+from dipc.obligations.memory import Memory
+from dipc.obligations.shared_engine import SharedEngine
 from dipc.report.json import write_json
 from dipc.report.page import Look
 from dipc.report.text import Statement, render
-from dipc.scale.crew import Foreman
-from dipc.scale.executor import Executor, Finished, Here
-from dipc.scale.memory import Memory
-from dipc.scale.tasks import Done, Task
-from dipc.sources.check import check as check_here
-from dipc.sources.outcome import Report
+from dipc.sources.check import answer
+from dipc.sources.question import question
+from dipc.sources.report import Report
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPARSE = ROOT / "benchmarks" / "sparse.dip"
@@ -77,16 +82,32 @@ def write_csv(path: Path, table: list[dict[str, str]]) -> Path:
     return path
 
 
-class Counting(Here):
+def questions_of(task: Task) -> tuple[Question, ...]:
+    found: tuple[Question, ...] = pickle.loads(task.questions)
+    return found
+
+
+def kind(asked: Question) -> str:
+    """What is really asked: to measure a bound, to decide one that is measured already, or both."""
+    if isinstance(asked, Bound):
+        return "measure"
+    return "both" if any(share.events for share in asked.bound.shares) else "decide"
+
+
+class Counting(InTurn):
     """Counts the questions that are really asked."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[str] = []
+        self.asked: list[Question] = []
         self.closed = 0
 
+    @property
+    def kinds(self) -> set[str]:
+        return set(map(kind, self.asked))
+
     def submit(self, ticket: int, task: Task) -> None:
-        self.asked += [f"{task.kind.value} {question}" for question in task.questions]
+        self.asked += questions_of(task)
         super().submit(ticket, task)
 
     def close(self) -> None:
@@ -95,18 +116,23 @@ class Counting(Here):
 
 
 def check_with(
-    executor: Executor, program: dipc.Program, table: object, cache: Any = None, window: int = 100, **options: Any
+    executor: Executor,
+    program: dipc.Program,
+    table: object,
+    cache: Cache | None = None,
+    window: int = 100,
+    digits: int | None = None,
+    keep_proofs: bool = False,
+    **options: Any,
 ) -> Report:
     """`check` by this executor, looking so many rows ahead."""
-    with ExitStack():
-        return check_here(
-            program,
-            table,
-            crew=lambda run: Foreman(
-                run, executor, None if cache is None else Memory(cache, run), window=window
-            ).outcomes(),
-            **options,
-        )
+    measurer, sign = program.measurer, program.limits.sign
+    memory = None if cache is None else Memory(cache, measurer.limits, sign, digits)
+    engine = SharedEngine(measurer, sign, executor, memory, digits=digits, keep_proofs=keep_proofs, window=window)
+    try:
+        return answer(question(program, table, **options), engine)
+    finally:
+        executor.close()
 
 
-__all__ = ["Counting", "Done", "Finished", "Here"]
+__all__ = ["Counting", "Done", "Finished"]

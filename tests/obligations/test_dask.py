@@ -13,12 +13,13 @@ import pytest
 
 import dipc
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.scale import cluster as module
-from dipc.scale.cluster import Cluster
-from dipc.scale.executor import Finished
-from dipc.scale.tasks import Task
-from tests.scale.clusters import Dask, cluster
-from tests.scale.workload import SPARSE, SPARSE_TABLE, check_with, heavy_table, texts
+from dipc.obligations.engine import Question
+from dipc.obligations.executors import cluster as module
+from dipc.obligations.executors.cluster import Cluster
+from dipc.obligations.executors.executor import Finished
+from dipc.obligations.executors.task import Task
+from tests.obligations.clusters import Dask, cluster
+from tests.obligations.workload import SPARSE, SPARSE_TABLE, check_with, heavy_table, questions_of, texts
 
 pytest.importorskip("distributed")
 
@@ -35,11 +36,11 @@ class Watched(Cluster):
     def __init__(self, address: str, dask: Dask | None = None) -> None:
         super().__init__(address)
         self.dask = dask
-        self.sent: list[tuple[str, ...]] = []
+        self.sent: list[tuple[Question, ...]] = []
         self.tickets: list[int] = []
 
     def submit(self, ticket: int, task: Task) -> None:
-        self.sent.append(task.questions)
+        self.sent.append(questions_of(task))
         super().submit(ticket, task)
 
     def wait(self) -> list[Finished]:

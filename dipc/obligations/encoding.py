@@ -1,7 +1,6 @@
-"""Exact results as text: what processes send each other and what a cache keeps.
+"""Exact results as text, for the cache: a file that comes from elsewhere may hold anything, so nothing is unpickled.
 
-FLINT's numbers cannot be pickled, so closed forms go as their terms. Rationals are written in hexadecimal: Python reads
-and writes decimal integers of at most 4300 digits.
+Rationals are written in hexadecimal: Python reads and writes decimal integers of at most 4300 digits.
 """
 
 from __future__ import annotations
@@ -13,11 +12,14 @@ from operator import itemgetter
 
 import flint
 
+from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Closed, Quotient
-from dipc.obligations.decide import ACCURATE, Settled
+from dipc.measure.bound import Bound, Share
+from dipc.measure.event import Event
+from dipc.obligations.decision import Decision
 from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict, Worst
-from dipc.tables.cells import Cell, CellPool
+from dipc.sign.piecewise import BetaForm
 
 #: What JSON gives back.
 Json = None | bool | int | str | list["Json"]
@@ -55,11 +57,11 @@ def read_closed(text: str) -> Closed:
     """The function that `closed_text` wrote, with a denominator taken for positive as it was; raises Unreadable."""
     numerator, bar, denominator = text.partition("|")
     if not bar:
-        return read_terms(numerator)
-    below = read_terms(denominator)
+        return _read_terms(numerator)
+    below = _read_terms(denominator)
     if below.is_zero():
         raise Unreadable(text)
-    return Quotient(read_terms(numerator), below)
+    return Quotient(_read_terms(numerator), below)
 
 
 def _terms_text(value: ExpPoly) -> str:
@@ -74,8 +76,7 @@ def _terms_text(value: ExpPoly) -> str:
     return " ".join(parts)
 
 
-def read_terms(text: str) -> ExpPoly:
-    """The exponential polynomial that `closed_text` wrote; raises Unreadable."""
+def _read_terms(text: str) -> ExpPoly:
     first, *parts = text.split() or [""]
     collected: dict[tuple[int, int], flint.fmpq] = {}
     try:
@@ -84,74 +85,77 @@ def read_terms(text: str) -> ExpPoly:
             k, j, c = part.split(",")
             above, _, below = c.partition("/")
             collected[int(k, 16), int(j, 16)] = flint.fmpq(int(above, 16), int(below, 16) if below else 1)
-    except (ValueError, ZeroDivisionError):
+        if unit < 1 or any(k < 0 for k, _ in collected):
+            raise Unreadable(text)
+        return ExpPoly.from_integer_exponents(collected, unit)
+    except (ValueError, ArithmeticError):
         raise Unreadable(text) from None
-    if unit < 1 or any(k < 0 for k, _ in collected):
-        raise Unreadable(text)
-    return ExpPoly.from_integer_exponents(collected, unit)
 
 
-# --- cells -----------------------------------------------------------------------------------------
+# --- questions: only written -----------------------------------------------------------------------
 
 
-def cell_text(cell: Cell | None) -> str | None:
-    """The cell's value with its type; None for a cell that is left open."""
-    if cell is None:
-        return None
-    match cell.value:
-        case bool() as truth:
-            return "!1" if truth else "!0"
-        case str() as name:
-            return f"'{name}"
-        case Fraction() as number:
-            return f"={rational_text(number)}"
-    raise AssertionError("an infinite cell is no input, output or gamma")
+def bound_text(bound: Bound) -> str:
+    """A text that no other bound has."""
+    return ";".join([rational_text(bound.constant), *map(_share_text, bound.shares)])
 
 
-def read_cell(text: str, pool: CellPool) -> Cell:
-    """The cell of `pool` with the value that `cell_text` wrote."""
-    match text[:1]:
-        case "!":
-            return pool.cell(text == "!1")
-        case "'":
-            return pool.cell(text[1:])
-        case "=":
-            return pool.cell(read_rational(text[1:]))
-    raise Unreadable(text)
+def _share_text(share: Share) -> str:
+    return "&".join(["" if share.weight is None else closed_text(share.weight), *map(_event_text, share.events)])
 
 
-# --- verdicts --------------------------------------------------------------------------------------
+def _event_text(event: Event) -> str:
+    noises = [f"{noise.family.name}:{noise.rate}:{noise.mean}" for noise in event.noises]
+    constraints = [
+        " ".join([f"{at}*{c}" for at, c in item.coefficients]) + f"{'>' if item.strict else '>='}{item.constant}"
+        for item in event.constraints
+    ]
+    return f"[{','.join(noises)}|{','.join(constraints)}]"
 
 
-def settled_text(settled: Settled) -> str:
-    """The verdict with its counterexample, failing intervals and reason."""
-    found = settled.counterexample
+def beta_text(beta: BetaForm) -> str:
+    """A text that no other beta has."""
+    return closed_text(beta.value) if isinstance(beta, ClosedForm) else f"~{beta}"
+
+
+# --- decisions -------------------------------------------------------------------------------------
+
+
+def decision_text(decision: Decision) -> str:
+    """The verdict with its counterexample, failing intervals and reason, without the bound."""
+    found = decision.counterexample
     return json.dumps(
         [
-            str(settled.verdict),
+            str(decision.verdict),
             None if found is None else [rational_text(found.eps), *_pair(found.probability), *_pair(found.required)],
-            [[_end(part.start), _end(part.end), _worst(part.worst)] for part in settled.failing],
-            settled.reason,
+            [[_end(part.start), _end(part.end), _worst(part.worst)] for part in decision.failing],
+            decision.reason,
         ],
         separators=(",", ":"),
     )
 
 
-def read_settled(text: str) -> Settled:
-    """What `settled_text` wrote; raises Unreadable."""
+def read_decision(text: str, bound: ClosedForm) -> Decision:
+    """What `decision_text` wrote of an obligation with this bound; raises Unreadable."""
     try:
         verdict, found, failing, reason = json.loads(text)
-        settled = Settled(
+        decision = Decision(
             Verdict(verdict),
+            bound,
             None if found is None else _read_counterexample(*found),
             tuple(
                 FailureInterval(_read_end(*start), _read_end(*end), _read_worst(worst)) for start, end, worst in failing
             ),
             reason,
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise Unreadable(text) from error
-    return ACCURATE if settled == ACCURATE else settled
+    refuted, open_ = decision.verdict is Verdict.INACCURATE, decision.verdict is Verdict.UNDECIDED
+    if (decision.counterexample is not None) != refuted or isinstance(reason, str) != open_:
+        raise Unreadable(text)
+    if failing and not refuted:
+        raise Unreadable(text)
+    return decision
 
 
 def _pair(ends: tuple[Fraction, Fraction]) -> list[str]:
@@ -173,13 +177,13 @@ def _read_counterexample(eps: str, low: str, high: str, least: str, most: str) -
     found = Counterexample(
         read_rational(eps), (read_rational(low), read_rational(high)), (read_rational(least), read_rational(most))
     )
-    if found.probability[1] >= found.required[0]:
+    if found.eps <= 0 or found.probability[1] >= found.required[0]:
         raise Unreadable("a counterexample that shows nothing")
     return found
 
 
 def _read_end(low: str, high: str | None, included: bool) -> EndPoint:
-    return EndPoint(read_rational(low), None if high is None else read_rational(high), included)
+    return EndPoint(read_rational(low), None if high is None else read_rational(high), bool(included))
 
 
 def _read_worst(worst: list[list[str] | None] | None) -> Worst | None:

@@ -15,32 +15,46 @@ import pytest
 
 import dipc
 from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.measure.bound import Bound
+from dipc.obligations.cache import Cache
+from dipc.obligations.engine import Question
+from dipc.obligations.executors.executor import Finished
+from dipc.obligations.executors.processes import Processes
+from dipc.obligations.executors.task import Task
+from dipc.obligations.fingerprint import fingerprint
 from dipc.obligations.verdict import Verdict
-from dipc.scale.cache import Cache
-from dipc.scale.engine import fingerprint
-from dipc.scale.executor import Finished
-from dipc.scale.processes import Processes
-from dipc.scale.tasks import Kind, Task
-from dipc.sources.outcome import Interrupted
-from tests.scale.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
+from dipc.sources.question import question
+from dipc.sources.report import Interrupted
+from tests.obligations.workload import (
+    ROOT,
+    SPARSE,
+    SPARSE_TABLE,
+    Counting,
+    check_with,
+    heavy_table,
+    questions_of,
+    texts,
+    write_csv,
+)
 
 
 class Losing(Counting):
-    """Loses every task the first time; those with a question that contains `poison` always."""
+    """Loses every task the first time; those with a question about the bound `poison` always."""
 
     attempts = 3
 
-    def __init__(self, poison: str | None = None) -> None:
+    def __init__(self, poison: Bound | None = None) -> None:
         super().__init__()
         self._poison = poison
-        self._seen: set[tuple[str, ...]] = set()
+        self._seen: set[tuple[Question, ...]] = set()
         self.losses = 0
 
     def wait(self) -> list[Finished]:
         ticket, task = self._tasks[0]
-        poisoned = self._poison is not None and any(self._poison in question for question in task.questions)
-        if poisoned or task.questions not in self._seen:
-            self._seen.add(task.questions)
+        asked = questions_of(task)
+        poisoned = any(self._poison in (item, getattr(item, "bound", None)) for item in asked)
+        if poisoned or asked not in self._seen:
+            self._seen.add(asked)
             self._tasks.popleft()
             self.losses += 1
             return [Finished(ticket, None, "was ended by SIGKILL")]
@@ -56,9 +70,8 @@ def test_lost_work_is_done_again() -> None:
 
 def test_what_always_loses_its_worker_is_undecided_and_is_not_remembered(tmp_path: Path) -> None:
     program, table = heavy_table(9, m=3)
-    poison = table[4]["q[1]"]
-    numerator = dipc.load(SPARSE).constants["m"].__class__(poison).numerator
-    losing = Losing(f"={numerator:x}/" if "/" in poison else f'"={numerator:x}"')
+    (posed,) = list(question(program, table).cases())[4].posed()
+    losing = Losing(posed.obligation.bound)
     alone = dipc.check(program, table)
     with Cache(tmp_path / "cache", fingerprint()) as cache:
         report = check_with(losing, program, table, cache=cache)
@@ -69,7 +82,7 @@ def test_what_always_loses_its_worker_is_undecided_and_is_not_remembered(tmp_pat
     with Cache(tmp_path / "cache", fingerprint()) as cache:
         counting = Counting()
         assert texts(check_with(counting, program, table, cache=cache)) == texts(alone)
-        assert len(counting.asked) == 2, "the probability and the verdict of the row that was given up"
+        assert len(counting.asked) == 1, "that of the row that was given up"
 
 
 class Murderous(Processes):
@@ -94,7 +107,7 @@ def test_processes_that_are_killed_lose_nothing() -> None:
 
 def test_what_a_killed_process_had_not_begun_is_not_held_against_it() -> None:
     """Only the task that a process worked on is lost with it; the one it had at hand goes to another."""
-    dummy = Task("no engine", b"", Kind.SIGN, ())
+    dummy = Task("no engine", b"", b"")
     processes = Processes(1)
     try:
         for ticket in (1, 2, 3):
@@ -180,7 +193,7 @@ def test_an_interrupted_check_reports_the_rows_so_far() -> None:
 
     class Stopped(Counting):
         def submit(self, ticket: int, task: Task) -> None:
-            if len(self.asked) >= 7:
+            if len(self.asked) >= 3:
                 raise KeyboardInterrupt
             super().submit(ticket, task)
 
@@ -197,11 +210,11 @@ def test_an_interrupted_check_reports_the_rows_so_far() -> None:
 def test_no_process_sees_an_interrupt() -> None:
     """Ctrl-C goes to all processes of a terminal: the workers leave it to the one that started them."""
     script = """
-from dipc.scale.processes import Processes
-from dipc.scale.tasks import Kind, Task
+from dipc.obligations.executors.processes import Processes
+from dipc.obligations.executors.task import Task
 processes = Processes(2)
 for ticket in (1, 2):
-    processes.submit(ticket, Task("no engine", b"", Kind.SIGN, ()))
+    processes.submit(ticket, Task("no engine", b"", b""))
 for pid in processes.pids:
     with open(f"/proc/{pid}/status") as status:
         print(next(line for line in status if line.startswith("SigBlk:")).split()[1])
@@ -233,7 +246,7 @@ def test_processes_that_cannot_start(tmp_path: Path) -> None:
 
 
 def test_the_words_for_processes_that_cannot_start() -> None:
-    from dipc.scale.processes import _stillborn
+    from dipc.obligations.executors.processes import _stillborn
 
     diagnostic = _stillborn(-9)
     assert diagnostic.code == "E1301"

@@ -1,0 +1,90 @@
+"""The engine that a user asks for: in this process, in several, on a cluster, with a cache."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.measure.measure import Measurer
+from dipc.obligations.engine import Engine
+from dipc.obligations.executors.executor import Executor
+from dipc.sign.limits import SignLimits
+
+#: More processes than this are surely a slip.
+MOST_JOBS = 1024
+
+
+def open_engine(
+    stack: ExitStack,
+    measurer: Measurer,
+    limits: SignLimits,
+    *,
+    jobs: int | str = 1,
+    cache: str | os.PathLike[str] | None = None,
+    dask: str | None = None,
+    digits: int | None = None,
+    keep_proofs: bool = False,
+) -> Engine:
+    """Decides in `jobs` processes, as many as there are processors for 0 or "auto", or on the workers of the Dask
+    scheduler at the address `dask`; what is in the file `cache` is not decided again. No decision depends on these.
+
+    What was opened is closed with the stack, and all processes are ended. Raises DiagnosticError (E13xx) for a cache or
+    a cluster that cannot be used.
+    """
+    count = job_count(jobs)
+    if dask is not None and count > 1:
+        note = "give either `-j` or `--dask`"
+        raise DiagnosticError(Diagnostic("E1311", "both processes and a Dask cluster are asked for", notes=(note,)))
+    if count == 1 and cache is None and dask is None:
+        return Engine(measurer, limits, digits=digits, keep_proofs=keep_proofs)
+    from dipc.obligations.shared_engine import SharedEngine
+
+    memory = None
+    if cache is not None:
+        from dipc.obligations.cache import Cache
+        from dipc.obligations.fingerprint import fingerprint
+        from dipc.obligations.memory import Memory
+
+        kept = stack.enter_context(Cache(cache, fingerprint()))
+        memory = Memory(kept, measurer.limits, limits, digits)
+    executor = _executor(count, dask)
+    stack.callback(executor.close)
+    return SharedEngine(measurer, limits, executor, memory, digits=digits, keep_proofs=keep_proofs)
+
+
+def _executor(jobs: int, dask: str | None) -> Executor:
+    if dask is not None:
+        from dipc.obligations.executors.cluster import Cluster
+
+        return Cluster(dask)
+    if jobs > 1:
+        from dipc.obligations.executors.processes import Processes
+
+        return Processes(jobs)
+    from dipc.obligations.executors.in_turn import InTurn
+
+    return InTurn()
+
+
+def job_count(jobs: int | str) -> int:
+    """The number of processes that is meant: 0 and `auto` are the number of processors."""
+    count = 0 if jobs == "auto" else jobs
+    if isinstance(count, str) and count.isascii() and count.isdigit() and len(count) < 10:
+        count = int(count)
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST_JOBS:
+        raise DiagnosticError(
+            Diagnostic(
+                "E1312",
+                f"`{jobs}` is no number of processes",
+                notes=(f"write a number from 1 to {MOST_JOBS}, or `auto` (or 0) for as many as there are processors",),
+            )
+        )
+    return count or _processors()
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

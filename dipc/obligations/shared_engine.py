@@ -1,0 +1,240 @@
+"""Obligations decided by an executor: each one once, those with the same bound together, none that a cache knows."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.measure.bound import Bound, Share
+from dipc.measure.measure import Measurer
+from dipc.obligations.decision import MEASURED, Decision
+from dipc.obligations.engine import Engine, Pending, Question, Spent
+from dipc.obligations.executors.executor import Executor, Finished
+from dipc.obligations.executors.task import Done, Setup, Task
+from dipc.obligations.fingerprint import fingerprint
+from dipc.obligations.memory import Memory
+from dipc.obligations.obligation import Obligation
+from dipc.sign.interval import Interval
+from dipc.sign.limits import SignLimits
+from dipc.sign.piecewise import BetaForm
+
+#: Cases looked ahead at: so many may be begun before the first of them is done.
+WINDOW = 20_000
+
+#: Questions of the first tasks, and of any task; more than so many seconds' work is not given to one.
+_FIRST_BATCH, _BATCH = 4, 64
+_SECONDS = 0.5
+
+
+@dataclass(slots=True)
+class _Sent:
+    """A task that is out."""
+
+    items: tuple[Pending, ...]
+    begun: float
+
+
+class SharedEngine(Engine):
+    """Decides by means of an executor. Proofs are not sent: with `keep_proofs` only bounds are measured elsewhere, and
+    what needs a proof is decided here."""
+
+    def __init__(
+        self,
+        measurer: Measurer,
+        limits: SignLimits,
+        executor: Executor,
+        memory: Memory | None = None,
+        *,
+        digits: int | None = None,
+        keep_proofs: bool = False,
+        window: int = WINDOW,
+    ) -> None:
+        super().__init__(measurer, limits, digits=digits, keep_proofs=keep_proofs)
+        self.window = window
+        self._executor = executor
+        self._memory = memory
+        self._setup = Setup.of(self)
+        #: What waits to be sent, by the bound it is about.
+        self._waiting: dict[Bound, list[Pending]] = {}
+        self._count = 0
+        #: What waits for its bound, which is being measured.
+        self._held: dict[Bound, list[Pending]] = {}
+        self._forms: dict[Bound, ClosedForm] = {}
+        self._known: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Decision] = {}
+        self._alone: deque[Pending] = deque()
+        self._lost: dict[Pending, int] = {}
+        self._out: dict[int, _Sent] = {}
+        self._tickets = 0
+        self._batch = _FIRST_BATCH
+        self._elsewhere = Spent()
+
+    @property
+    def spent(self) -> Spent:
+        return super().spent + self._elsewhere
+
+    def wait(self) -> None:
+        """Raises DiagnosticError where the executor or the cache cannot go on."""
+        if self._send():
+            return
+        assert self._out, "something waits for nothing"
+        for finished in self._executor.wait():
+            self._receive(finished)
+
+    # --- what is asked -----------------------------------------------------------------------------
+
+    def _begin(self, pending: Pending) -> None:
+        question = pending.question
+        if self.keep_proofs and isinstance(question, Obligation):
+            measured = self.ask(question.bound)
+            if measured.decision is None:
+                measured.waiting.append(lambda: self._decide_here(pending, measured))
+            else:
+                self._decide_here(pending, measured)
+            return
+        bound = _bound(question)
+        if bound in self._held:
+            self._held[bound].append(pending)
+        else:
+            self._line_up(pending)
+
+    def _decide_here(self, pending: Pending, measured: Pending) -> None:
+        assert measured.decision is not None
+        assert isinstance(pending.question, Obligation)
+        form = measured.decision.bound
+        pending.settle(measured.decision if form is None else self._settled(form, pending.question))
+
+    def _line_up(self, pending: Pending) -> None:
+        self._count += 1
+        self._waiting.setdefault(_bound(pending.question), []).append(pending)
+
+    # --- what is sent ------------------------------------------------------------------------------
+
+    def _send(self) -> bool:
+        """Keep all slots busy. Whether something was decided meanwhile, which the cache knew."""
+        found = False
+        while not found and len(self._out) < self._executor.slots:
+            batch = self._next_batch()
+            if not batch:
+                break
+            if self._memory is not None:
+                left = [pending for pending in batch if not self._recall(self._memory, pending)]
+                found = len(left) < len(batch)
+                batch = left
+            if batch:
+                self._tickets += 1
+                self._out[self._tickets] = _Sent(tuple(batch), perf_counter())
+                for pending in batch:
+                    self._held.setdefault(_bound(pending.question), [])
+                task = Task.of(self._setup, [self._shortened(pending.question) for pending in batch])
+                self._executor.submit(self._tickets, task)
+        return found
+
+    def _next_batch(self) -> Sequence[Pending]:
+        """What to send next: large parts of much, small parts of little, so that all end at about the same time."""
+        if self._alone:
+            return [self._alone.popleft()]
+        size = min(max(1, self._count // (4 * self._executor.slots)), self._batch)
+        batch: list[Pending] = []
+        while self._waiting and len(batch) < size:
+            batch += self._waiting.pop(next(iter(self._waiting)))
+        self._count -= len(batch)
+        return batch
+
+    def _shortened(self, question: Question) -> Question:
+        """The question with its bound as the closed form that is known."""
+        if isinstance(question, Bound):
+            return question
+        form = self._forms.get(question.bound)
+        return question if form is None else replace(question, bound=Bound((Share(form.value, ()),)))
+
+    def _recall(self, memory: Memory, pending: Pending) -> bool:
+        """Whether the cache knew the answer."""
+        question = pending.question
+        bound = _bound(question)
+        form = self._forms.get(bound)
+        if form is None:
+            found = memory.bound(bound)
+            if found is None:
+                return False
+            if isinstance(found, str):
+                pending.settle(Decision.undecided(found))
+                return True
+            form = self._forms[bound] = self.bounds.intern(found)
+        if isinstance(question, Bound):
+            pending.settle(Decision.undecided(MEASURED, form))
+            return True
+        decision = memory.decision(form, question)
+        if decision is not None:
+            pending.settle(self._unique(decision, form, question))
+        return decision is not None
+
+    # --- what comes back ---------------------------------------------------------------------------
+
+    def _receive(self, finished: Finished) -> None:
+        sent = self._out.pop(finished.ticket)
+        done = finished.done
+        if done is None:
+            self._retry(sent, finished.lost)
+        else:
+            self._done(sent, done)
+
+    def _done(self, sent: _Sent, done: Done) -> None:
+        if done.engine != fingerprint():
+            raise DiagnosticError(_other_engine(done.engine))
+        self._elsewhere = self._elsewhere + done.spent
+        pace = (perf_counter() - sent.begun) / len(sent.items)
+        self._batch = max(1, min(_BATCH, 2 * self._batch, int(_SECONDS / max(pace, 1e-6))))
+        if self._memory is not None:
+            pairs = zip(sent.items, done.decisions, strict=True)
+            self._memory.keep([(item.question, found) for item, found in pairs if found is not None])
+        for pending, decision in zip(sent.items, done.decisions, strict=True):
+            bound = _bound(pending.question)
+            if decision is not None and decision.bound is not None:
+                form = self._forms[bound] = self.bounds.intern(decision.bound.value)
+                decision = replace(decision, bound=form)
+                if isinstance(pending.question, Obligation):
+                    decision = self._unique(decision, form, pending.question)
+            self._release(bound)
+            # What raises is asked here, where it can be seen.
+            pending.settle(self._decided(pending.question) if decision is None else decision)
+
+    def _release(self, bound: Bound) -> None:
+        """Line up what waited for a bound that is no more on its way."""
+        for held in self._held.pop(bound, ()):
+            self._line_up(held)
+
+    def _unique(self, decision: Decision, form: ClosedForm, obligation: Obligation) -> Decision:
+        """The one object for the decision on this function."""
+        return self._known.setdefault((form, obligation.beta, obligation.intervals), decision)
+
+    def _retry(self, sent: _Sent, why: str) -> None:
+        """Ask again, each question alone; one that keeps losing its worker is given up."""
+        for pending in sent.items:
+            if len(sent.items) == 1:
+                self._lost[pending] = self._lost.get(pending, 0) + 1
+            if self._lost.get(pending, 0) < self._executor.attempts:
+                self._alone.append(pending)
+            else:
+                self._release(_bound(pending.question))
+                pending.settle(Decision.undecided(_gave_up(why, self._lost[pending])))
+
+
+def _bound(question: Question) -> Bound:
+    return question if isinstance(question, Bound) else question.bound
+
+
+def _gave_up(why: str, times: int) -> str:
+    often = "" if times == 1 else f" {times} times"
+    return f"a process that worked on it was lost{often}" + (f": it {why}" if why else "")
+
+
+def _other_engine(engine: str) -> Diagnostic:
+    return Diagnostic(
+        "E1309",
+        f"a worker runs dipc {engine}, and this is dipc {fingerprint()}",
+        notes=("install the same dipc, with the same python-flint, on all machines",),
+    )

@@ -1,0 +1,154 @@
+"""From what a user asks to the source of its obligations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dipc.claim.claim import Given, resolve_claim
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.exits.probability import Limits, Work
+from dipc.exits.program import Program, within
+from dipc.ideal.inputs import default_inputs, parse_inputs
+from dipc.ideal.table import completed, table_of
+from dipc.obligations.engine import Engine
+from dipc.sign.interval import Interval
+from dipc.sources.free_gamma import FreeGamma, is_free
+from dipc.sources.outcome import RowResult
+from dipc.sources.report import Report
+from dipc.sources.rows import TableRows
+from dipc.sources.source import Case, Source
+from dipc.sources.symmetry.check import ClassTable, grouped, is_everything, with_corollary
+from dipc.tables.table import Table, read_table
+
+#: What names inputs: one specification, or several that hold together.
+InputSpec = str | Sequence[str]
+
+
+def question(
+    program: Program,
+    table: object = None,
+    *,
+    inputs: InputSpec | None = None,
+    beta: Given = None,
+    alpha: Given = None,
+    gamma: Given = None,
+    eps: Given = None,
+    classes: bool | None = None,
+    as_given: bool = False,
+    limits: Limits | None = None,
+) -> Source:
+    """The claim at every row of `table`, or for det at every one of `inputs`; see `check` for what these may be.
+
+    With `classes` inputs with the same obligation are one case, with their `count`; None does so where there are
+    thousands. `as_given` leaves the types of inputs as they are declared even then, for those who look at the program.
+
+    Raises DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
+    """
+    program = within(program, limits)
+    found = grouped(program, table, inputs, classes, as_given=as_given)
+    if found is not None:
+        return Classes(_about(found.program, found.table, beta, alpha, gamma, eps), found)
+    source = _about(program, prepared(program, table, inputs), beta, alpha, gamma, eps)
+    return Everything(source) if is_everything(program, table, inputs) else source
+
+
+def _about(program: Program, table: Table, beta: Given, alpha: Given, gamma: Given, eps: Given) -> Source:
+    if is_free(program, gamma):
+        return FreeGamma(program, table, beta=beta, alpha=alpha, eps=eps)
+    return TableRows(program, table, resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma=gamma, eps=eps))
+
+
+@dataclass(frozen=True)
+class _Of(Source):
+    """Another source, reported in another way."""
+
+    source: Source
+
+    @property
+    def program(self) -> Program:
+        return self.source.program
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.source.intervals
+
+    @property
+    def total(self) -> int | None:
+        return self.source.total
+
+    @property
+    def table(self) -> Table | None:
+        return self.source.table
+
+    @property
+    def work(self) -> Work:
+        return self.source.work
+
+    def cases(self) -> Iterable[Case]:
+        return self.source.cases()
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        return self.source.begin(engine)
+
+
+class Everything(_Of):
+    """All inputs of a program with finite inputs and outputs: Corollary 13 of the paper."""
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        return with_corollary(self.source.report(rows, engine, interrupted=interrupted))
+
+
+@dataclass(frozen=True)
+class Classes(_Of):
+    """The representatives of classes of inputs, each with the `count` of the inputs it stands for."""
+
+    found: ClassTable
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        report = self.source.report(rows, engine, interrupted=interrupted)
+        return report if interrupted else self.found.counted(report)
+
+
+def prepared(program: Program, table: object, inputs: InputSpec | None) -> Table:
+    """The table to check: the one given, with what the ideal adds to it, or that of det at `inputs`.
+
+    Raises DiagnosticError for what cannot be read, and where neither is given and the program does not do without.
+    """
+    if table is not None and inputs is not None:
+        note = "give inputs alone to have the answers computed, or the table alone"
+        raise DiagnosticError(
+            Diagnostic("E1114", "a table and inputs are given, and the table has its own", notes=(note,))
+        )
+    if table is not None:
+        return completed(program, read_table(table, program.core))
+    if program.core.ideal is None:
+        raise DiagnosticError(_nothing_given(program, inputs is not None))
+    return table_of(program, default_inputs(program) if inputs is None else parse_inputs(inputs, program))
+
+
+def table(program: Program, inputs: InputSpec | None = None, *, limits: Limits | None = None) -> Table:
+    """The table of det and dd at `inputs`; by default at all inputs, which must be finite then.
+
+    Raises DiagnosticError for a program without an `ideal`, and as `check` does.
+    """
+    return prepared(within(program, limits), None, inputs)
+
+
+def asks_for_all(inputs: object) -> bool:
+    """Whether what was given as inputs asks for every input."""
+    texts = [inputs] if isinstance(inputs, str) else inputs
+    return isinstance(texts, list | tuple) and [str(text).strip() for text in texts] == ["all"]
+
+
+def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:
+    if wants_inputs:
+        message = f"the program `{program.name}` has no `ideal` block that says what the answers are at these inputs"
+        return Diagnostic(
+            "E1101", message, notes=("add `ideal { ... }`, or give a table of inputs with their answers: TABLE.csv",)
+        )
+    return Diagnostic(
+        "E1115",
+        "neither a table nor inputs are given",
+        notes=("give a table of inputs with their answers, TABLE.csv, or an `ideal` block and `--inputs`",),
+    )

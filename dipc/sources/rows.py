@@ -1,0 +1,149 @@
+"""The rows of a table: each is one obligation, about the probability of its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from dipc.algebra.limits import Undecided
+from dipc.claim.claim import Claim, Terms
+from dipc.claim.conditions import theorem_of
+from dipc.exits.probability import Work
+from dipc.exits.program import Program
+from dipc.measure.bound import Bound
+from dipc.obligations.decision import Decision
+from dipc.obligations.engine import Engine
+from dipc.obligations.loop import Underway, settled
+from dipc.obligations.obligation import Obligation
+from dipc.obligations.verdict import Verdict
+from dipc.sign.interval import Interval
+from dipc.sources.decided_rows import DecidedRows, Outcome, RowNames
+from dipc.sources.evidence import Evidence
+from dipc.sources.outcome import RowResult
+from dipc.sources.report import Report
+from dipc.sources.source import Posed, Settling, Source, TheProbability, Variable
+from dipc.tables.table import Row, Table
+
+#: A vacuous row claims nothing: its probability is shown, but decides nothing.
+_NOTHING_CLAIMED = Decision(Verdict.ACCURATE)
+
+
+class TableRows(Source):
+    """One table under one claim. Rows with the same claim and the same bound are one obligation and share its outcome,
+    so that a table may have millions."""
+
+    def __init__(self, program: Program, table: Table, claim: Claim) -> None:
+        self._program = program
+        self._table = table
+        self.claim = claim
+        self.probabilities = program.probabilities()
+        self.names = RowNames(program.inputs, program.outputs)
+        self._undecided: dict[str, Decision] = {}
+
+    @property
+    def program(self) -> Program:
+        return self._program
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.claim.intervals
+
+    @property
+    def total(self) -> int:
+        return len(self.table.rows)
+
+    @property
+    def table(self) -> Table:
+        return self._table
+
+    @property
+    def work(self) -> Work:
+        return self.probabilities.work
+
+    def cases(self) -> Iterable[RowCase]:
+        return (RowCase(self, row) for row in self.table.rows)
+
+    def bound(self, row: Row) -> Bound:
+        """The probability of the row's answer. Raises Undecided and DiagnosticError as `Probabilities` does."""
+        return self.probabilities.bound(row.inputs, row.outputs, self.claim.terms(row).gamma)
+
+    def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, Outcome]:
+        """What all rows with this claim and this bound come to; the bound may be not known, and why."""
+        if isinstance(bound, Undecided):
+            decision = self._undecided.setdefault(bound.reason, Decision.undecided(bound.reason))
+        elif terms.vacuous:
+            decision = yield bound
+        else:
+            decision = yield Obligation(bound, terms.beta, self.claim.intervals)
+        return Outcome(terms, decision.bound, _NOTHING_CLAIMED if terms.vacuous else decision)
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        rows = DecidedRows(self.table.rows, self.names)
+        return rows, map(rows.append, settled(self._outcomes(), engine))
+
+    def _outcomes(self) -> Iterator[Underway[Outcome]]:
+        """For each row its outcome on the way: the same object where claim and bound are."""
+        known: dict[tuple[int, int], Underway[Outcome]] = {}
+        alive: list[Bound] = []  # an identity means something only as long as its object lives
+        terms_of = self.claim.terms
+        bound_of = self.probabilities.bound
+        for row in self.table.rows:
+            terms = terms_of(row)
+            try:
+                bound = bound_of(row.inputs, row.outputs, terms.gamma)
+            except Undecided as undecided:
+                yield Underway(self.outcome(terms, undecided.with_traceback(None)))
+                continue
+            underway = known.get((id(terms), id(bound)))
+            if underway is None:
+                if len(known) >= _REMEMBERED:
+                    known.clear()
+                    alive.clear()
+                underway = known[id(terms), id(bound)] = Underway(self.outcome(terms, bound))
+                alive.append(bound)
+            yield underway
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        report = super().report(rows, engine, interrupted=interrupted)
+        if interrupted:
+            return report
+        evidence = None
+        if engine.keep_proofs:
+            assert isinstance(rows, DecidedRows)
+            proofs = engine.decider(self.intervals).proofs
+            evidence = Evidence(self._program, self.table, self.claim, rows, self.probabilities, proofs)
+        return replace(report, theorem=theorem_of(self.claim), evidence=evidence)
+
+
+#: Outcomes that are remembered at a time.
+_REMEMBERED = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class RowCase:
+    """One row of a table."""
+
+    source: TableRows
+    row: Row
+
+    @property
+    def number(self) -> int:
+        return self.row.number
+
+    def posed(self) -> Sequence[Posed]:
+        terms = self.source.claim.terms(self.row)
+        if terms.vacuous:
+            return ()
+        obligation = Obligation(self.source.bound(self.row), terms.beta, self.source.intervals)
+        return (Posed(obligation, Variable.EPS, TheProbability()),)
+
+    def settle(self) -> Settling:
+        source = self.source
+        terms = source.claim.terms(self.row)
+        bound: Bound | Undecided
+        try:
+            bound = source.bound(self.row)
+        except Undecided as undecided:
+            bound = undecided.with_traceback(None)
+        outcome = yield from source.outcome(terms, bound)
+        return source.names.result(self.row, outcome)
