@@ -35,7 +35,7 @@ STEPS = """
 program steps;
 input x : {0..3};
 output y : {0..3};
-metric { outputs: abs(y - y'); }
+metric { output: linf }
 y <- Exp(eps, v in {0..3} : -abs(v - x))
 """
 
