@@ -6,8 +6,6 @@ from fractions import Fraction
 
 import dipc
 from benchmarks.mechanisms import MECHANISMS
-from dipc.sources.every_input.check import check_all
-from dipc.sources.every_number.check import check_for_all
 
 #: The claims of the literature, for every alpha (or gamma) and every eps.
 CLAIMS: dict[str, dict[str, str]] = {
@@ -29,8 +27,8 @@ def prove(name: str, queries: str) -> None:
     """Prove one claim for so many queries; RuntimeError where that fails."""
     options = CLAIMS[name]
     if queries == EVERY:
-        report = check_for_all(dipc.load(MECHANISMS[name].path), "m", **options).report  # type: ignore[arg-type]
+        report = dipc.check_for_all(dipc.load(MECHANISMS[name].path), "m", **options).report
     else:
-        report = check_all(dipc.load(MECHANISMS[name].path, m=Fraction(queries)), **options)  # type: ignore[arg-type]
+        report = dipc.check(dipc.load(MECHANISMS[name].path, m=Fraction(queries)), inputs="all", **options)
     if report.verdict is not dipc.Verdict.ACCURATE:
         raise RuntimeError(f"{name} with {queries} queries: {report.verdict}")

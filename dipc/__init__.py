@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from dipc.inverse.tighten import tighten
     from dipc.obligations.verdict import Counterexample, Verdict
     from dipc.simulation.simulate import simulate
-    from dipc.sources.check import check, iter_rows
-    from dipc.sources.every_number.check import check_for_all
+    from dipc.sources.check import check, check_for_all, iter_rows
     from dipc.sources.outcome import RowResult
     from dipc.sources.question import table
     from dipc.sources.report import Interrupted, Report
@@ -89,7 +88,7 @@ _HOME = {
     "Verdict": "dipc.obligations.verdict",
     "certify": "dipc.certificate.write",
     "check": "dipc.sources.check",
-    "check_for_all": "dipc.sources.every_number.check",
+    "check_for_all": "dipc.sources.check",
     "iter_rows": "dipc.sources.check",
     "load": "dipc.exits.load",
     "simulate": "dipc.simulation.simulate",

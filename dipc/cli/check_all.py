@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from dipc.cli.exits import ExitCode
 from dipc.cli.output import write_result, write_text
@@ -87,22 +87,20 @@ def check_all(
     from dipc.cli.check import exit_code
     from dipc.report.every_input import class_verdict_line, render_classes
     from dipc.report.json import write_json
-    from dipc.sources.every_input.check import check_all as decide
-    from dipc.sources.every_input.check import unsupported as refused
+    from dipc.sources.check import check, check_for_all
     from dipc.sources.every_input.scaling import ClassClaim
-    from dipc.sources.every_number.check import check_for_all
 
     given = [option for option, value in unsupported.items() if value]
     if given:
-        raise DiagnosticError(refused(given[0]))
+        notes = ("its rows are classes of inputs: leave the option out, or give finitely many inputs or a table",)
+        raise DiagnosticError(Diagnostic("E1205", f"{given[0]} cannot be combined with --inputs all", notes=notes))
     least: str | None = None
+    claimed: dict[str, Any] = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
     with ProgressBar(f"checking {program.core.name}", silent=quiet) as progress:
         if for_all is None:
-            report = decide(program, beta=beta, alpha=alpha, gamma=gamma, eps=eps, progress=progress)
+            report = check(program, inputs="all", progress=progress, **claimed)
         else:
-            found = check_for_all(
-                program, for_all, beta=beta, alpha=alpha, gamma=gamma, eps=eps, least=at_least, progress=progress
-            )
+            found = check_for_all(program, for_all, least=at_least, progress=progress, **claimed)
             report, least = found.report, f"{for_all} >= {found.least}"
     claim = ClassClaim(program, beta, alpha, gamma, eps)
     statement = _statement(program, program_path, claim, for_all, least)

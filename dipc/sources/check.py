@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -14,8 +14,9 @@ from dipc.exits.probability import Limits
 from dipc.exits.program import Program, within
 from dipc.obligations.engine import Engine
 from dipc.obligations.open_engine import open_engine
+from dipc.sources.every_input.class_result import ClassResult
 from dipc.sources.outcome import Effort, RowResult
-from dipc.sources.question import InputSpec, asks_for_all, question
+from dipc.sources.question import InputSpec, question
 from dipc.sources.report import Interrupted, Report
 from dipc.sources.source import Source, results
 
@@ -32,6 +33,7 @@ def check(
     table: object = None,
     *,
     inputs: InputSpec | None = None,
+    for_all: str | None = None,
     beta: Given = None,
     alpha: Given = None,
     gamma: Given = None,
@@ -50,7 +52,8 @@ def check(
 
     `table` is the path of a CSV file, a list of dicts, or a pair (header, rows); without a column dd it gets dd(u)
     from the program's `ideal`. `inputs`, such as "q = -1..1" or the path of a CSV file of inputs, needs an `ideal`;
-    "all" asks about every real input. With neither, a program whose inputs are all finite is checked at all of them.
+    "all" asks about every real input, and with `for_all`, such as "m" or "m >= 3", about every value of a constant.
+    With neither, a program whose inputs are all finite is checked at all of them.
     beta, alpha and gamma are expressions as text, or exact numbers; eps is an interval as text. None leaves them to the
     table's columns and the program's claim block; gamma "free" asks about every gamma.
 
@@ -69,13 +72,6 @@ def check(
     """
     begun = perf_counter()
     program = within(program, limits)
-    if table is None and asks_for_all(inputs):
-        from dipc.sources.every_input.check import check_every_input
-
-        unknown: dict[str, Any] = {"classes": classes, "digits": digits, "keep_proofs": keep_proofs}
-        unknown |= {"cache": cache, "dask": dask, "jobs": None if jobs == 1 else jobs}
-        claim = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps, "progress": progress}
-        return check_every_input(program, unknown | claim)
     with ExitStack() as stack:
         engine = open_engine(
             stack,
@@ -92,6 +88,7 @@ def check(
                 program,
                 table,
                 inputs=inputs,
+                for_all=for_all,
                 beta=beta,
                 alpha=alpha,
                 gamma=gamma,
@@ -146,3 +143,29 @@ def iter_rows(
     program = within(program, limits)
     source = question(program, table, inputs=inputs, beta=beta, alpha=alpha, gamma=gamma, eps=eps, classes=False)
     return results(source.cases(), Engine(program.measurer, program.limits.sign))
+
+
+@dataclass(frozen=True, slots=True)
+class ForAll:
+    """The outcome: `report` has a row for each small number (or its classes that fail) and one for all from `start` on.
+    `least` is the least number of queries that the claim is about."""
+
+    report: Report
+    least: int
+    start: int
+
+
+def check_for_all(program: Program, parameter: str, *, least: int | None = None, **options: Any) -> ForAll:
+    """Decide the claim for every real input and every integer value of the constant `parameter`, from the first index
+    of its loop on, or from `least` on where that is greater; the other options are those of `check`.
+
+    ACCURATE is proved: exactly for small numbers, by a union bound over single comparisons for the others. INACCURATE
+    has a number and an input. Raises DiagnosticError for what cannot be read, and for an unknown constant.
+    """
+    for_all = parameter if least is None else f"{parameter} >= {least}"
+    report = check(program, inputs="all", for_all=for_all, **options)
+    last = report.rows[-1]
+    assert isinstance(last, ClassResult)
+    assert last.note is not None
+    assert last.note.numbers is not None, "the last row is about all numbers from some one on"
+    return ForAll(report, *last.note.numbers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dipc.algebra.closed_form import ClosedForm
@@ -12,6 +12,7 @@ from dipc.exits.program import Program
 from dipc.obligations.decide import Proof
 from dipc.sign.piecewise import BetaForm
 from dipc.sources.decided_rows import DecidedRows
+from dipc.sources.outcome import RowResult
 from dipc.tables.table import Table
 
 
@@ -26,3 +27,11 @@ class Evidence:
     rows: DecidedRows
     probabilities: Probabilities
     proofs: Mapping[tuple[ClosedForm, BetaForm], Proof]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseEvidence:
+    """The results of all cases of a question, each of which has its own evidence."""
+
+    question: object
+    results: Sequence[RowResult]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dipc.claim.claim import Given, resolve_claim
+from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.source import Source as Text
+from dipc.diagnostics.source import Span
 from dipc.exits.probability import Limits, Work
 from dipc.exits.program import Program, within
 from dipc.ideal.inputs import default_inputs, parse_inputs
 from dipc.ideal.table import completed, table_of
 from dipc.obligations.engine import Engine
 from dipc.sign.interval import Interval
+from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_number.all_numbers import AllNumbers
 from dipc.sources.free_gamma import FreeGamma, is_free
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
@@ -30,6 +36,7 @@ def question(
     table: object = None,
     *,
     inputs: InputSpec | None = None,
+    for_all: str | None = None,
     beta: Given = None,
     alpha: Given = None,
     gamma: Given = None,
@@ -38,7 +45,8 @@ def question(
     as_given: bool = False,
     limits: Limits | None = None,
 ) -> Source:
-    """The claim at every row of `table`, or for det at every one of `inputs`; see `check` for what these may be.
+    """The claim at every row of `table`, or for det at every one of `inputs`; see `check` for what these and `for_all`
+    may be.
 
     With `classes` inputs with the same obligation are one case, with their `count`; None does so where there are
     thousands. `as_given` leaves the types of inputs as they are declared even then, for those who look at the program.
@@ -46,6 +54,13 @@ def question(
     Raises DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
     """
     program = within(program, limits)
+    if table is None and asks_for_all(inputs):
+        options = ClaimOptions(beta, alpha, gamma, eps)
+        return AllInputs(program, options) if for_all is None else AllNumbers(program, *open_constant(for_all), options)
+    if for_all is not None:
+        name, _ = open_constant(for_all)
+        notes = ("add --inputs all, or give the constant a number",)
+        raise DiagnosticError(Diagnostic("E1209", f"`{name}` is left open, but not the inputs", notes=notes))
     found = grouped(program, table, inputs, classes, as_given=as_given)
     if found is not None:
         return Classes(_about(found.program, found.table, beta, alpha, gamma, eps), found)
@@ -133,6 +148,18 @@ def table(program: Program, inputs: InputSpec | None = None, *, limits: Limits |
     Raises DiagnosticError for a program without an `ideal`, and as `check` does.
     """
     return prepared(within(program, limits), None, inputs)
+
+
+def open_constant(option: str) -> tuple[str, int | None]:
+    """The constant that `for_all` leaves open, such as "m >= 3", and the least value that it is about; None: all."""
+    name, relation, text = option.partition(">=")
+    if not relation:
+        return name.strip(), None
+    if not re.fullmatch(r"\s*-?[0-9]{1,9}\s*", text):
+        place = Text("<--for-all>", option).excerpt(Span(option.index(">=") + 2, len(option)))
+        notes = ('write a constant, or such as --for-all "m >= 3"',)
+        raise DiagnosticError(Diagnostic("E1210", "the least value is no integer", place, notes=notes))
+    return name.strip(), int(text)
 
 
 def asks_for_all(inputs: object) -> bool:

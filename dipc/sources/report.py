@@ -8,7 +8,7 @@ from typing import Any
 
 from dipc.claim.theorem import Theorem
 from dipc.obligations.verdict import Verdict
-from dipc.sources.evidence import Evidence
+from dipc.sources.evidence import CaseEvidence, Evidence
 from dipc.sources.outcome import Counts, Effort, RowResult, Rows
 
 SCHEMA = "dipc.check/1"
@@ -30,7 +30,7 @@ class Report:
     eps: str
     interrupted: bool = False
     effort: Effort = field(default_factory=Effort, compare=False)
-    evidence: Evidence | None = field(default=None, compare=False, repr=False)
+    evidence: Evidence | CaseEvidence | None = field(default=None, compare=False, repr=False)
     theorem: Theorem | None = None
     inputs: int | None = None
 

@@ -14,6 +14,8 @@ from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Least
 from dipc.verifier.decided import Context, Decided, Positive, check_obligation
 from dipc.verifier.derivation import Derivation, check_derivation
+from dipc.verifier.inputs import SCHEMA as INPUTS
+from dipc.verifier.inputs import check_inputs
 from dipc.verifier.outcome import Accepted
 from dipc.verifier.reading import items, natural, optional_text, parse, rational, record, text
 from dipc.verifier.rejection import Rejected, Unreadable
@@ -22,21 +24,24 @@ from dipc.verifier.rows import Rows
 
 SCHEMA = "dipc.certificate/1"
 
-_PARTS = (
+_SHARED = (
     "schema",
     "tool",
     "program",
-    "table",
     "claim",
     "verdict",
-    "rows",
     "obligations",
     "betas",
     "probabilities",
     "positive",
-    "derivation",
     "digest",
 )
+
+#: What documents of each schema are made of.
+_PARTS = {
+    SCHEMA: (*_SHARED, "table", "rows", "derivation"),
+    INPUTS: (*_SHARED, "numbers", "cases", "measures"),
+}
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
@@ -44,6 +49,9 @@ _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_Α-ΡΣ-Ωα-δζ-ω][A-Za-z0-9_Α-ΡΣ-Ωα-δζ-ω]*")
 _COLUMNS = ("alpha", "beta", "gamma", "dd")
 _RESERVED = frozenset((*_COLUMNS, "α", "β", "γ", "eps", "exp", "min", "max", "abs", "inf"))
+
+#: A document about every real input is about no table.
+_NO_TABLE: Mapping[str, Any] = {"name": "", "sha256": None, "rows": 0, "inputs": [], "outputs": []}
 
 #: What no certificate alone can show.
 LINK = "that the probabilities are those of the program at the inputs of the rows (`dipc verify --recompute` does)"
@@ -74,9 +82,10 @@ def read_document(source: str) -> Document:
     data = parse(source)
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
         raise Unreadable("it is no certificate of dipc: there is no `schema`")
-    if data["schema"] != SCHEMA:
-        raise Unreadable(f"its schema is `{data['schema'][:60]}`, and this checker reads `{SCHEMA}`")
-    record(data, "certificate", _PARTS)
+    if data["schema"] not in _PARTS:
+        known = " and ".join(f"`{schema}`" for schema in _PARTS)
+        raise Unreadable(f"its schema is `{data['schema'][:60]}`, and this checker reads {known}")
+    record(data, "certificate", _PARTS[data["schema"]])
     stated = data["digest"]
     rest = {name: value for name, value in data.items() if name != "digest"}
     try:
@@ -87,7 +96,9 @@ def read_document(source: str) -> Document:
         raise Rejected("digest", "the certificate was changed after it was written: its digest is another")
     text(data["tool"], "tool")
     program = record(data["program"], "program", ("name", "sha256", "constants"))
-    table = record(data["table"], "table", ("name", "sha256", "rows", "inputs", "outputs"))
+    table = _NO_TABLE
+    if data["schema"] == SCHEMA:
+        table = record(data["table"], "table", ("name", "sha256", "rows", "inputs", "outputs"))
     for entry, step in ((program, "program"), (table, "table")):
         text(entry["name"], step)
         if entry["sha256"] is not None and not _HASH.fullmatch(text(entry["sha256"], step)):
@@ -119,6 +130,8 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     the `program`, its `constants`, the `rows`."""
     facts = facts or {}
     data = document.data
+    if data["schema"] == INPUTS:
+        return _check_inputs(document, budget, facts)
     # Reading numbers takes about in proportion to the text.
     budget.spend(document.size // 8, "certificate")
     claim = Claim.read(data["claim"], document.constants)
@@ -158,6 +171,34 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         ),
         facts=tuple(dict.fromkeys(facts.values())),
         derived=derivation.summary,
+    )
+
+
+def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+    """The same for a document about every real input."""
+    data = document.data
+    budget.spend(document.size // 8, "certificate")
+    positive = Positive(data["positive"], budget)
+    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
+    found = check_inputs(data, document.constants, betas, positive, budget)
+    if data["verdict"] != found.verdict:
+        raise Rejected("verdict", f"the classes give {found.verdict}")
+    numbers = data["numbers"]
+    every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
+    return Accepted(
+        program=document.program["name"],
+        constants=tuple((name, str(document.program["constants"][name])) for name in document.constants),
+        verdict=found.verdict,
+        counts=found.counts,
+        obligations=len(found.obligations),
+        derived_obligations=sum(entry.open is None for entry in found.obligations),
+        charted=sum(entry.charted for entry in found.obligations),
+        claim=f"{_claim_text(data['claim'], {})}; every real input{every}",
+        open_rows=found.open_classes,
+        trusted=(*([] if "program" in facts else [WORDS["program"]]), *found.trusted),
+        facts=tuple(dict.fromkeys(facts.values())),
+        derived=found.derived,
+        what="class",
     )
 
 

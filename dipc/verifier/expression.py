@@ -86,7 +86,7 @@ def evaluate_least(text: str, names: Mapping[str, Form], budget: Budget, step: s
     try:
         return [[evaluate(text, names, budget, step)]]
     except NotOneForm:
-        parts = [text] if _tokens(text)[:1] != ["min"] else _arguments_of("min", text)
+        parts = [text] if tokens(text)[:1] != ["min"] else _arguments_of("min", text)
         return [_greatest(part, names, budget, step) for part in parts]
 
 
@@ -95,7 +95,7 @@ def _greatest(text: str, names: Mapping[str, Form], budget: Budget, step: str) -
     try:
         return [evaluate(text, names, budget, step)]
     except NotOneForm:
-        if _tokens(text)[0] == "max":
+        if tokens(text)[0] == "max":
             return [evaluate(part, names, budget, step) for part in _arguments_of("max", text)]
         inner = _arguments_of("abs", text)
         if len(inner) != 1:
@@ -107,16 +107,16 @@ def _greatest(text: str, names: Mapping[str, Form], budget: Budget, step: str) -
 
 def _arguments_of(function: str, text: str) -> list[str]:
     """The arguments of a well-formed expression that is a call of this function as a whole; NotOneForm for others."""
-    tokens = _tokens(text)
-    if tokens[:2] != [function, "("]:
+    listed = tokens(text)
+    if listed[:2] != [function, "("]:
         raise NotOneForm
     depth, start, parts = 0, 2, []
-    for at, token in enumerate(tokens):
+    for at, token in enumerate(listed):
         depth += (token == "(") - (token == ")")  # noqa: S105 - no password
         if (token == "," and depth == 1) or (token == ")" and not depth):  # noqa: S105 - as above
-            parts.append(" ".join(tokens[start:at]))
+            parts.append(" ".join(listed[start:at]))
             start = at + 1
-        if not depth and 0 < at < len(tokens) - 1:
+        if not depth and 0 < at < len(listed) - 1:
             raise NotOneForm
     if depth:
         raise NotOneForm
@@ -125,14 +125,14 @@ def _arguments_of(function: str, text: str) -> list[str]:
 
 def mentions(text: str, name: str) -> bool:
     """Whether an expression has this name in it."""
-    return any(token == name or _GREEK.get(token) == name for token in _tokens(text[: MOST_CHARACTERS + 1]))
+    return any(token == name or _GREEK.get(token) == name for token in tokens(text[: MOST_CHARACTERS + 1]))
 
 
 class _Parser:
     """Recursive descent that computes as it reads."""
 
     def __init__(self, text: str, names: Mapping[str, Form], budget: Budget, step: str) -> None:
-        self._tokens = _tokens(text)
+        self._tokens = tokens(text)
         budget.spend(10 * len(self._tokens), step)
         self._at = 0
         self._depth = 0
@@ -301,8 +301,9 @@ class _Parser:
         return Form({(0, rates[1, Fraction(0)]): {(0, rates[FLAT]): Fraction(1)}}, ONE)
 
 
-def _tokens(text: str) -> list[str]:
-    tokens: list[str] = []
+def tokens(text: str) -> list[str]:
+    """The numbers, names and signs of an expression, one after the other."""
+    found: list[str] = []
     at = 0
     while at < len(text):
         if text[at].isspace():
@@ -310,6 +311,6 @@ def _tokens(text: str) -> list[str]:
             continue
         match = _NUMBER.match(text, at) or _NAME.match(text, at)
         end = at + 1 if match is None else match.end()
-        tokens.append(text[at:end])
+        found.append(text[at:end])
         at = end
-    return tokens
+    return found

@@ -29,6 +29,8 @@ class Accepted:
     trusted: tuple[str, ...]
     facts: tuple[str, ...] = ()
     derived: str | None = None
+    #: What its verdicts are about: rows of a table, or classes of inputs.
+    what: str = "row"
 
     @property
     def complete(self) -> bool:
@@ -42,17 +44,18 @@ class Accepted:
     def _lines(self) -> Iterator[str]:
         rows = self.counts["rows"]
         if self.complete:
-            proved = "all rows are proved" if not self.counts["undecided"] else "the rows decided are proved"
+            kind = _plural(self.what)
+            proved = f"all {kind} are proved" if not self.counts["undecided"] else f"the {kind} decided are proved"
             yield f"accepted: {self.verdict}; {proved}"
         else:
-            missing = f"{len(self.open_rows)} of {_count(rows, 'row')}"
+            missing = f"{len(self.open_rows)} of {_count(rows, self.what)}"
             yield f"accepted in part: {missing} without a proof; the certificate says {self.verdict}"
         given = ", ".join(f"{name} = {value}" for name, value in self.constants)
         yield f"  program      {self.program}{f' with {given}' if given else ''}"
         yield f"  claim        {self.claim}"
         kinds = [f"{self.counts[kind]} {kind}" for kind in ("accurate", "inaccurate", "undecided") if self.counts[kind]]
         vacuous = f" ({self.counts['vacuous']} of them vacuously)" if self.counts["vacuous"] else ""
-        yield f"  rows         {_count(rows, 'row')}: {', '.join(kinds)}{vacuous}"
+        yield f"  {_plural(self.what):<11}  {_count(rows, self.what)}: {', '.join(kinds)}{vacuous}"
         charted = f"; exactly where they fail was shown, too, of {self.charted}" if self.charted else ""
         derived = "each" if self.derived_obligations == self.obligations else f"{self.derived_obligations} of them"
         yield f"  obligations  {self.obligations}, {derived} derived again{charted}"
@@ -61,12 +64,16 @@ class Accepted:
         for fact in self.facts:
             yield f"  compared     {fact}"
         for number, reason in self.open_rows[:20]:
-            yield f"  not certified: row {number}: {reason}"
+            yield f"  not certified: {self.what} {number}: {reason}"
         if len(self.open_rows) > 20:
-            yield f"  not certified: {len(self.open_rows) - 20} more rows"
+            yield f"  not certified: {len(self.open_rows) - 20} more {_plural(self.what)}"
         for note in self.trusted:
             yield f"  not checked: {note}"
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun if number == 1 else _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"

@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import dipc
+from dipc.exits.program import Program
+from dipc.sources.report import Report
+
+
+def check_all(program: Program, **options: Any) -> Report:
+    """The claim for every real input."""
+    return dipc.check(program, inputs="all", **options)
+
+
 SPARSE = """
 program sparse;
 const m = 3, c = 1, T = 0;

@@ -15,10 +15,9 @@ from dipc.diagnostics.source import Source
 from dipc.ideal.ideal import Ideal
 from dipc.lang.parser import parse
 from dipc.obligations.verdict import Verdict
-from dipc.sources.every_input.check import check_all
+from dipc.sources.check import ForAll, check_for_all
 from dipc.sources.every_input.class_result import ClassResult, Method
-from dipc.sources.every_input.lower import Distances
-from dipc.sources.every_number.check import ForAll, check_for_all
+from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_number.lockstep import Automaton
 from dipc.sources.every_number.polynomial import polynomial, shifted
 from dipc.sources.every_number.uniform import NotUniform, uniform
@@ -32,10 +31,11 @@ from tests.sources.real_programs import (
     NUMERIC_SPARSE,
     SPARSE,
     SPARSE_VARIANT,
+    check_all,
 )
 
 F = Fraction
-OPEN = Distances(F(0), F(1), F(0), F(0))
+OPEN = ClaimedDistances(F(0), F(1), F(0), F(0))
 
 
 def for_all(source: str, **options: object) -> ForAll:

@@ -107,13 +107,21 @@ def test_no_corner_where_walls_meet_at_other_rates() -> None:
     assert corner(some, [0, 1], SLOTS, None) is None
     assert corner(some, [0, 1], SLOTS, F(1)) is None
     assert corner(some, [0, 1], SLOTS, F(1, 2)) is not None
-    assert greatest_alpha(some) == F(1, 2)
+    assert ceiling_of(some) == F(1, 2)
+
+
+def ceiling_of(some: list[Moving]) -> Fraction:
+    found = greatest_alpha(some)
+    assert found is not None
+    weights = dict(found.weights)
+    assert certified(some, [weights.get(k, F(0)) for k in range(len(some))]) == found.alpha
+    return found.alpha
 
 
 def test_the_greatest_alpha() -> None:
     assert greatest_alpha([Moving(form(0, x0=1), F(1))]) is None
-    assert greatest_alpha([Moving(form(0, x0=1), F(1)), Moving(form(0, x0=-1), F(1))]) == 0
-    assert greatest_alpha([Moving(form(0, x0=1), F(1)), Moving(form(-2, x0=-1), F(1))]) == -1
+    assert ceiling_of([Moving(form(0, x0=1), F(1)), Moving(form(0, x0=-1), F(1))]) == 0
+    assert ceiling_of([Moving(form(0, x0=1), F(1)), Moving(form(-2, x0=-1), F(1))]) == -1
     assert certified([Moving(form(0, x0=1), F(1))], [F(1)]) is None
 
 

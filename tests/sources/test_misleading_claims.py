@@ -11,11 +11,10 @@ from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.ideal.distance import distance
 from dipc.ideal.ideal import Ideal
 from dipc.obligations.verdict import Verdict
-from dipc.sources.every_input.check import check_all
 from dipc.sources.every_number.uniform import NotUniform
 from dipc.sources.every_number.union_of import Union, union_of
-from tests.sources.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE, program
-from tests.sources.test_all_inputs import engine
+from tests.sources.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE, check_all, program
+from tests.sources.test_all_inputs import RowByRow
 from tests.sources.test_for_all import OPEN
 
 
@@ -91,7 +90,7 @@ def test_inputs_may_be_infinitely_far_from_others_in_the_discrete_metric() -> No
         "input: discrete; apart: x != x'",
     )
     loaded = dipc.load(source)
-    (row,) = engine(loaded).decided([dict.fromkeys(Ideal(loaded).symbolic_inputs, Fraction(1))])
+    (row,) = RowByRow(loaded).decided([dict.fromkeys(Ideal(loaded).symbolic_inputs, Fraction(1))])
     assert (row.verdict, row.alpha) == (Verdict.INACCURATE, "inf")
     assert check_all(loaded).verdict is not Verdict.ACCURATE
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from dipc.sources.every_input.evidence import ClassEvidence
 from dipc.sources.outcome import RowResult
 
 
@@ -46,6 +47,8 @@ class ClassNote:
     probability: str | None = None
     beta: str | None = None
     exact: bool = False
+    #: Of a row about all numbers of queries from some one on: the least number that the claim is about, and that one.
+    numbers: tuple[int, int] | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -65,9 +68,12 @@ class ClassNote:
 
 @dataclass(frozen=True, slots=True)
 class ClassResult(RowResult):
-    """One class, decided: `input` is one of its inputs, for an inaccurate one the counterexample's."""
+    """One class, decided: `input` is one of its inputs, for an inaccurate one the counterexample's. Where it takes more
+    than one row to say what was found, these are `rows`."""
 
     note: ClassNote | None = None
+    rows: tuple[ClassResult, ...] = ()
+    evidence: ClassEvidence | None = field(default=None, compare=False, repr=False)
 
     def as_json(self) -> dict[str, Any]:
         result = RowResult.as_json(self)

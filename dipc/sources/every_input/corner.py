@@ -149,7 +149,16 @@ def least(
     return {slot: rational(model.eval(variable, model_completion=True)) for slot, variable in variables.items()}
 
 
-def greatest_alpha(walls: Sequence[Moving]) -> Fraction | None:
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """alpha is at most this for every input behind some half-spaces: the sum of these weights times their forms is a
+    constant (Farkas)."""
+
+    alpha: Fraction
+    weights: tuple[tuple[int, Fraction], ...]
+
+
+def greatest_alpha(walls: Sequence[Moving]) -> Ceiling | None:
     """The greatest alpha at which some input is behind all walls; None where it grows without bound, or none is known.
 
     The number given is proved to be an upper bound: weights with Σ weight·form constant and Σ weight·step = 1 give
@@ -173,7 +182,8 @@ def greatest_alpha(walls: Sequence[Moving]) -> Fraction | None:
         return None
     model = optimizer.model()
     found = [rational(model.eval(w, model_completion=True)) for w in weights]
-    return certified(walls, found)
+    alpha = certified(walls, found)
+    return None if alpha is None else Ceiling(alpha, tuple([(k, weight) for k, weight in enumerate(found) if weight]))
 
 
 def certified(walls: Sequence[Moving], weights: Sequence[Fraction]) -> Fraction | None:

@@ -10,7 +10,7 @@ is bounded below by the same sum at lower bounds of all slacks, exit by exit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -56,11 +56,10 @@ class Part:
     noises: tuple[exact.Noise, ...]
     halfspaces: tuple[Halfspace, ...]
 
-    def event(self, slacks: Mapping[Halfspace, Fraction]) -> exact.Event:
-        """The event with these slacks (the radius included)."""
-        return exact.Event(
-            self.noises, tuple([exact.Constraint(half.coefficients, slacks[half]) for half in self.halfspaces])
-        )
+    def event(self, slacks: Sequence[Fraction]) -> exact.Event:
+        """The event with these slacks (the radius included), one for each half-space."""
+        pairs = zip(self.halfspaces, slacks, strict=True)
+        return exact.Event(self.noises, tuple([exact.Constraint(half.coefficients, slack) for half, slack in pairs]))
 
     @property
     def continuous(self) -> bool:

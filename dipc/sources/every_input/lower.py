@@ -6,64 +6,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.algebra.combine import product, total
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.chain.affine import Affine
-from dipc.measure.measure import Measurer
+from dipc.obligations.obligation import Bound, Share
 from dipc.sources.every_input.corner import Corner, corner
-from dipc.sources.every_input.exits import Exit, Halfspace, Part
-from dipc.sources.every_input.halfspaces import Bound, Moving, best_bound, single_bound
-
-_ZERO = Fraction(0)
-
-
-@dataclass(frozen=True, slots=True)
-class Distances:
-    """What alpha and gamma are, as base + rate·distance of the distance that is left open; with both rates 0 none is,
-    and all numbers are what they are."""
-
-    alpha_base: Fraction
-    alpha_rate: Fraction
-    gamma_base: Fraction
-    gamma_rate: Fraction
-
-    @property
-    def is_open(self) -> bool:
-        return bool(self.alpha_rate or self.gamma_rate)
-
-    @property
-    def alpha(self) -> Fraction | None:
-        """alpha where it is a number, else None."""
-        return None if self.alpha_rate else self.alpha_base
+from dipc.sources.every_input.evidence import ClaimedDistances, Farkas, ShareEvidence, SlackBound
+from dipc.sources.every_input.exits import Exit
+from dipc.sources.every_input.halfspaces import Bound as Implied
+from dipc.sources.every_input.halfspaces import Moving, best_bound, single_bound
 
 
 @dataclass(frozen=True, slots=True)
 class Lower:
-    """`value` <= Pr[answer] for every input of the class, as a function of distance·eps where a distance is open, of
-    eps otherwise. Where `exact`, it is Pr[answer] at the inputs `corner`, which are in the class. `lost` says why it
-    may be less than it could be."""
+    """`bound` <= Pr[answer] for every input of the class, as a function of distance·eps where a distance is open, of
+    eps otherwise; `why` is the proof. Where `attained`, it is Pr[answer] at the inputs `corner`, which are behind all
+    half-spaces. `lost` says why it may be less than it could be. `slacks` are the forms that it depends on."""
 
-    value: Closed
-    exact: bool
+    bound: Bound
+    why: Farkas
+    attained: bool
     corner: Corner | None
     lost: str | None
     slacks: tuple[Affine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Slack:
-    """slack >= base + distance·slope on the class; it is attained where the walls of `tight` are met."""
-
-    base: Fraction
-    slope: Fraction
-    tight: tuple[int, ...]
-
-
-_Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Bound | None]
+_Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None]
 
 
 def lower_bound(
-    exits: Sequence[Exit], walls: Sequence[Moving], slots: Sequence[int], distances: Distances, measurer: Measurer
+    exits: Sequence[Exit], walls: Sequence[Moving], slots: Sequence[int], distances: ClaimedDistances
 ) -> Lower:
     """A lower bound of the probability of `exits` over all inputs behind the walls.
 
@@ -71,13 +42,12 @@ def lower_bound(
     monotonicity (see `exits`). With an open distance a bound base + distance·slope with base > 0 is
     lowered to distance·slope, and an exit with one that has base < 0 is left out, so that all slacks are multiples of
     the distance; so are exits whose weight, or a noise of theirs on integers, depends on eps alone.
-    Raises Undecided past a limit of measuring.
     """
     forms = _forms(exits)
     attempt = _attempt(walls, slots, distances, forms, single_bound)
     if not attempt.attained and len(walls) > 1:
         attempt = _attempt(walls, slots, distances, forms, best_bound)
-    return attempt.measured(exits, measurer, distances)
+    return attempt.lower(exits, walls, distances)
 
 
 def _forms(exits: Sequence[Exit]) -> dict[tuple[Affine, int], bool]:
@@ -96,7 +66,7 @@ def _forms(exits: Sequence[Exit]) -> dict[tuple[Affine, int], bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    slacks: Mapping[tuple[Affine, int], Slack | None]
+    slacks: Mapping[tuple[Affine, int], SlackBound | None]
     corner: Corner | None
 
     @property
@@ -104,8 +74,9 @@ class _Attempt:
         """Whether one input has all these slacks: none of them can be bounded any better."""
         return self.corner is not None and all(slack is not None for slack in self.slacks.values())
 
-    def measured(self, exits: Sequence[Exit], measurer: Measurer, distances: Distances) -> Lower:
-        shares: list[Closed] = []
+    def lower(self, exits: Sequence[Exit], walls: Sequence[Moving], distances: ClaimedDistances) -> Lower:
+        shares: list[Share] = []
+        evidence: list[ShareEvidence] = []
         lost: list[str] = []
         for found in exits:
             reason = self._unusable(found, distances)
@@ -114,30 +85,32 @@ class _Attempt:
                 continue
             if found.in_balls and not distances.gamma_base and not distances.gamma_rate:
                 continue  # noise is equal to a number with probability 0
-            factors = [] if found.weight is None else [found.weight]
-            factors += [measurer.measure(part.event(self._values(part, distances))) for part in found.parts]
-            shares.append(product(factors))
+            points = tuple([self._known(form, 1) for point in found.points for form in (point, -point)])
+            bounds = [tuple([self._known(half.slack, half.radius) for half in part.halfspaces]) for part in found.parts]
+            events = [
+                part.event([slack.slope if distances.is_open else slack.base for slack in slacks])
+                for part, slacks in zip(found.parts, bounds, strict=True)
+            ]
+            shares.append(Share(found.weight, tuple(events)))
+            evidence.append(ShareEvidence(points, tuple(bounds)))
         if distances.is_open and any(slack is not None and slack.base > 0 for slack in self._noisy(exits)):
             lost.append("a slack does not shrink to 0 with the distance")
         if self.corner is None:
             lost.append("no single input attains the least of every slack")
-        value = total(shares)
         slacks = tuple(form for form, _ in self.slacks if form.inputs)
-        return Lower(value, not lost, self.corner, lost[0] if lost else None, slacks)
+        why = Farkas(tuple(walls), distances, tuple(evidence))
+        return Lower(Bound(tuple(shares)), why, not lost, self.corner, lost[0] if lost else None, slacks)
 
-    def _noisy(self, exits: Sequence[Exit]) -> list[Slack | None]:
+    def _known(self, form: Affine, radius: int) -> SlackBound:
+        slack = self.slacks[form, radius]
+        assert slack is not None, "an exit with a slack that is not bounded is left out"
+        return slack
+
+    def _noisy(self, exits: Sequence[Exit]) -> list[SlackBound | None]:
         halves = (half for found in exits for part in found.parts for half in part.halfspaces)
         return [self.slacks[half.slack, half.radius] for half in halves]
 
-    def _values(self, part: Part, distances: Distances) -> dict[Halfspace, Fraction]:
-        found: dict[Halfspace, Fraction] = {}
-        for half in part.halfspaces:
-            slack = self.slacks[half.slack, half.radius]
-            assert slack is not None
-            found[half] = slack.slope if distances.is_open else slack.base
-        return found
-
-    def _unusable(self, found: Exit, distances: Distances) -> str | None:
+    def _unusable(self, found: Exit, distances: ClaimedDistances) -> str | None:
         """Why nothing is known of this exit, which then counts as 0; None where something is."""
         for point in found.points:
             for form in (point, -point):
@@ -162,25 +135,25 @@ class _Attempt:
 def _attempt(
     walls: Sequence[Moving],
     slots: Sequence[int],
-    distances: Distances,
+    distances: ClaimedDistances,
     forms: Mapping[tuple[Affine, int], bool],
     bounding: _Bounding,
 ) -> _Attempt:
-    slacks: dict[tuple[Affine, int], Slack | None] = {}
+    slacks: dict[tuple[Affine, int], SlackBound | None] = {}
     tight: set[int] = set()
     for (form, radius), matters in forms.items():
         bound = bounding(form, walls, distances.alpha)
-        slacks[form, radius] = slack = None if bound is None else slack_of(bound, radius, distances)
+        slacks[form, radius] = slack = None if bound is None else slack_of(form, bound, radius, distances)
         if slack is not None and matters:
             tight.update(slack.tight)
     return _Attempt(slacks, corner(walls, tight, slots, distances.alpha))
 
 
-def slack_of(bound: Bound, radius: int, distances: Distances) -> Slack:
-    """The bound of a slack that has `radius` times gamma added to it, at the claim's distances."""
+def slack_of(form: Affine, bound: Implied, radius: int, distances: ClaimedDistances) -> SlackBound:
+    """The bound of a form that has `radius` times gamma added to it, at the claim's distances."""
     base = bound.at(distances.alpha_base) + radius * distances.gamma_base
     slope = bound.slope * distances.alpha_rate + radius * distances.gamma_rate
-    return Slack(base, slope, tuple([k for k, _ in bound.weights]))
+    return SlackBound(form, radius, bound.weights, base, slope)
 
 
 def is_constant(weight: Closed) -> bool:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.selection import rebuilt
 from dipc.claim.claim import Claim, Given, Terms, mentions, resolve_claim
@@ -197,11 +196,6 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
 
     # Whether a divisor is 0 anywhere is looked at when beta is evaluated at the distance 1.
     return rebuilt(beta.value(names, open_divisors=True), function) is not None
-
-
-def in_product(form: Parametric) -> ExpPoly | None:
-    """`Parametric.in_product`."""
-    return form.in_product()
 
 
 def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Interval:

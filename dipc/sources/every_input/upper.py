@@ -10,63 +10,69 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dipc.algebra.combine import product, total
-from dipc.algebra.quotient import Closed
-from dipc.chain.affine import Affine
+from dipc.algebra.exppoly import ExpPoly
 from dipc.chain.constraints import Constraint
 from dipc.chain.entailment import contradict
 from dipc.measure import event as exact
-from dipc.measure.measure import Measurer
-from dipc.sources.every_input.exits import Exit, Part
+from dipc.obligations.obligation import Bound, Share
+from dipc.sources.every_input.evidence import ClaimedDistances, Complement, ShareEvidence, SlackBound
+from dipc.sources.every_input.exits import Exit, Halfspace, Part
 from dipc.sources.every_input.halfspaces import Moving, best_bound, single_bound
-from dipc.sources.every_input.lower import Distances, is_constant, slack_of
+from dipc.sources.every_input.lower import is_constant, slack_of
+
+_ONE = ExpPoly.one()
 
 
 def complement_bound(
     others: Sequence[Exit],
     guards: Sequence[Constraint],
     walls: Sequence[Moving],
-    distances: Distances,
-    measurer: Measurer,
-) -> Closed | None:
+    distances: ClaimedDistances,
+) -> tuple[Bound, Complement] | None:
     """1 - Σ Pr[exit] at most, for all inputs behind the walls (which satisfy the guards), if `others` are all exits to
-    other answers; a function as in `Lower`. None where a weight depends on eps alone and a distance is open.
-
-    Raises Undecided past a limit of measuring.
-    """
-    shares: list[Closed] = []
+    other answers, with the proof; a function as in `Lower`. None where a weight depends on eps alone and a distance is
+    open."""
+    shares: list[Share] = []
+    evidence: list[ShareEvidence] = []
     for found in others:
         if contradict([*guards, *found.guards]):
             continue
         if distances.is_open and found.weight is not None and not is_constant(found.weight):
             return None
-        factors = [] if found.weight is None else [found.weight]
         # A noise on integers depends on eps alone; leaving it out makes the event only more probable.
         parts = [part for part in found.parts if part.continuous or not distances.is_open]
-        factors += [measurer.measure(_widest(part, walls, distances)) for part in parts]
-        shares.append(product(factors))
-    return 1 - total(shares)
+        widest = [_widest(part, walls, distances) for part in parts]
+        weight = _ONE if found.weight is None else found.weight
+        shares.append(Share(-weight, tuple([event for event, _ in widest])))
+        evidence.append(ShareEvidence((), tuple([slacks for _, slacks in widest])))
+    return Bound(tuple(shares), Fraction(1)), Complement(tuple(walls), distances, tuple(evidence))
 
 
-def _widest(part: Part, walls: Sequence[Moving], distances: Distances) -> exact.Event:
-    constraints = []
+def _widest(
+    part: Part, walls: Sequence[Moving], distances: ClaimedDistances
+) -> tuple[exact.Event, tuple[SlackBound, ...]]:
+    """The event at upper bounds of its slacks, with the bounds of their negatives; without the constraints that have
+    none."""
+    constraints: list[exact.Constraint] = []
+    slacks: list[SlackBound] = []
     for half in part.halfspaces:
-        assert not half.radius, "outputs are finite"
-        greatest = _greatest(half.slack, walls, distances)
-        if greatest is not None:
+        found = _greatest(half, walls, distances)
+        if found is not None:
+            greatest = -found.slope if distances.is_open else -found.base
             constraints.append(exact.Constraint(half.coefficients, greatest))
-    return exact.Event(part.noises, tuple(constraints))
+            slacks.append(found)
+    return exact.Event(part.noises, tuple(constraints)), tuple(slacks)
 
 
-def _greatest(slack: Affine, walls: Sequence[Moving], distances: Distances) -> Fraction | None:
-    """An upper bound of the slack, a multiple of the distance where one is open; None where there is none."""
+def _greatest(half: Halfspace, walls: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
+    """A lower bound of the negative slack, which is an upper one of the slack: a multiple of the distance where one is
+    open, and then with base >= 0, so that slack <= -base - distance·slope <= -distance·slope. None where there is none.
+    """
+    assert not half.radius, "outputs are finite"
     for bounding in (single_bound, best_bound):
-        bound = bounding(-slack, walls, distances.alpha)
+        bound = bounding(-half.slack, walls, distances.alpha)
         if bound is not None:
-            # -slack >= base + distance·slope, so that slack <= -base - distance·slope.
-            found = slack_of(bound, 0, distances)
-            if not distances.is_open:
-                return -found.base
-            if found.base >= 0:
-                return -found.slope
+            found = slack_of(-half.slack, bound, 0, distances)
+            if not distances.is_open or found.base >= 0:
+                return found
     return None

@@ -1,63 +1,81 @@
-"""Inputs that refute a claim: proposed by corners and linear programs, decided by the ordinary engine."""
+"""Inputs that refute a claim: proposed by corners and linear programs, decided as rows of a table are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import islice
 
+from dipc.algebra.limits import Undecided
 from dipc.chain.affine import Affine
-from dipc.claim.claim import Given
+from dipc.claim.claim import resolve_claim
+from dipc.claim.options import ClaimOptions
 from dipc.ideal.distance import Distances
 from dipc.ideal.ideal import Ideal, Region
 from dipc.ideal.linear import Arithmetic
 from dipc.lang.core import Value
+from dipc.measure.bound import Bound
+from dipc.obligations.decision import Decision
+from dipc.obligations.obligation import Obligation
 from dipc.obligations.verdict import Verdict
-from dipc.sources.check import check
 from dipc.sources.every_input.corner import Corner, least
 from dipc.sources.every_input.describe import input_texts
+from dipc.sources.every_input.evidence import Refuted
 from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.outcome import RowResult
+from dipc.sources.rows import TableRows
+from dipc.sources.source import Posed
 from dipc.tables.cells import value_text
+from dipc.tables.table import read_table
 
 _ZERO = Fraction(0)
 
 #: Inputs that are tried for one class, and steps towards an edge that the class does not contain.
-MOST_TRIED = 12
+MOST_TRIED = 13
 _HALVINGS = 8
 
 
 class Witnesses:
     """Tries inputs of one program under one claim."""
 
-    def __init__(self, ideal: Ideal, distances: Distances, beta: Given, alpha: Given, gamma: Given, eps: Given) -> None:
+    def __init__(self, ideal: Ideal, distances: Distances, options: ClaimOptions) -> None:
         self._ideal = ideal
         self._distances = distances
-        self._beta, self._alpha, self._gamma, self._eps = beta, alpha, gamma, eps
-
-    def decided(self, inputs: Sequence[Mapping[int, Value]], gamma: Fraction | None = None) -> Sequence[RowResult]:
-        """The claim at these inputs, with their det and dd: what `check` says of the table with these rows.
-
-        `gamma` takes the place of the claim's where that is left open.
-        """
-        rows = [self._row(found) for found in inputs]
-        chosen = self._gamma if gamma is None else gamma
-        given = self._ideal.program
-        return check(given, rows, beta=self._beta, alpha=self._alpha, gamma=chosen, eps=self._eps).rows
+        self._options = options
 
     def first_refuting(
         self, proposed: Iterator[Mapping[int, Value]], gamma: Fraction | None = None, *, finite: bool = False
-    ) -> RowResult | None:
+    ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
         """The first of the inputs at which the claim is refuted; None if there is none among the first few.
 
-        With `finite` inputs whose dd is infinite are passed over: a gamma that grows with it is no number there.
+        `gamma` takes the place of the claim's where that is left open. With `finite` inputs whose dd is infinite are
+        passed over: a gamma that grows with it is no number there.
         """
-        for count in (1, MOST_TRIED):
-            batch = [inputs for inputs in islice(proposed, count) if not finite or self.distance(inputs) is not None]
-            for row in self.decided(batch, gamma) if batch else ():
+        for inputs in islice(proposed, MOST_TRIED):
+            if not finite or self.distance(inputs) is not None:
+                row, obligation = yield from self.settle(inputs, gamma)
                 if row.verdict is Verdict.INACCURATE:
-                    return row
+                    assert obligation is not None
+                    return Refuted(row, self._distance_text(inputs), gamma, obligation)
         return None
+
+    def settle(
+        self, inputs: Mapping[int, Value], gamma: Fraction | None = None
+    ) -> Generator[Obligation | Bound, Decision, tuple[RowResult, Obligation | None]]:
+        """The claim at one input, with its det and dd: the row of a table, and what it comes to."""
+        program, options = self._ideal.program, self._options
+        table = read_table([self._row(inputs)], program.core)
+        chosen = options.gamma if gamma is None else gamma
+        claim = resolve_claim(
+            program.core, table, beta=options.beta, alpha=options.alpha, gamma=chosen, eps=options.eps
+        )
+        (case,) = TableRows(program, table, claim).cases()
+        posed: Sequence[Posed] = ()
+        with suppress(Undecided):
+            posed = case.posed()
+        row = yield from case.settle()
+        return row, posed[0].obligation if posed else None
 
     def distance(self, inputs: Mapping[int, Value]) -> Fraction | None:
         """dd at an input; None is infinity."""
@@ -69,9 +87,11 @@ class Witnesses:
         row: dict[str, str] = dict(input_texts(core, inputs))
         for slot, value in zip(core.outputs, self._ideal.values(values), strict=True):
             row[core.slots[slot].name] = value_text(value)
+        return row | {"dd": self._distance_text(inputs)}
+
+    def _distance_text(self, inputs: Mapping[int, Value]) -> str:
         distance = self.distance(inputs)
-        row["dd"] = "inf" if distance is None else str(distance)
-        return row
+        return "inf" if distance is None else str(distance)
 
 
 def candidates(

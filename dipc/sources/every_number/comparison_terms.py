@@ -12,8 +12,9 @@ from dipc.chain.component import FAMILIES
 from dipc.chain.state import NoiseVar
 from dipc.measure import event as exact
 from dipc.measure.measure import Measurer
+from dipc.sources.every_input.evidence import ClaimedDistances, SlackBound
 from dipc.sources.every_input.halfspaces import Moving, best_bound, single_bound
-from dipc.sources.every_input.lower import Distances, Slack, slack_of
+from dipc.sources.every_input.lower import slack_of
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
@@ -39,7 +40,9 @@ class Flip:
     term: Term
 
 
-def flip_of(form: Affine, noises: Sequence[NoiseVar], walls: Sequence[Moving], distances: Distances) -> Flip | None:
+def flip_of(
+    form: Affine, noises: Sequence[NoiseVar], walls: Sequence[Moving], distances: ClaimedDistances
+) -> Flip | None:
     """The outcome form >= 0 behind the walls, None where it need not hold without noise."""
     coefficients, used, slack = _centered(form, noises)
     margin = _margin(slack, 0, walls, distances)
@@ -49,7 +52,7 @@ def flip_of(form: Affine, noises: Sequence[NoiseVar], walls: Sequence[Moving], d
 
 
 def ball(
-    value: Affine, center: Affine, noises: Sequence[NoiseVar], walls: Sequence[Moving], distances: Distances
+    value: Affine, center: Affine, noises: Sequence[NoiseVar], walls: Sequence[Moving], distances: ClaimedDistances
 ) -> tuple[Term, ...] | None:
     """The term for |value - center| <= gamma, none where no noise is in the value; None where it need not hold without
     noise."""
@@ -73,12 +76,12 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[ex
     return coefficients, tuple([exact.Noise(FAMILIES[noise.family], noise.rate, _ZERO) for noise in own]), slack
 
 
-def _margin(slack: Affine, radius: int, walls: Sequence[Moving], distances: Distances) -> Fraction | None:
+def _margin(slack: Affine, radius: int, walls: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
     """A lower bound of the slack behind the walls, which is not negative; None where there is none."""
     for bounding in (single_bound, best_bound):
         bound = bounding(slack, walls, distances.alpha)
         if bound is not None:
-            found: Slack = slack_of(bound, radius, distances)
+            found: SlackBound = slack_of(slack, bound, radius, distances)
             if found.base >= 0 and found.slope >= 0:
                 return found.slope if distances.is_open else found.base
     return None

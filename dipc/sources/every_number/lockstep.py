@@ -25,8 +25,8 @@ from dipc.chain.state import Mark, State
 from dipc.chain.symbolic import is_symbolic
 from dipc.ideal.ideal import Ideal, Region
 from dipc.lang.core import CoreProgram, RealType, Type
+from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.halfspaces import Moving
-from dipc.sources.every_input.lower import Distances
 from dipc.sources.every_input.walls import Metric, walls
 from dipc.sources.every_number.comparison_terms import Flip, Term, ball, flip_of
 from dipc.sources.every_number.loop_heads import (
@@ -83,7 +83,7 @@ class Lockstep:
     `shape` is the uniform program that `ideal` and its program are for some number of iterations.
     """
 
-    def __init__(self, ideal: Ideal, shape: Uniform, metric: Metric, distances: Distances) -> None:
+    def __init__(self, ideal: Ideal, shape: Uniform, metric: Metric, distances: ClaimedDistances) -> None:
         """Raises NotUniform where the loops cannot be made out in the instructions."""
         self._core = ideal.program.core
         self._ideal = ideal.core

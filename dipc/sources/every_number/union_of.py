@@ -16,8 +16,9 @@ from dipc.lang import ast
 from dipc.lang.core import RealType, SampleNoise
 from dipc.lang.parser import parse
 from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.halfspaces import single_bound
-from dipc.sources.every_input.lower import Distances, slack_of
+from dipc.sources.every_input.lower import slack_of
 from dipc.sources.every_input.wall_metric import wall_metric
 from dipc.sources.every_input.walls import walls
 from dipc.sources.every_number.comparison_terms import Term
@@ -51,7 +52,7 @@ class Union:
             raise ValueError("a union bound is about some runs: of none of them it would prove anything")
 
 
-def union_of(program: Program, parameter: str, instance: Callable[[int], Ideal], distances: Distances) -> Union:
+def union_of(program: Program, parameter: str, instance: Callable[[int], Ideal], distances: ClaimedDistances) -> Union:
     """The union bound of a program that is uniform, or a selection loop. Raises NotUniform with what is neither."""
     tree = parse(program.core.source)
     try:
@@ -76,13 +77,15 @@ def union_of(program: Program, parameter: str, instance: Callable[[int], Ideal],
     raise NotUniform(f"the loop still reaches new states after {MOST_ITERATIONS} iterations")
 
 
-def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: Distances) -> frozenset[Sum]:
+def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: ClaimedDistances) -> frozenset[Sum]:
     """The sums as found with `count` iterations. Raises TooFew."""
     ideal = instance(shape.low + count - 1)
     return sums(Lockstep(ideal, shape, wall_metric(ideal), distances).automaton(), shape.low)
 
 
-def _enough(instance: Callable[[int], Ideal], shape: Uniform, least: int, most: int, distances: Distances) -> int:
+def _enough(
+    instance: Callable[[int], Ideal], shape: Uniform, least: int, most: int, distances: ClaimedDistances
+) -> int:
     """A number of iterations from `least` to `most` with which everything is explored, as it is with `most`."""
     for count in range(max(2, least), most):
         with suppress(TooFew, NotUniform, DiagnosticError):
@@ -113,7 +116,7 @@ def _selection(tree: ast.Program, parameter: str) -> tuple[Selection, Selection]
     return (own, other) if same and alone and own.rates is not None and other.rates is None else None
 
 
-def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Distances) -> Union:
+def _selected(instance: Callable[[int], Ideal], own: Selection, distances: ClaimedDistances) -> Union:
     """The sums of a selection loop: one term for each query but the one selected, in two cases."""
     assert isinstance(own.first, ast.Number)
     least = int(own.first.value)
@@ -133,7 +136,7 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Dista
     region = Region((constraint(difference, ast.CompareOp.GE),), ())
     bound = single_bound(difference, walls(region, (), metric), distances.alpha)
     assert bound is not None, "the difference is itself the wall"
-    slack = slack_of(bound, 0, distances)
+    slack = slack_of(difference, bound, 0, distances)
     margin = slack.slope if distances.is_open else slack.base
     first_wins = (_loses(other, first, margin),)
     # The first index is selected; or another one is, against the first and all others.

@@ -8,29 +8,31 @@ from fractions import Fraction
 from dipc.ideal.norm import Norm
 from dipc.sign.piecewise import BetaForm
 from dipc.sources.every_input.classes import InputClass
-from dipc.sources.every_input.lower import Distances
+from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.scaling import ClassClaim, Fixed, Scale
 from dipc.sources.every_input.walls import Metric
+from dipc.sources.source import Variable
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Obligation:
+class Requirement:
     """The least probability of the class, with `distances`, is to be at least 1 - beta.
 
-    Both are functions of `variable`: `alpha*eps`, `gamma*eps` or `eps`. `beta` is None where it is no such function,
-    with the `reason`.
+    Both are functions of `variable`. `beta` is None where it is no such function, with the `reason`. `dd` is that of
+    all inputs of the class, a rational or `inf`, where alpha = dd is a number for them.
     """
 
-    distances: Distances
-    variable: str
+    distances: ClaimedDistances
+    variable: Variable
     beta: BetaForm | None
     reason: str | None = None
+    dd: str | None = None
 
 
-def obligation(claim: ClassClaim, found: InputClass, metric: Metric) -> Obligation:
+def requirement(claim: ClassClaim, found: InputClass, metric: Metric) -> Requirement:
     """The claim for all inputs of a class at once.
 
     With alpha = dd(u), dd is a number on the whole class where det has one answer only (infinity), where the answer
@@ -39,36 +41,36 @@ def obligation(claim: ClassClaim, found: InputClass, metric: Metric) -> Obligati
     Raises DiagnosticError where beta has no exact meaning.
     """
     if not claim.at_distance:
-        return open_obligation(claim) if claim.free_gamma else fixed_obligation(claim.without_distance())
+        return open_requirement(claim) if claim.free_gamma else fixed_requirement(claim.without_distance())
     if found.alone:
         # With a gamma that grows with alpha the claim is about every alpha, and no limit says the same.
-        return open_obligation(claim) if claim.gamma_moves else fixed_obligation(claim.at_number(None))
+        return open_requirement(claim) if claim.gamma_moves else fixed_requirement(claim.at_number(None), "inf")
     if metric.norm is Norm.DISCRETE and metric.apart is None:
-        return fixed_obligation(claim.at_number(_ONE))
+        return fixed_requirement(claim.at_number(_ONE), "1")
     if found.restless and metric.apart is None:
-        return fixed_obligation(claim.at_number(_ZERO))
-    return open_obligation(claim)
+        return fixed_requirement(claim.at_number(_ZERO), "0")
+    return open_requirement(claim)
 
 
-def at_zero(claim: ClassClaim) -> Obligation:
+def at_zero(claim: ClassClaim) -> Requirement:
     """The claim for inputs with dd(u) = 0."""
-    return fixed_obligation(claim.at_number(_ZERO))
+    return fixed_requirement(claim.at_number(_ZERO), "0")
 
 
-def open_obligation(claim: ClassClaim) -> Obligation:
+def open_requirement(claim: ClassClaim) -> Requirement:
     """The claim with a distance left open; raises DiagnosticError for a gamma that is no multiple of it."""
     opened = claim.open()
-    variable = f"{opened.scale.value}*eps"
+    variable = Variable.GAMMA_EPS if opened.scale is Scale.GAMMA else Variable.ALPHA_EPS
     if opened.scale is Scale.GAMMA:
         assert opened.alpha is not None
-        distances = Distances(opened.alpha, _ZERO, opened.gamma_base, opened.gamma_rate)
+        distances = ClaimedDistances(opened.alpha, _ZERO, opened.gamma_base, opened.gamma_rate)
     else:
-        distances = Distances(_ZERO, _ONE, opened.gamma_base, opened.gamma_rate)
-    return Obligation(distances, variable, opened.beta, opened.reason)
+        distances = ClaimedDistances(_ZERO, _ONE, opened.gamma_base, opened.gamma_rate)
+    return Requirement(distances, variable, opened.beta, opened.reason)
 
 
-def fixed_obligation(fixed: Fixed) -> Obligation:
+def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
     """The claim at given distances."""
     # Where dd is infinite there is no other answer, and no wall moves.
     alpha = _ZERO if fixed.alpha is None else fixed.alpha
-    return Obligation(Distances(alpha, _ZERO, fixed.gamma, _ZERO), "eps", fixed.beta)
+    return Requirement(ClaimedDistances(alpha, _ZERO, fixed.gamma, _ZERO), Variable.EPS, fixed.beta, dd=dd)

@@ -1,0 +1,302 @@
+"""From a question about every real input, or every number of queries, to a certificate: schema
+`dipc.certificate.inputs/1` (see FORMAT.md beside this file)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.combine import product, total
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Closed, Quotient
+from dipc.certificate.normal_event import NAMES
+from dipc.certificate.numbers import rational
+from dipc.certificate.obligations import ObligationWriter, certified
+from dipc.certificate.seal import sealed
+from dipc.certificate.terms import FunctionData, ring_data
+from dipc.chain.affine import Affine
+from dipc.claim.expression import ClaimExpression
+from dipc.lang.printer import print_expression
+from dipc.measure.event import Event
+from dipc.obligations.decide import Decider
+from dipc.obligations.obligation import Bound, Obligation
+from dipc.obligations.verdict import Verdict
+from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_input.class_result import ClassResult
+from dipc.sources.every_input.evidence import Complement, Empty, Exact, Farkas, Proved, Refuted, SlackBound
+from dipc.sources.every_input.halfspaces import Moving
+from dipc.sources.every_number.all_numbers import AllNumbers, NumberResult
+from dipc.sources.every_number.comparison_terms import Term
+from dipc.sources.every_number.union_proof import UnionEvidence
+from dipc.sources.evidence import CaseEvidence
+from dipc.sources.outcome import RowResult
+from dipc.verifier.budget import Budget
+from dipc.verifier.claims import Claim as ClaimReader
+from dipc.verifier.claims import Least as Read
+from dipc.verifier.classes import required
+from dipc.verifier.events import read_event
+from dipc.verifier.inputs import SCHEMA
+from dipc.verifier.measure import Allowance, unreplayed
+from dipc.verifier.rejection import Rejected
+from dipc.verifier.ring import ONE, read_ring
+
+
+def certify_cases(evidence: CaseEvidence, tool: str) -> str:
+    """The text of the certificate of a question about every real input."""
+    question = evidence.question
+    assert isinstance(question, AllInputs | AllNumbers), "every other question is about a table"
+    return sealed(_Writer(question).document(evidence.results, tool))
+
+
+class _Writer:
+    """Collects what classes share, each thing once."""
+
+    def __init__(self, source: AllInputs | AllNumbers) -> None:
+        self._source = source
+        self._program = source.program
+        claim = source.claim
+        self._stated = {
+            "alpha": "dd" if claim.at_distance else _expression(claim.alpha),
+            "beta": _expression(claim.beta),
+            "gamma": "free" if claim.free_gamma else _expression(claim.gamma),
+            "eps": [str(interval) for interval in claim.intervals],
+        }
+        self._functions = FunctionData()
+        self._obligations = ObligationWriter(self._functions, self._program.limits.sign)
+        self._allowance = Allowance()
+        self._measures: dict[Event, tuple[int, Closed]] = {}
+        self._measure_data: list[dict[str, Any]] = []
+        self._probabilities: dict[tuple[Bound, bool], tuple[int, ClosedForm]] = {}
+        self._probability_data: list[dict[str, Any]] = []
+
+    def document(self, results: Sequence[RowResult], tool: str) -> dict[str, Any]:
+        core = self._program.core
+        if isinstance(self._source, AllInputs):
+            numbers = None
+            classes = [row for row in results if isinstance(row, ClassResult)]
+            cases = [{"constants": {}, "classes": [self._class(row, {}) for row in classes]}]
+            verdicts = [row.verdict for row in classes]
+        else:
+            found = [result for result in results if isinstance(result, NumberResult)]
+            parameter = self._source.parameter
+            singly = [one for result in found for one in result.singly]
+            cases = [
+                {
+                    "constants": {parameter: str(number)},
+                    "classes": [self._class(row, {parameter: Fraction(number)}) for row in rows],
+                }
+                for number, rows in singly
+            ]
+            numbers = self._numbers(found[-1])
+            verdicts = [*[row.verdict for _, rows in singly for row in rows], Verdict(numbers["verdict"])]
+        return {
+            "schema": SCHEMA,
+            "tool": tool,
+            "program": {
+                "name": core.name,
+                "sha256": hashlib.sha256(core.source.text.encode("utf-8", "surrogatepass")).hexdigest(),
+                "constants": {name: rational(value) for name, value in core.constants.items()},
+            },
+            "claim": self._stated,
+            "verdict": str(_worst(verdicts)),
+            "numbers": numbers,
+            "cases": cases,
+            "obligations": self._obligations.obligation_data,
+            "betas": self._obligations.beta_data,
+            "probabilities": self._probability_data,
+            "measures": self._measure_data,
+            "positive": self._obligations.positive_data,
+        }
+
+    # --- classes ----------------------------------------------------------------------------------------
+
+    def _class(self, row: ClassResult, constants: dict[str, Fraction]) -> dict[str, Any]:
+        note, evidence = row.note, row.evidence
+        data: dict[str, Any] = {
+            "answer": {} if note is None else dict(note.answer),
+            "where": [] if note is None else list(note.where),
+            "halfspaces": [] if evidence is None else [_halfspace(half) for half in evidence.halfspaces],
+            "verdict": str(row.verdict),
+        }
+        reader = ClaimReader.read(self._stated, {**self._program.core.constants, **constants})
+        match None if evidence is None else evidence.found:
+            case Empty(ceiling=ceiling):
+                return data | {"empty": _weights(ceiling.weights)}
+            case Refuted() as refuted:
+                return data | {"witness": self._witness(refuted, reader)}
+            case Proved() as proved:
+                return data | {"required": self._proved(proved, reader)}
+            case None:
+                assert row.verdict is Verdict.UNDECIDED, "a class that is decided has evidence"
+                return data | {"reason": row.reason}
+        raise AssertionError(evidence)
+
+    def _proved(self, found: Proved, reader: ClaimReader) -> dict[str, Any]:
+        posed = found.posed
+        why = posed.why.bound if isinstance(posed.why, Exact) else posed.why
+        assert isinstance(why, Farkas | Complement)
+        try:
+            beta = required(reader, str(posed.variable), found.dd, Budget(), "class").beta
+        except Rejected:
+            beta = None
+        return {
+            "variable": str(posed.variable),
+            "dd": found.dd,
+            "greatest": None if found.ceiling is None else _weights(found.ceiling.weights),
+            "shares": [
+                {
+                    "outputs": [_slack(slack) for slack in share.outputs],
+                    "events": [[_slack(slack) for slack in event] for event in share.events],
+                }
+                for share in why.shares
+            ],
+            "obligation": self._obligation(posed.obligation, beta, subtracted=isinstance(why, Complement)),
+        }
+
+    def _witness(self, found: Refuted, reader: ClaimReader) -> dict[str, Any]:
+        own = {} if found.gamma is None else {"gamma": rational(found.gamma)}
+        try:
+            beta = reader.terms(own, found.dd, Budget(), "class")[2]
+        except Rejected:
+            beta = None
+        return {
+            "input": dict(found.row.input),
+            "output": dict(found.row.output),
+            "dd": found.dd,
+            "obligation": self._obligation(found.obligation, beta),
+            **own,
+        }
+
+    # --- every number -----------------------------------------------------------------------------------
+
+    def _numbers(self, last: NumberResult) -> dict[str, Any]:
+        assert isinstance(self._source, AllNumbers)
+        assert last.others is not None, "the last case is about all other numbers"
+        others = last.others
+        data = {
+            "parameter": self._source.parameter,
+            "least": str(self._source.least),
+            "start": str(others.start),
+            "verdict": str(others.verdict),
+        }
+        if others.union is None:
+            return data | {"reason": others.reason}
+        return data | {"union": self._union(others.union)}
+
+    def _union(self, found: UnionEvidence) -> dict[str, Any]:
+        assert isinstance(self._source, AllNumbers)
+        return {
+            "variable": str(self._source.required.variable),
+            "trivial": None if found.trivial is None else rational(found.trivial),
+            "above_one": [self._obligation(obligation, _plain(obligation)) for obligation in found.above_one],
+            "sums": [
+                {
+                    "fixed": self._terms(total_terms.fixed),
+                    "repeated": self._terms(total_terms.repeated),
+                    "once": str(total_terms.once),
+                    "inequalities": [
+                        [why.power, self._obligation(obligation, _plain(obligation))]
+                        for obligation, why in found.inequalities
+                        if why.total == total_terms
+                    ],
+                }
+                for total_terms in dict.fromkeys(why.total for _, why in found.inequalities)
+            ],
+        }
+
+    def _terms(self, terms: Iterable[Term]) -> list[int]:
+        return [self._measure(term.event)[0] for term in terms]
+
+    # --- what they refer to -----------------------------------------------------------------------------
+
+    def _obligation(self, obligation: Obligation, read: Read | None, *, subtracted: bool = False) -> int:
+        numbered = self._probability(obligation.bound, subtracted=subtracted)
+        limits = self._program.limits.sign
+        settled = Decider(obligation.intervals, limits).settle(numbered[1], obligation.beta)
+        intervals = [str(interval) for interval in obligation.intervals]
+        beta = certified(obligation.beta, read)
+        return self._obligations.obligation(numbered, beta, obligation.intervals, settled, {"intervals": intervals})
+
+    def _probability(self, bound: Bound, *, subtracted: bool) -> tuple[int, ClosedForm]:
+        """The number and the value of a sum of shares; one that is `subtracted` is written with positive weights."""
+        known = self._probabilities.get((bound, subtracted))
+        if known is None:
+            shares: list[list[Any]] = []
+            values: list[Closed] = [ExpPoly.constant(bound.constant)]
+            for share in bound.shares:
+                measures = [self._measure(event) for event in share.events]
+                weight = share.weight
+                values.append(product([*([] if weight is None else [weight]), *[value for _, value in measures]]))
+                if weight is not None and subtracted:
+                    weight = None if weight == -1 else -weight
+                written = None if weight is None else self._obligations.closed(weight)
+                shares.append([written, [number for number, _ in measures]])
+            known = self._probabilities[bound, subtracted] = len(self._probability_data), ClosedForm(total(values))
+            self._probability_data.append(
+                {
+                    "value": self._obligations.closed(known[1].value),
+                    "constant": rational(bound.constant),
+                    "subtracted": subtracted,
+                    "shares": shares,
+                }
+            )
+        return known
+
+    def _measure(self, event: Event) -> tuple[int, Closed]:
+        known = self._measures.get(event)
+        if known is None:
+            value = self._program.measurer.measure(event)
+            known = self._measures[event] = len(self._measure_data), value
+            data: dict[str, Any] = {
+                "noises": [[NAMES[noise.family], rational(noise.rate), rational(noise.mean)] for noise in event.noises],
+                "constraints": [
+                    [[[place, rational(c)] for place, c in item.coefficients], rational(item.constant)]
+                    for item in event.constraints
+                ],
+            }
+            terms = len(value.numerator) + len(value.denominator) if isinstance(value, Quotient) else len(value) + 1
+            why = unreplayed(read_event(data["noises"], data["constraints"], "measure"), terms, self._allowance)
+            data |= {"value": self._obligations.closed(value)}
+            self._measure_data.append(data if why is None else data | {"unreplayed": why})
+        return known
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    return next((worse for worse in (Verdict.INACCURATE, Verdict.UNDECIDED) if worse in verdicts), Verdict.ACCURATE)
+
+
+def _plain(obligation: Obligation) -> Read | None:
+    """The beta of an inequality as the checker reads it: one function in the ring."""
+    beta = obligation.beta.value
+    if not isinstance(beta, ExpPoly):
+        return None
+    return (((read_ring(ring_data(beta), "beta"), ONE),),)
+
+
+def _expression(expression: ClaimExpression | None) -> str | None:
+    return None if expression is None else print_expression(expression.tree)
+
+
+def _halfspace(half: Moving) -> dict[str, Any]:
+    return {**_form(half.form), "step": rational(half.step)}
+
+
+def _form(form: Affine) -> dict[str, Any]:
+    return {"form": [[slot, rational(c)] for slot, c in form.inputs], "constant": rational(form.constant)}
+
+
+def _weights(weights: Iterable[tuple[int, Fraction]]) -> list[list[Any]]:
+    return [[place, rational(weight)] for place, weight in weights]
+
+
+def _slack(slack: SlackBound) -> dict[str, Any]:
+    return {
+        **_form(slack.form),
+        "radius": slack.radius,
+        "weights": _weights(slack.weights),
+        "base": rational(slack.base),
+        "slope": rational(slack.slope),
+    }

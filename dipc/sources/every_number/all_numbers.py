@@ -1,0 +1,381 @@
+"""Every number of queries as a source of obligations: exactly for small ones, by a union bound for all others.
+
+The union bound can prove a claim and never refute it. Where it does not, small numbers of queries are tried exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import overload
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.claim.options import ClaimOptions
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.source import Source as Text
+from dipc.exits.load import load_source
+from dipc.exits.program import Program
+from dipc.ideal.ideal import Ideal
+from dipc.lang.parser import parse_interval
+from dipc.measure.bound import Bound
+from dipc.obligations.decision import Decision
+from dipc.obligations.engine import Engine
+from dipc.obligations.obligation import Obligation
+from dipc.obligations.verdict import Verdict
+from dipc.sign import Interval
+from dipc.sign.piecewise import PiecewiseForm
+from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
+from dipc.sources.every_input.requirement import Requirement, fixed_requirement, open_requirement
+from dipc.sources.every_input.scaling import ClassClaim, products
+from dipc.sources.every_number.polynomial import polynomial, shifted
+from dipc.sources.every_number.uniform import NotUniform, mentions
+from dipc.sources.every_number.union_of import union_of
+from dipc.sources.every_number.union_proof import Proof, UnionEvidence, UnionProof
+from dipc.sources.evidence import CaseEvidence
+from dipc.sources.outcome import Counts, RowResult
+from dipc.sources.report import Report, overall
+from dipc.sources.source import Case, Posed, Settling, Source, results
+
+#: Numbers of queries that are tried exactly where the union bound proves nothing.
+MOST_TRIED = 4
+
+_UNPROVED = "the union bound over single comparisons does not prove the claim"
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The claim is about numbers from `least` on; those from `start` on are left to the `proof`, for which there is a
+    `reason` where there is none."""
+
+    least: int
+    start: int
+    proof: UnionProof | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What was found for all numbers from `start` on: accurate by the `union`, else undecided for a reason."""
+
+    start: int
+    verdict: Verdict
+    reason: str | None
+    union: UnionEvidence | None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberResult(ClassResult):
+    """One case, decided: the classes of the numbers that were decided `singly`, and what was found for all `others`."""
+
+    singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
+    others: Others | None = field(default=None, compare=False, repr=False)
+
+
+class AllNumbers(Source):
+    """The claim about every real input and every integer value of the constant `parameter`, from the first index of its
+    loop on, or from `least` on where that is greater."""
+
+    def __init__(
+        self, program: Program, parameter: str, least: int | None, options: ClaimOptions, *, singly: int = 0
+    ) -> None:
+        """At least `singly` numbers are cases of their own, even if the union bound holds for them, too.
+
+        Raises DiagnosticError for an unknown constant, and for a claim that is not of this kind.
+        """
+        if parameter not in program.core.constants:
+            notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
+            raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))
+        self._program = program
+        self.parameter = parameter
+        self.options = options
+        self.claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps)
+        self._asked_least = least
+        self._singly = singly
+        self._instances: dict[int, AllInputs] = {}
+
+    def asking(self, options: ClaimOptions) -> AllNumbers:
+        """The same question with another claim."""
+        return AllNumbers(self.program, self.parameter, self._asked_least, options, singly=self._singly)
+
+    @property
+    def program(self) -> Program:
+        return self._program
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.claim.intervals
+
+    @property
+    def about(self) -> str:
+        return f"every {self.parameter} >= {self.least}"
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        rows = _Rows()
+        return rows, map(rows.extend, results(self.cases(), engine))
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        assert isinstance(rows, _Rows)
+        report = super().report(list(rows), engine, interrupted=interrupted)
+        return report if interrupted else replace(report, evidence=CaseEvidence(self, tuple(rows.results)))
+
+    @property
+    def least(self) -> int:
+        """The least number that the claim is about."""
+        return self.range.least
+
+    def cases(self) -> Iterator[Case]:
+        """Small numbers one by one, and all others together."""
+        found = self.range
+        for number in range(found.least, found.start):
+            yield _OneNumber(self, number - found.least + 1, number)
+        yield _OtherNumbers(self, found.start - found.least + 1)
+
+    @cached_property
+    def range(self) -> _Range:
+        """Which numbers are left to the union bound."""
+        given = self._asked_least
+        least = 1 if given is None else given
+        start = least + self._singly
+        try:
+            self._require_claim()
+            union = union_of(self.program, self.parameter, self._ideal, self.required.distances)
+            least = union.least if given is None else max(union.least, given)
+            start = max(union.start, least + self._singly)
+            intervals = (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
+            sums = tuple(sorted(union.sums, key=repr))
+            return _Range(least, start, UnionProof(sums, self._beta, intervals), _UNPROVED)
+        except NotUniform as refused:
+            return _Range(least, start, None, self.refusal(refused))
+        except Undecided as undecided:
+            return _Range(least, start, None, undecided.reason)
+
+    @cached_property
+    def required(self) -> Requirement:
+        """The claim's distances and its variable."""
+        claim = self.claim
+        return open_requirement(claim) if claim.is_open else fixed_requirement(claim.without_distance())
+
+    def refusal(self, refused: NotUniform) -> str:
+        """Why there is no union bound."""
+        line = ""
+        if refused.span is not None:
+            line = f" (line {self.program.core.source.excerpt(refused.span).line})"
+        return f"no union bound: {refused.reason}{line}"
+
+    def at(self, number: int) -> AllInputs:
+        """The question for one number. Raises DiagnosticError where the program is refused for it."""
+        if number not in self._instances:
+            self._instances[number] = AllInputs(self._instance(number), self.options)
+        return self._instances[number]
+
+    def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:
+        """The classes for one number, each decided."""
+        rows: list[ClassResult] = []
+        try:
+            for case in self.at(number).cases():
+                row = yield from case.settle()
+                assert isinstance(row, ClassResult)
+                rows += [row]
+        except DiagnosticError as error:
+            name = f"{self.parameter} = {number}"
+            reason = f"the program is refused for {name}: {error.diagnostics[0].message}"
+            return (self.row(name, Method.NONE, Verdict.UNDECIDED, reason),)
+        return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
+
+    def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
+        """One row for a number for which the claim holds, else the classes that make it fail."""
+        verdict = _together(rows)
+        if verdict is not Verdict.ACCURATE:
+            return [row for row in rows if row.verdict is verdict]
+        methods = {row.note.method for row in rows if row.note is not None}
+        method = Method.CORNER if methods == {Method.CORNER} else Method.BOUND
+        return [self.row(f"{self.parameter} = {number}", method, verdict)]
+
+    def row(
+        self,
+        where: str,
+        method: Method,
+        verdict: Verdict,
+        reason: str | None = None,
+        numbers: tuple[int, int] | None = None,
+    ) -> ClassResult:
+        note = ClassNote({}, (where,), method, numbers=numbers)
+        zero = PiecewiseForm(ExpPoly.zero())
+        return ClassResult(0, {}, {}, self.claim.alpha_text, zero, "", verdict, reason=reason, note=note)
+
+    def _require_claim(self) -> None:
+        """Raises NotUniform where more of the claim than beta depends on the number of queries."""
+        for name, expression in (("alpha", self.claim.alpha), ("gamma", self.claim.gamma)):
+            if expression is not None and mentions(expression.tree, self.parameter):
+                raise NotUniform(f"{name} depends on `{self.parameter}`")
+        asked = self.options.eps
+        parts: object = None if self.program.core.claim is None else self.program.core.claim.fields
+        if asked is not None:
+            parts = parse_interval(Text("<eps>", asked)) if isinstance(asked, str) else None
+        elif isinstance(parts, tuple):
+            parts = tuple(field for field in parts if field.name == "eps")
+        if mentions(parts, self.parameter):
+            raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
+
+    def _beta(self, start: int) -> dict[int, ExpPoly]:
+        names = self.claim.names()
+        names.pop(self.parameter, None)
+        found: dict[int, ExpPoly] = {}
+        for power, form in shifted(polynomial(self.claim.beta, self.parameter, names), start).items():
+            value = form.in_product() if self.claim.is_open else form.flat()
+            if value is None:
+                raise NotUniform("beta is not a function of distance*eps for every number of queries")
+            found[power] = value
+        return found
+
+    def _ideal(self, number: int) -> Ideal:
+        return Ideal(self._instance(number))
+
+    def _instance(self, number: int) -> Program:
+        core = self.program.core
+        constants = {**core.constants, self.parameter: Fraction(number)}
+        return load_source(core.source, constants).with_limits(self.program.limits)
+
+
+class _OneNumber:
+    """The claim for one number of queries."""
+
+    def __init__(self, source: AllNumbers, number: int, queries: int) -> None:
+        self._source = source
+        self._number = number
+        self._queries = queries
+
+    @property
+    def number(self) -> int:
+        return self._number
+
+    def posed(self) -> Sequence[Posed]:
+        """The obligations of all its classes. Raises Undecided, and DiagnosticError where the program is refused."""
+        return [posed for case in self._source.at(self._queries).cases() for posed in case.posed()]
+
+    def shown(self) -> ClassResult:
+        """What the case is about, not decided."""
+        where = f"{self._source.parameter} = {self._queries}"
+        return replace(self._source.row(where, Method.NONE, Verdict.UNDECIDED), row=self._number)
+
+    def settle(self) -> Settling:
+        found = yield from self._source.exactly(self._queries)
+        shown = self._source.worth_showing(self._queries, found)
+        return _united(shown, self._number, ((self._queries, found),))
+
+
+class _OtherNumbers:
+    """The claim for all numbers from some one on, which is found on the way; those before it are decided exactly."""
+
+    def __init__(self, source: AllNumbers, number: int) -> None:
+        self._source = source
+        self._number = number
+
+    @property
+    def number(self) -> int:
+        return self._number
+
+    def posed(self) -> Sequence[Posed]:
+        """The inequalities for all numbers that are not small. Raises Undecided where there is no union bound."""
+        source, found = self._source, self._source.range
+        if found.proof is None:
+            raise Undecided(found.reason)
+        try:
+            inequalities = list(found.proof.inequalities(found.start))
+        except NotUniform as refused:
+            raise Undecided(source.refusal(refused)) from None
+        return [Posed(obligation, source.required.variable, why) for obligation, why in inequalities]
+
+    def shown(self) -> ClassResult:
+        """What the case is about, not decided."""
+        where = f"{self._source.parameter} >= {self._source.range.start}"
+        return replace(self._source.row(where, Method.UNION, Verdict.UNDECIDED), row=self._number)
+
+    def settle(self) -> Settling:
+        source, found = self._source, self._source.range
+        proof: Proof | None = None
+        reason = found.reason
+        if found.proof is not None:
+            try:
+                proof = yield from found.proof.prove(found.start)
+            except NotUniform as refused:
+                reason = source.refusal(refused)
+            except Undecided as undecided:
+                reason = undecided.reason
+        last = max(found.start, found.least + MOST_TRIED) if proof is None else proof.start
+        rows: list[ClassResult] = []
+        singly: list[tuple[int, tuple[ClassResult, ...]]] = []
+        for number in range(found.start, last):
+            exactly = yield from source.exactly(number)
+            singly += [(number, exactly)]
+            rows += source.worth_showing(number, exactly)
+        where = f"{source.parameter} >= {last}"
+        if proof is None or found.proof is None:
+            others = Others(last, Verdict.UNDECIDED, reason, None)
+        else:
+            others = Others(last, Verdict.ACCURATE, None, found.proof.evidence(proof))
+        method = Method.NONE if proof is None else Method.UNION
+        rows.append(source.row(where, method, others.verdict, others.reason, numbers=(found.least, last)))
+        return _united(rows, self._number, singly, others)
+
+
+class _Rows(Sequence[RowResult]):
+    """The rows of a report, numbered: for each result of a case those that say what was found."""
+
+    def __init__(self) -> None:
+        self.results: list[RowResult] = []
+        self._rows: list[RowResult] = []
+
+    def extend(self, result: RowResult) -> None:
+        self.results.append(result)
+        for row in (result.rows if isinstance(result, ClassResult) else ()) or (result,):
+            self._rows.append(replace(row, row=len(self._rows) + 1))
+
+    @overload
+    def __getitem__(self, at: int) -> RowResult: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[RowResult]: ...
+
+    def __getitem__(self, at: int | slice) -> RowResult | Sequence[RowResult]:
+        return self._rows[at]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def _united(
+    rows: Sequence[ClassResult],
+    number: int,
+    singly: Sequence[tuple[int, tuple[ClassResult, ...]]],
+    others: Others | None = None,
+) -> NumberResult:
+    """One result for several rows."""
+    last = rows[-1]
+    return NumberResult(
+        number,
+        last.input,
+        last.output,
+        last.alpha,
+        last.beta_form,
+        last.gamma,
+        _together(rows),
+        reason=last.reason,
+        note=last.note,
+        rows=tuple(rows),
+        singly=tuple(singly),
+        others=others,
+    )
+
+
+def _together(rows: Sequence[RowResult]) -> Verdict:
+    verdicts = [row.verdict for row in rows]
+    return overall(Counts(len(rows), *(verdicts.count(verdict) for verdict in Verdict)))
+
+
+def _prefixed(note: ClassNote | None, where: str) -> ClassNote | None:
+    return None if note is None else replace(note, where=(where, *note.where))

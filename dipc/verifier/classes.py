@@ -1,0 +1,350 @@
+"""Claims about every real input, class by class: what a bound of the probabilities of a class rests on, added up again.
+
+Every input u of a class at which something is claimed lies in the class's half-spaces: form(u) >= alpha·step. The
+document says so, and that the shares of a bound are the ways to an answer, with these slacks as functions of u; both
+are taken on trust. From there on everything is derived:
+
+- a slack is bounded below by form = constant + Σ weight·(form of a half-space) with weights >= 0 (Farkas), and so by
+  base + distance·slope at the claim's alpha and gamma;
+- the probability of an event never decreases when a slack grows. So at lower bounds of all slacks the sum over ways to
+  the answer is at most the probability of the answer; at upper bounds, 1 less the sum over all ways to others is;
+- where a distance is left open, base + distance·slope >= distance·slope for base >= 0, and an event of noises centered
+  at 0 whose slacks are all multiples of the distance depends on distance·eps alone, as does beta: one obligation
+  about t = distance·eps decides all distances and all eps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.claims import Claim, Interval, Least
+from dipc.verifier.decided import Decided
+from dipc.verifier.events import Event, Family
+from dipc.verifier.expression import Form, NotOneForm, evaluate, evaluate_least, mentions
+from dipc.verifier.reading import items, natural, rational, record, text
+from dipc.verifier.rejection import Rejected
+from dipc.verifier.ring import ONE, Closed, Ring, equal_closed
+
+ZERO = Fraction(0)
+
+#: What obligations are about: eps, or the product of an open distance and eps.
+VARIABLES = ("eps", "alpha*eps", "gamma*eps")
+
+#: Half-spaces of one class, and coefficients of one form.
+MOST_HALFSPACES = 10_000
+MOST_INPUTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """What is claimed of a class: alpha and gamma are base + rate·distance, and beta is a function of the variable,
+    None where it is not of a kind that is certified."""
+
+    alpha: tuple[Fraction, Fraction]
+    gamma: tuple[Fraction, Fraction]
+    beta: Least | None
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.alpha[1] or self.gamma[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Halfspace:
+    """form(u) >= alpha·step for every input u of the class at which something is claimed."""
+
+    form: Mapping[int, Fraction]
+    constant: Fraction
+    step: Fraction
+
+
+def required(claim: Claim, variable: str, dd: str | None, budget: Budget, step: str) -> Required:
+    """What the claim says of all inputs of a class; `dd` is the dd of all of them, where it is stated. Raises Rejected
+    where the claim is no such claim."""
+    if variable == "eps":
+        if (claim.alpha == "dd") is not (dd is not None) or claim.gamma == "free":
+            raise Rejected(step, "what is claimed in the variable eps has a number for every distance")
+        alpha, gamma, beta = claim.terms({}, dd, budget, step)
+        return Required((alpha or ZERO, ZERO), (gamma, ZERO), beta)
+    if dd is not None:
+        raise Rejected(step, "dd is stated, and left open")
+    names = {name: Form.number(value) for name, value in claim.constants.items()}
+    far = Form.infinite()
+    if variable == "gamma*eps":
+        if claim.gamma != "free" or claim.alpha in (None, "dd") or mentions(claim.alpha or "", "gamma"):
+            raise Rejected(step, "gamma is not what is left open")
+        alpha = least_alpha(claim, budget, step)
+        names |= {"alpha": Form.number(alpha), "gamma": far}
+        return Required((alpha, ZERO), (ZERO, Fraction(1)), _in_product(claim, names, budget, step))
+    if claim.alpha != "dd" or claim.gamma == "free":
+        raise Rejected(step, "alpha is not what is left open")
+    names |= {"alpha": far, "dd": far}
+    gamma = (ZERO, ZERO) if claim.gamma is None else _linear(claim.gamma, names, budget, step)
+    names["gamma"] = Form({key: {(0, ZERO): c} for key, c in zip(_LINEAR, gamma, strict=True) if c}, ONE)
+    return Required((ZERO, Fraction(1)), gamma, _in_product(claim, names, budget, step))
+
+
+#: The powers of a distance in base + rate·distance.
+_LINEAR = ((0, ZERO), (1, ZERO))
+
+
+def least_alpha(claim: Claim, budget: Budget, step: str) -> Fraction:
+    """The number that alpha is."""
+    # Whatever gamma and beta are.
+    alone = Claim(claim.alpha, "0", "0", claim.intervals, claim.constants)
+    alpha, _, _ = alone.terms({}, None, budget, step)
+    if alpha is None:
+        raise Rejected(step, "alpha is no number")
+    return alpha
+
+
+def _linear(expression: str, names: Mapping[str, Form], budget: Budget, step: str) -> tuple[Fraction, Fraction]:
+    """base and rate of an expression that is base + rate·distance, both at least 0."""
+    try:
+        form = evaluate(expression, names, budget, f"{step}, gamma")
+    except NotOneForm:
+        raise Rejected(step, "gamma is no multiple of the distance left open") from None
+    parts = [form.numerator.get(key, {}) for key in _LINEAR]
+    plain = form.denominator == ONE and not form.numerator.keys() - set(_LINEAR)
+    if not plain or any(part.keys() - {(0, ZERO)} for part in parts):
+        raise Rejected(step, "gamma is no multiple of the distance left open")
+    base, rate = (part.get((0, ZERO), ZERO) for part in parts)
+    if base < 0 or rate < 0:
+        raise Rejected(step, "gamma is negative")
+    return base, rate
+
+
+def _in_product(claim: Claim, names: Mapping[str, Form], budget: Budget, step: str) -> Least | None:
+    """beta as a function of distance·eps, the distance being the infinite one; None where it is not of this kind."""
+    if claim.beta is None:
+        raise Rejected(step, "there is no beta")
+    try:
+        parts = evaluate_least(claim.beta, names, budget, f"{step}, beta")
+    except NotOneForm:
+        return None
+    found = tuple(tuple(in_product(arm) for arm in part) for part in parts)
+    known = tuple(tuple((arm, ONE) for arm in part if arm is not None) for part in found)
+    return known if all(len(left) == len(right) for left, right in zip(known, found, strict=True)) else None
+
+
+def in_product(form: Form) -> Ring | None:
+    """g with form = g(A·eps) for the distance A: Σ c·(A·eps)^j·e^{r·A·eps} for g = Σ c·t^j·e^{r·t}."""
+    if form.denominator != ONE:
+        return None
+    total: Ring = {}
+    for (j, r), coefficient in form.numerator.items():
+        if coefficient.keys() != {(j, ZERO)}:
+            return None
+        total[j, r] = coefficient[j, ZERO]
+    return total
+
+
+def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> tuple[Interval, ...]:
+    """The values of the variable: eps of the claim, or its products with distances in (0, greatest] (None: all)."""
+    last = claim.intervals[-1]
+    if not wanted.is_open:
+        return claim.intervals
+    if greatest is None or wanted.gamma[1] > 0 == wanted.alpha[1] or last.upper is None:
+        return (Interval(ZERO, None, False, False),)
+    return (Interval(ZERO, last.upper * greatest, False, last.upper_closed),)
+
+
+# --- half-spaces and what they imply ----------------------------------------------------------------
+
+
+def read_halfspaces(value: object, step: str) -> list[Halfspace]:
+    """The half-spaces of a class."""
+    found = []
+    for number, item in enumerate(items(value, step, MOST_HALFSPACES)):
+        here = f"{step}, half-space {number}"
+        entry = record(item, here, ("form", "constant", "step"))
+        half = Halfspace(_form(entry["form"], here), rational(entry["constant"], here), rational(entry["step"], here))
+        if half.step < 0:
+            raise Rejected(here, "its step is negative")
+        found.append(half)
+    return found
+
+
+def _form(value: object, step: str) -> dict[int, Fraction]:
+    form: dict[int, Fraction] = {}
+    for item in items(value, step, MOST_INPUTS):
+        pair = items(item, step, 2)
+        if len(pair) != 2 or natural(pair[0], step) in form:
+            raise Rejected(step, "a form is a list of inputs, each once, with coefficients")
+        form[pair[0]] = rational(pair[1], step)
+    return form
+
+
+def combined(value: object, halfspaces: Sequence[Halfspace], budget: Budget, step: str) -> Halfspace:
+    """Σ weight·half-space for the stated weights, which are not negative: it holds wherever all of them do."""
+    form: dict[int, Fraction] = {}
+    constant = steps = ZERO
+    for item in items(value, step, MOST_HALFSPACES):
+        pair = items(item, step, 2)
+        if len(pair) != 2 or natural(pair[0], step) >= len(halfspaces):
+            raise Rejected(step, "it refers to a half-space that is not there")
+        half, weight = halfspaces[pair[0]], rational(pair[1], step)
+        if weight < 0:
+            raise Rejected(step, "a weight is negative")
+        budget.spend(1 + len(half.form), step)
+        for place, c in half.form.items():
+            form[place] = form.get(place, ZERO) + weight * c
+        constant += weight * half.constant
+        steps += weight * half.step
+    return Halfspace({place: c for place, c in form.items() if c}, constant, steps)
+
+
+def greatest_alpha(value: object, halfspaces: Sequence[Halfspace], budget: Budget, step: str) -> Fraction | None:
+    """The bound on alpha that the stated weights prove; None where none are stated."""
+    if value is None:
+        return None
+    total = combined(value, halfspaces, budget, step)
+    if total.form or total.step <= 0:
+        raise Rejected(step, "the weights do not bound alpha")
+    return total.constant / total.step
+
+
+@dataclass(frozen=True, slots=True)
+class SlackBound:
+    """form(u) + radius·gamma >= base + distance·slope on the class."""
+
+    base: Fraction
+    slope: Fraction
+
+
+def slack_bound(
+    value: object, halfspaces: Sequence[Halfspace], wanted: Required, budget: Budget, step: str
+) -> SlackBound:
+    """The stated bound of a slack, re-added from the weights."""
+    entry = record(value, step, ("form", "constant", "radius", "weights", "base", "slope"))
+    form = {place: c for place, c in _form(entry["form"], step).items() if c}
+    radius = natural(entry["radius"], step)
+    if radius > 1:
+        raise Rejected(step, "the radius is that of no ball")
+    total = combined(entry["weights"], halfspaces, budget, step)
+    if total.form != form:
+        raise Rejected(step, "the weighted sum of half-spaces is another form")
+    rest = rational(entry["constant"], step) - total.constant
+    base = rest + total.step * wanted.alpha[0] + radius * wanted.gamma[0]
+    slope = total.step * wanted.alpha[1] + radius * wanted.gamma[1]
+    if (base, slope) != (rational(entry["base"], step), rational(entry["slope"], step)):
+        raise Rejected(step, "the base and the slope are not those that the weights give")
+    return SlackBound(base, slope)
+
+
+# --- bounds -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """weight · Π measure, as a certificate has it; the weight, that of choices, is None for 1, and never negative.
+    `events` are those of the `measures`."""
+
+    weight: Closed | None
+    measures: tuple[int, ...]
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """constant + Σ shares, or constant - Σ shares."""
+
+    constant: Fraction
+    subtracted: bool
+    shares: tuple[Share, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """The numbered parts of a certificate: what probabilities are, and what was decided of them on which intervals."""
+
+    sums: Sequence[Sum]
+    betas: Sequence[Least | None]
+    decided: Sequence[tuple[Decided, tuple[Interval, ...]]]
+
+
+def check_bound(
+    value: object, stated: Sum, halfspaces: Sequence[Halfspace], wanted: Required, budget: Budget, step: str
+) -> None:
+    """That the probability of the answer is at least the sum for all inputs of the class: as one over ways to the
+    answer, or as 1 less one over the ways to all other answers."""
+    if stated.constant != (1 if stated.subtracted else 0):
+        raise Rejected(step, "it is neither a sum over ways to the answer nor 1 less one over all others")
+    for share, entry in _paired(value, stated.shares, step):
+        outputs = items(entry["outputs"], step)
+        if outputs and stated.subtracted:
+            raise Rejected(step, "other answers are told apart by finite outputs")
+        for item in outputs:
+            bound = slack_bound(item, halfspaces, wanted, budget, step)
+            if bound.base < 0 or bound.slope < 0:
+                raise Rejected(step, "an output is not within gamma of the answer")
+        _check_events(entry["events"], share.events, -1 if stated.subtracted else 1, halfspaces, wanted, budget, step)
+        _check_scaling(share, wanted, step)
+
+
+def _paired(value: object, shares: Sequence[Share], step: str) -> list[tuple[Share, Mapping[str, Any]]]:
+    stated = items(value, step)
+    if len(stated) != len(shares):
+        raise Rejected(step, f"there is evidence for {len(stated)} of {len(shares)} shares")
+    return [
+        (share, record(item, f"{step}, share {number}", ("outputs", "events")))
+        for number, (share, item) in enumerate(zip(shares, stated, strict=True))
+    ]
+
+
+def _check_events(
+    value: object,
+    events: Sequence[Event],
+    side: int,
+    halfspaces: Sequence[Halfspace],
+    wanted: Required,
+    budget: Budget,
+    step: str,
+) -> None:
+    """That each constraint of the events has the bound of its slack for a constant: of the slack where `side` is 1; -1:
+    the bounds are those of the slacks' negatives."""
+    stated = items(value, step)
+    if len(stated) != len(events):
+        raise Rejected(step, "the evidence is about another number of events")
+    for event, bounds in zip(events, stated, strict=True):
+        entries = items(bounds, step)
+        if len(entries) != len(event.constraints):
+            raise Rejected(step, "the evidence is about another number of constraints")
+        for constraint, item in zip(event.constraints, entries, strict=True):
+            bound = slack_bound(item, halfspaces, wanted, budget, step)
+            if wanted.is_open and bound.base < 0:
+                raise Rejected(step, "a slack is bounded the wrong way round where the distance is small")
+            if constraint.constant != side * (bound.slope if wanted.is_open else bound.base):
+                raise Rejected(step, "an event has another slack than the one that is bounded")
+
+
+def _check_scaling(share: Share, wanted: Required, step: str) -> None:
+    """That a share is a function of distance·eps alone, where a distance is open."""
+    if not wanted.is_open:
+        return
+    if share.weight is not None and not all(part.keys() <= {(0, ZERO)} for part in share.weight):
+        raise Rejected(step, "the weight of a choice depends on eps alone")
+    for event in share.events:
+        if any(noise.mean or noise.family is Family.DISCRETE_LAPLACE for noise in event.noises):
+            raise Rejected(step, "a noise does not scale with the distance")
+
+
+def variable_of(value: object, step: str) -> str:
+    """The variable of an obligation."""
+    name = text(value, step)
+    if name not in VARIABLES:
+        raise Rejected(step, "it is about another variable")
+    return name
+
+
+def same_least(left: Least, right: Least, budget: Budget, step: str) -> bool:
+    """Whether two betas are the same, argument by argument."""
+    return list(map(len, left)) == list(map(len, right)) and all(
+        equal_closed(one, other, budget, step)
+        for ours, theirs in zip(left, right, strict=True)
+        for one, other in zip(ours, theirs, strict=True)
+    )

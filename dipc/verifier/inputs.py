@@ -1,0 +1,303 @@
+"""Certificates about every real input, and every number of queries: schema `dipc.certificate.inputs/1`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.claims import Claim, Interval, Least
+from dipc.verifier.classes import (
+    Halfspace,
+    Share,
+    Stated,
+    Sum,
+    check_bound,
+    greatest_alpha,
+    intervals_of,
+    least_alpha,
+    read_halfspaces,
+    required,
+    same_least,
+    variable_of,
+)
+from dipc.verifier.decided import VERDICTS, Context, Decided, Positive, check_obligation, index
+from dipc.verifier.events import Event, read_event
+from dipc.verifier.measure import Allowance, NotReplayed, replay_measure
+from dipc.verifier.numbers import check_numbers, constants_of
+from dipc.verifier.reading import items, optional_text, rational, record, text
+from dipc.verifier.rejection import Rejected
+from dipc.verifier.ring import ONE, Closed, add_closed, constant, equal_closed, multiply_closed, read_closed, times
+
+SCHEMA = "dipc.certificate.inputs/1"
+
+#: What no such certificate shows.
+TRUSTED = (
+    "that these classes are all real inputs, each with its answer, its half-spaces and, where it is stated, its dd",
+    "that the shares of a bound are the program's ways to an answer, with these slacks and weights of choices",
+)
+
+#: What is trusted besides where an input refutes the claim.
+WITNESSED = "that the refuting inputs have these answers, dd and probabilities"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What follows from the classes: verdicts by class, those stated without a proof, and what was taken on trust."""
+
+    verdict: str
+    counts: dict[str, int]
+    open_classes: tuple[tuple[int, str], ...]
+    obligations: Sequence[Decided]
+    trusted: tuple[str, ...]
+    derived: str | None
+
+
+def check_inputs(
+    data: Mapping[str, Any],
+    constants: Mapping[str, Fraction],
+    betas: Sequence[Least | None],
+    positive: Positive,
+    budget: Budget,
+) -> Found:
+    """The parts of a document after those that all certificates have. Raises Rejected."""
+    measures, events = _measures(data["measures"], budget)
+    values, sums = _probabilities(data["probabilities"], measures, events, positive, budget)
+    whole = Claim.read(data["claim"], constants)
+    context = Context(values, betas, whole.intervals, positive, ())
+    decided = [
+        _obligation(item, context, budget, f"obligation {number}")
+        for number, item in enumerate(items(data["obligations"], "obligations"))
+    ]
+    stated = Stated(sums, betas, decided)
+    counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
+    open_classes: list[tuple[int, str]] = []
+    singly: dict[int, str] = {}
+    trusted = [*TRUSTED]
+    verdicts: list[str] = []
+    parameter = None if data["numbers"] is None else _parameter(data["numbers"])
+    for case_number, item in enumerate(items(data["cases"], "cases"), start=1):
+        step = f"case {case_number}"
+        case = record(item, step, ("constants", "classes"))
+        number = constants_of(_object(case["constants"]), parameter, step)
+        claim = whole if number is None else _at(whole, parameter, number)
+        own = []
+        for entry in items(case["classes"], step):
+            counts["rows"] += 1
+            verdict, missing = _Class(claim, stated, budget, f"class {counts['rows']}").check(entry)
+            if verdict == "inaccurate" and missing is None:
+                trusted.append(WITNESSED)
+            counts[verdict] += 1
+            own.append(verdict)
+            if missing is not None and verdict != "undecided":
+                open_classes.append((counts["rows"], missing))
+        if not own or (number is not None and number in singly) or (number is None and case_number > 1):
+            raise Rejected(step, "it has no classes, or is there twice")
+        verdicts += own
+        if number is not None:
+            singly[number] = _worst(own)
+    if parameter is not None:
+        verdict, missing, words = check_numbers(data["numbers"], whole, stated, singly, budget)
+        counts["rows"] += 1
+        counts[verdict] += 1
+        verdicts.append(verdict)
+        trusted += words
+        if missing is not None and verdict != "undecided":
+            open_classes.append((counts["rows"], missing))
+    if not verdicts:
+        raise Rejected("cases", "there are none")
+    verdict = _worst(verdicts)
+    reasons = Counter(found.reason for found in measures if isinstance(found, NotReplayed))
+    trusted += [f"{count} of the {len(measures)} measures: {reason}" for reason, count in sorted(reasons.items())]
+    replayed = sum(not isinstance(found, NotReplayed) for found in measures)
+    derived = f"{replayed} of {len(measures)} measures integrated anew" if measures else None
+    return Found(
+        verdict, counts, tuple(open_classes), [found for found, _ in decided], tuple(dict.fromkeys(trusted)), derived
+    )
+
+
+def _parameter(value: object) -> str:
+    return text(_object(value).get("parameter"), "numbers")
+
+
+def _at(claim: Claim, parameter: str | None, number: int) -> Claim:
+    """The claim for one number of queries."""
+    assert parameter is not None
+    constants = {**claim.constants, parameter: Fraction(number)}
+    return Claim(claim.alpha, claim.beta, claim.gamma, claim.intervals, constants)
+
+
+def _worst(verdicts: Sequence[str]) -> str:
+    for verdict in ("inaccurate", "undecided"):
+        if verdict in verdicts:
+            return verdict
+    return "accurate"
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise Rejected("constants", "it is no object")
+    return value
+
+
+# --- what classes refer to --------------------------------------------------------------------------
+
+
+def _measures(value: object, budget: Budget) -> tuple[list[Any], list[Event]]:
+    allowance = Allowance()
+    replayed = []
+    events = []
+    for number, item in enumerate(items(value, "measures")):
+        step = f"measure {number}"
+        replayed.append(replay_measure(item, budget, allowance, step))
+        events.append(read_event(item["noises"], item["constraints"], step))
+    return replayed, events
+
+
+def _probabilities(
+    value: object, measures: Sequence[Any], events: Sequence[Event], positive: Positive, budget: Budget
+) -> tuple[list[Closed], list[Sum]]:
+    """Each value multiplied out."""
+    values, sums = [], []
+    for number, item in enumerate(items(value, "probabilities")):
+        step = f"probability {number}"
+        entry = record(item, step, ("value", "constant", "subtracted", "shares"))
+        stated = read_closed(entry["value"], step)
+        positive.open(stated[1], step)
+        subtracted = entry["subtracted"]
+        if not isinstance(subtracted, bool):
+            raise Rejected(step, "`subtracted` is true or false")
+        own = rational(entry["constant"], step)
+        total: Closed = constant(own), ONE
+        shares = []
+        for share in items(entry["shares"], step):
+            pair = items(share, step, 2)
+            if len(pair) != 2:
+                raise Rejected(step, "a share is a weight and a list of measures")
+            weight = None if pair[0] is None else read_closed(pair[0], step)
+            if weight is not None:
+                positive.open(weight[1], step)
+            part: Closed = (ONE, ONE) if weight is None else weight
+            places = [index(place, measures, step) for place in items(pair[1], step)]
+            for place in places:
+                part = multiply_closed(part, measures[place].value, budget, step)
+            total = add_closed(total, (times(part[0], -1), part[1]) if subtracted else part, budget, step)
+            shares.append(Share(weight, tuple(places), tuple([events[place] for place in places])))
+        if not equal_closed(total, stated, budget, step):
+            raise Rejected(step, "it is not the sum of its shares")
+        values.append(stated)
+        sums.append(Sum(own, subtracted, tuple(shares)))
+    return values, sums
+
+
+def _obligation(item: object, context: Context, budget: Budget, step: str) -> tuple[Decided, tuple[Interval, ...]]:
+    """An obligation with intervals of its own."""
+    if not isinstance(item, dict) or "intervals" not in item:
+        raise Rejected(step, "it says not for which intervals it is")
+    own = tuple(Interval.read(found, step) for found in items(item["intervals"], step))
+    if not own:
+        raise Rejected(step, "it is about no interval")
+    entry = {name: value for name, value in item.items() if name != "intervals"}
+    return check_obligation(entry, replace(context, intervals=own), budget, step), own
+
+
+# --- classes ----------------------------------------------------------------------------------------
+
+_CLASS = ("answer", "where", "halfspaces", "verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """Checks one class under the claim."""
+
+    claim: Claim
+    stated: Stated
+    budget: Budget
+    step: str
+
+    def check(self, value: object) -> tuple[str, str | None]:
+        """The verdict, and why it is not certified."""
+        entry = record(value, self.step, _CLASS, ("required", "witness", "reason", "empty", "open"))
+        for words in (entry["where"], list(_object(entry["answer"]).values())):
+            for item in items(words, self.step):
+                text(item, self.step)
+        verdict = entry["verdict"]
+        if verdict not in VERDICTS:
+            raise Rejected(self.step, f"the verdict is not one of {', '.join(VERDICTS)}")
+        kinds = [name for name in ("required", "witness", "reason", "empty", "open") if name in entry]
+        if len(kinds) != 1:
+            raise Rejected(self.step, "it has one kind of evidence")
+        halfspaces = read_halfspaces(entry["halfspaces"], self.step)
+        wanted = {"required": "accurate", "empty": "accurate", "witness": "inaccurate", "reason": "undecided"}
+        if wanted.get(kinds[0], verdict) != verdict:
+            raise Rejected(self.step, f"its evidence is not that of the verdict {verdict}")
+        match kinds[0]:
+            case "open":
+                if verdict == "undecided":
+                    raise Rejected(self.step, "a reason is given for the verdict undecided")
+                return verdict, text(entry["open"], self.step)
+            case "reason":
+                text(entry["reason"], self.step)
+                return verdict, None
+            case "empty":
+                return verdict, self._empty(entry["empty"], halfspaces)
+            case "witness":
+                return verdict, self._witness(entry["witness"])
+            case _:
+                return verdict, self._proved(entry["required"], halfspaces)
+
+    def _empty(self, value: object, halfspaces: Sequence[Halfspace]) -> None:
+        """No input of the class is as far from other answers as the claim's alpha."""
+        greatest = greatest_alpha(value, halfspaces, self.budget, self.step)
+        least = Fraction(0)
+        if self.claim.alpha != "dd":
+            least = least_alpha(self.claim, self.budget, self.step)
+        if greatest is None or greatest >= least:
+            raise Rejected(self.step, "the class is not shown to be empty")
+
+    def _witness(self, value: object) -> str | None:
+        """An input that refutes the claim, with its answer and dd: the row of a table."""
+        step = f"{self.step}, witness"
+        entry = record(value, step, ("input", "output", "dd", "obligation"), ("gamma",))
+        for side in ("input", "output"):
+            for cell in _object(entry[side]).values():
+                text(cell, step)
+        own = {} if "gamma" not in entry else {"gamma": text(entry["gamma"], step)}
+        if ("gamma" in entry) is not (self.claim.gamma == "free"):
+            raise Rejected(step, "it has a gamma of its own exactly where gamma is left open")
+        dd = text(entry["dd"], step)
+        alpha, _, beta = self.claim.terms(own, dd, self.budget, step)
+        if alpha is not None and dd != "inf" and rational(dd, step) < alpha:
+            raise Rejected(step, "nothing is claimed there: dd is less than alpha")
+        decided, intervals = self._decided(entry["obligation"], step)
+        if intervals != self.claim.intervals:
+            raise Rejected(step, "its obligation is about other eps than the claim")
+        return self._same(decided, beta, "inaccurate", step)
+
+    def _proved(self, value: object, halfspaces: Sequence[Halfspace]) -> str | None:
+        """The bound of the class, and that it is enough."""
+        step = self.step
+        entry = record(value, step, ("variable", "dd", "greatest", "shares", "obligation"))
+        dd = optional_text(entry["dd"], step)
+        wanted = required(self.claim, variable_of(entry["variable"], step), dd, self.budget, step)
+        greatest = greatest_alpha(entry["greatest"], halfspaces, self.budget, step)
+        decided, intervals = self._decided(entry["obligation"], step)
+        if intervals != intervals_of(self.claim, wanted, greatest):
+            raise Rejected(step, "its obligation is about other values than the claim")
+        check_bound(entry["shares"], self.stated.sums[decided.probability], halfspaces, wanted, self.budget, step)
+        return self._same(decided, wanted.beta, "accurate", step)
+
+    def _decided(self, value: object, step: str) -> tuple[Decided, tuple[Interval, ...]]:
+        return self.stated.decided[index(value, self.stated.decided, step)]
+
+    def _same(self, decided: Decided, beta: Least | None, verdict: str, step: str) -> str | None:
+        """That the obligation is about this beta, with this verdict; why it is not certified."""
+        if decided.verdict != verdict:
+            raise Rejected(step, f"its obligation is {decided.verdict}, not {verdict}")
+        stated = self.stated.betas[decided.beta]
+        if stated is not None and (beta is None or not same_least(stated, beta, self.budget, step)):
+            raise Rejected(step, "its beta is not what is claimed")
+        return decided.open
