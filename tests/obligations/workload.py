@@ -13,9 +13,9 @@ import dipc
 from dipc.measure.bound import Bound
 from dipc.obligations.cache import Cache
 from dipc.obligations.engine import Question
-from dipc.obligations.executors.executor import Executor, Finished
+from dipc.obligations.executors.executor import Executor
 from dipc.obligations.executors.in_turn import InTurn
-from dipc.obligations.executors.task import Done, Task
+from dipc.obligations.executors.task import Task
 from dipc.obligations.memory import Memory
 from dipc.obligations.shared_engine import SharedEngine
 from dipc.report.json import write_json
@@ -133,6 +133,3 @@ def check_with(
         return answer(question(program, table, **options), engine)
     finally:
         executor.close()
-
-
-__all__ = ["Counting", "Done", "Finished"]
