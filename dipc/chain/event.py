@@ -16,7 +16,8 @@ from dipc.chain.component import Balls, Bound, ComponentTemplate, components
 from dipc.chain.constraints import Constraint
 from dipc.chain.irredundant import irredundant
 from dipc.chain.nonnegative import nonnegative
-from dipc.lang.core import CoreProgram, RealType
+from dipc.lang.core import RealType
+from dipc.lang.core_program import CoreProgram
 
 _NO_BALLS: Balls = {}
 

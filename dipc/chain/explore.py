@@ -21,7 +21,8 @@ from dipc.chain.trap import recurrent_comparison, trapped, trapped_fault
 from dipc.chain.unite import Dominators, united
 from dipc.chain.unite_guards import GuardUniter, alike_in_values
 from dipc.lang.ast import Role
-from dipc.lang.core import CoreProgram, Slot, Value
+from dipc.lang.core import Slot, Value
+from dipc.lang.core_program import CoreProgram
 
 if TYPE_CHECKING:
     import networkx as nx

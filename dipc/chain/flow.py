@@ -20,7 +20,6 @@ from dipc.lang.core import (
     Branch,
     BranchComparison,
     Const,
-    CoreProgram,
     DomExpr,
     DomType,
     Exit,
@@ -36,6 +35,7 @@ from dipc.lang.core import (
     Target,
     Value,
 )
+from dipc.lang.core_program import CoreProgram
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from dipc.chain.edge import Choice, Comparison, Deterministic, Edge
 from dipc.chain.state import State
 from dipc.chain.text import comparison_text, value_text
-from dipc.lang.core import CoreProgram, Value
+from dipc.lang.core import Value
+from dipc.lang.core_program import CoreProgram
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -12,7 +12,8 @@ from dipc.chain.component import Bound, components
 from dipc.chain.edge import Choice, ChoiceWeight, Comparison
 from dipc.chain.state import Mark, State
 from dipc.chain.text import affine_text, comparison_text, value_text
-from dipc.lang.core import Branch, BranchComparison, CoreProgram
+from dipc.lang.core import Branch, BranchComparison
+from dipc.lang.core_program import CoreProgram
 from dipc.measure.event import Event
 
 

@@ -24,7 +24,7 @@ from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Excerpt, Source
 from dipc.lang.ast import Binary, Call, ClaimField, Expr, Name, Unary
-from dipc.lang.core import CoreProgram
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.parser import parse_interval
 from dipc.sign.divisors import sign_throughout
 from dipc.sign.interval import Interval

@@ -11,7 +11,8 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.names import listing, nearest
 from dipc.diagnostics.source import Source, Span
-from dipc.lang.core import BoolType, CoreProgram, DomType, IntType, RealType, Slot, Value
+from dipc.lang.core import BoolType, DomType, IntType, RealType, Slot, Value
+from dipc.lang.core_program import CoreProgram
 from dipc.tables.cells import BadCell, Cell, CellPool, slot_reader, value_text
 
 _CODE = "E0806"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dipc.exits.program import Program
-    from dipc.lang.core import CoreProgram
+    from dipc.lang.core_program import CoreProgram
     from dipc.report.text import Statement
     from dipc.tables.table import Table
 

@@ -12,7 +12,8 @@ from dipc.algebra.quotient import Closed
 from dipc.chain.edge import ExpressionWeight
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.weights import Weights, numerator_of
-from dipc.lang.core import CoreProgram, SampleChoice
+from dipc.lang.core import SampleChoice
+from dipc.lang.core_program import CoreProgram
 from dipc.sign import Interval, SignLimits, isolate_roots
 from dipc.sign.root_text import number_text, place_text, refined
 

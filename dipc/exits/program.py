@@ -19,7 +19,8 @@ from dipc.exits.choices import Choices, check_choices
 from dipc.exits.near_answers import NearProbabilities
 from dipc.exits.probability import Limits, Probabilities
 from dipc.exits.reaching import exit_weights
-from dipc.lang.core import BoolType, CoreProgram, DomType, Slot, Value
+from dipc.lang.core import BoolType, DomType, Slot, Value
+from dipc.lang.core_program import CoreProgram
 from dipc.measure.measure import Measurer
 from dipc.metric.nearness import Nearness
 from dipc.tables.assignment import input_cells, output_cells

@@ -22,7 +22,8 @@ from dipc.ideal.linear import Arithmetic
 from dipc.ideal.metric import Metric
 from dipc.ideal.nearest import InputSet
 from dipc.ideal.undefined import undefined
-from dipc.lang.core import CoreProgram, IntType, Value
+from dipc.lang.core import IntType, Value
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.lower import lower_ideal
 from dipc.lang.parser import parse
 from dipc.tables.cells import Cell, CellPool

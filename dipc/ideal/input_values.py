@@ -10,7 +10,8 @@ from dipc.algebra.rationals import NotExact, parse_rational
 from dipc.diagnostics.names import nearest
 from dipc.diagnostics.source import Source, Span
 from dipc.ideal.input_items import inner
-from dipc.lang.core import CoreProgram, DomType, IntType, RealType, Slot, Value
+from dipc.lang.core import DomType, IntType, RealType, Slot, Value
+from dipc.lang.core_program import CoreProgram
 from dipc.tables.cells import BadCell, CellPool, slot_reader
 
 #: The most values of one input.

@@ -22,7 +22,8 @@ from dipc.diagnostics.source import Source, Span
 from dipc.exits.program import Program
 from dipc.ideal.input_items import Item, items
 from dipc.ideal.input_values import BadValues, value_set
-from dipc.lang.core import CoreProgram, Slot, Value
+from dipc.lang.core import Slot, Value
+from dipc.lang.core_program import CoreProgram
 from dipc.tables.table import Table, read_table
 
 _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")

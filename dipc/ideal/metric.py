@@ -8,7 +8,8 @@ from dipc.chain.affine import Affine
 from dipc.chain.answers import Answer, same_value
 from dipc.ideal.norm import Norm
 from dipc.lang.ast import CompareOp
-from dipc.lang.core import CoreProgram, IntType
+from dipc.lang.core import IntType
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.metric import CoreMetric
 from dipc.metric.formula import Formula, Whole, compared, every, opposite, some
 from dipc.metric.nearness import joined, output_positions

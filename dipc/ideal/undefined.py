@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from dipc.chain.text import value_text
 from dipc.diagnostics.diagnostic import Diagnostic
-from dipc.lang.core import CoreProgram, Value
+from dipc.lang.core import Value
+from dipc.lang.core_program import CoreProgram
 
 
 def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | Sequence[Value]) -> Diagnostic:

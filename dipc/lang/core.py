@@ -1,4 +1,4 @@
-"""The typed program: what the syntax room hands to the chain.
+"""What a typed program is made of: types, slots, expressions and instructions.
 
 Constants are substituted, domains enumerated, arrays flattened to slots, `for` unrolled, conditions compiled to
 jumps. A program is a list of labelled instructions (the paper's "finite sequence of labelled statements",
@@ -11,16 +11,12 @@ DOM and bool expressions (`DomExpr`) have concrete values in every state of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from dipc.diagnostics.source import Source, Span
-from dipc.lang.ast import ClaimDecl, CompareOp, Expr, IdealDecl, Role
-
-if TYPE_CHECKING:
-    from dipc.lang.metric import CoreMetric
+from dipc.diagnostics.source import Span
+from dipc.lang.ast import CompareOp, Expr, Role
 
 #: A DOM or bool value: an exact rational, an enumerated name, or a truth value.
 Value = Fraction | str | bool
@@ -265,23 +261,3 @@ Instruction = (
     | Jump
     | Exit
 )
-
-
-@dataclass(frozen=True)
-class CoreProgram:
-    """A typed program. `inputs` and `outputs` index `slots`, in declaration order (arrays by increasing index);
-    `loops` are the spans of `while` statements, by the label of their condition (empty: loop-free); `domains` are the
-    named ones."""
-
-    name: str
-    source: Source
-    constants: dict[str, Fraction]
-    slots: tuple[Slot, ...]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    instructions: tuple[Instruction, ...]
-    loops: dict[int, Span]
-    claim: ClaimDecl | None
-    ideal: IdealDecl | None
-    domains: dict[str, DomType] = field(default_factory=dict)
-    metric: CoreMetric | None = None

@@ -10,7 +10,6 @@ from dipc.lang.core import (
     AssignDom,
     Branch,
     BranchComparison,
-    CoreProgram,
     Exit,
     Family,
     Instruction,
@@ -20,6 +19,7 @@ from dipc.lang.core import (
     SampleNoise,
     Target,
 )
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.display import show_affine, show_expression, show_multiple, show_value
 from dipc.lang.printer import print_expression
 

@@ -11,7 +11,8 @@ from dipc.lang.assigned import report_unassigned
 from dipc.lang.claims import check_claims
 from dipc.lang.codes import Code
 from dipc.lang.constants import compute_constants, register
-from dipc.lang.core import CoreProgram, Instruction
+from dipc.lang.core import Instruction
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.domains import declare_domains
 from dipc.lang.expressions import Elaborator
 from dipc.lang.findings import Findings

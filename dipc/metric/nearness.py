@@ -21,7 +21,8 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.chain.text import value_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.lang import metric as syntax
-from dipc.lang.core import CoreProgram, Value
+from dipc.lang.core import Value
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.metric import CoreMetric, Gap
 from dipc.metric.formula import Formula, Whole, evaluated, every
 from dipc.tables.cells import Cell, CellPool

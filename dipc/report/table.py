@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from typing import TextIO
 
-from dipc.lang.core import CoreProgram
+from dipc.lang.core_program import CoreProgram
 from dipc.tables.table import CLAIM_COLUMNS, Table
 
 

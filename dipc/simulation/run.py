@@ -11,7 +11,8 @@ import numpy as np
 
 from dipc.lang import ast
 from dipc.lang.ast import CompareOp
-from dipc.lang.core import CoreProgram, SampleNoise, Value
+from dipc.lang.core import SampleNoise, Value
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.parser import parse
 from dipc.simulation.batch import Batch
 from dipc.simulation.columns import Mask, Positions, apply, constant, joined, truth_mask

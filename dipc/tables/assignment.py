@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.names import listing, nearest
-from dipc.lang.core import CoreProgram, Slot
+from dipc.lang.core import Slot
+from dipc.lang.core_program import CoreProgram
 from dipc.tables.cells import BadCell, Cell, CellPool, slot_reader
 from dipc.tables.python_source import cell_text
 

@@ -10,7 +10,8 @@ from typing import Protocol, cast
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.names import listing, nearest
 from dipc.diagnostics.source import Excerpt
-from dipc.lang.core import CoreProgram, Slot
+from dipc.lang.core import Slot
+from dipc.lang.core_program import CoreProgram
 from dipc.tables.cells import BadCell, Cell, CellPool, Column, Read, beta_reader, claim_reader, slot_reader
 from dipc.tables.csv_source import CsvSource
 from dipc.tables.packed import PackedRows, Row

@@ -25,7 +25,6 @@ from dipc.lang.core import (
     Branch,
     BranchComparison,
     Const,
-    CoreProgram,
     DomOp,
     DomType,
     Exit,
@@ -40,6 +39,7 @@ from dipc.lang.core import (
     Slot,
     Target,
 )
+from dipc.lang.core_program import CoreProgram
 
 HERE = Span(0, 0)
 BOOL = BoolType()

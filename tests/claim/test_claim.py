@@ -17,7 +17,7 @@ from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source
-from dipc.lang.core import CoreProgram
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.lower import lower
 from dipc.lang.parser import parse
 from dipc.sign.piecewise import PiecewiseForm

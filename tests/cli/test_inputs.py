@@ -7,7 +7,7 @@ import pytest
 import dipc
 from dipc.cli.inputs import parse_input, parse_output
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.lang.core import CoreProgram
+from dipc.lang.core_program import CoreProgram
 
 PROGRAM = """
 program p;

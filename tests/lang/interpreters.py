@@ -21,7 +21,6 @@ from dipc.lang.core import (
     Branch,
     BranchComparison,
     Const,
-    CoreProgram,
     DomExpr,
     DomType,
     Exit,
@@ -34,6 +33,7 @@ from dipc.lang.core import (
     Target,
     Value,
 )
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.values import evaluate
 
 STEPS = 300

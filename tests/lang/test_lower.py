@@ -19,7 +19,6 @@ from dipc.lang.core import (
     Branch,
     BranchComparison,
     Const,
-    CoreProgram,
     DomType,
     Exit,
     IntType,
@@ -29,6 +28,7 @@ from dipc.lang.core import (
     SampleChoice,
     SampleNoise,
 )
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.listing import listing
 from dipc.lang.lower import lower, lower_ideal
 from dipc.lang.parser import parse

@@ -8,7 +8,7 @@ from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.render import render
 from dipc.diagnostics.source import Source, Span
 from dipc.lang import ast
-from dipc.lang.core import CoreProgram
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.lower import lower
 from dipc.lang.metric import CoreMetric, Gap, Place
 from dipc.lang.parser import parse

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source
-from dipc.lang.core import CoreProgram
+from dipc.lang.core_program import CoreProgram
 from dipc.lang.lower import lower
 from dipc.lang.parser import parse
 from dipc.tables.csv_source import cell_spans

@@ -9,7 +9,8 @@ from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint
 from dipc.chain.text import affine_text, comparison_text
 from dipc.ideal.ideal import Region
-from dipc.lang.core import CoreProgram, Value
+from dipc.lang.core import Value
+from dipc.lang.core_program import CoreProgram
 from dipc.sources.every_input.corner import Corner
 from dipc.sources.every_input.halfspaces import Moving
 from dipc.tables.cells import value_text

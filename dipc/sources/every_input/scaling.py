@@ -19,7 +19,7 @@ from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.lang.ast import Name
-from dipc.lang.core import CoreProgram
+from dipc.lang.core_program import CoreProgram
 from dipc.sign import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.sources.free_gamma import is_free

@@ -12,7 +12,7 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.ideal.ideal import Ideal, Region
 from dipc.lang.ast import CompareOp
-from dipc.lang.core import CoreProgram
+from dipc.lang.core_program import CoreProgram
 from dipc.metric.formula import Every, Formula, Some
 from dipc.sources.every_input.walls import Metric, Way
 

@@ -24,7 +24,8 @@ from dipc.chain.entailment import contradict
 from dipc.chain.state import Mark, State
 from dipc.chain.symbolic import is_symbolic
 from dipc.ideal.ideal import Ideal, Region
-from dipc.lang.core import CoreProgram, RealType, Type
+from dipc.lang.core import RealType, Type
+from dipc.lang.core_program import CoreProgram
 from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.every_input.walls import Metric, walls

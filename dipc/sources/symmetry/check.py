@@ -11,7 +11,8 @@ from dipc.claim.theorem import Theorem
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.ideal.inputs import FiniteInputs, default_inputs, parse_inputs
-from dipc.lang.core import BoolType, CoreProgram, DomType, Value
+from dipc.lang.core import BoolType, DomType, Value
+from dipc.lang.core_program import CoreProgram
 from dipc.sources.report import Report
 from dipc.tables.cells import INFINITY, CellPool
 from dipc.tables.table import Row, Table
