@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dipc.algebra.closed_form import ClosedForm
-    from dipc.algebra.limits import Undecided
+    from dipc.algebra.limits import Limits, Undecided
     from dipc.certificate.write import certify
     from dipc.diagnostics.diagnostic import DiagnosticError
     from dipc.exits.load import load
-    from dipc.exits.probability import Limits
     from dipc.exits.program import Outcome, Program
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
@@ -77,7 +76,7 @@ _HOME = {
     "Counterexample": "dipc.obligations.verdict",
     "DiagnosticError": "dipc.diagnostics.diagnostic",
     "Interrupted": "dipc.sources.report",
-    "Limits": "dipc.exits.probability",
+    "Limits": "dipc.algebra.limits",
     "Outcome": "dipc.exits.program",
     "Program": "dipc.exits.program",
     "Rejected": "dipc.verifier.rejection",

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING, TypeVar
 
-from dipc.algebra.effort import Meter, TermLimit
+from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed, Quotient
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def absorption_weights(
     edges: Mapping[S, Iterable[tuple[S, Closed]]],
     start: S,
     exits: frozenset[S],
-    limit: TermLimit | None = None,
+    limit: Limits | None = None,
     ignored: frozenset[S] = frozenset(),
 ) -> dict[S, Closed]:
     """For each exit that can be reached, the total weight of all paths from `start` to it, exactly; without those of
@@ -78,7 +79,7 @@ def absorption_weights(
     """
     import networkx as nx
 
-    arithmetic = _Arithmetic(Meter(limit or TermLimit()))
+    arithmetic = _Arithmetic(Meter(limit or Limits()))
     graph: nx.DiGraph[S] = nx.DiGraph()
     graph.add_node(start)
     stack, seen = [start], {start}

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 
 _WORD = 64
 
 
-@dataclass(frozen=True, slots=True)
-class TermLimit:
-    """When the expansion of one function is given up.
-
-    `terms` bounds its terms (a term whose coefficient or exponents are long counts for several), `steps` the
-    multiplications of machine words that it takes, a hundred million or so in a second.
-    """
-
-    terms: int = 1_500_000
-    steps: int = 1_500_000_000
-
-
 @dataclass(slots=True)
 class Meter:
-    """Counts the work on one function. Every method raises LimitReached past the limit, before the work if it can."""
+    """Counts the work on one function, against the limits `terms` and `steps`.
 
-    limit: TermLimit
+    A term whose coefficient or exponents are long counts for several; a step is a multiplication of machine words, of
+    which a second has a hundred million or so. Every method raises LimitReached past the limit, before the work if it
+    can.
+    """
+
+    limits: Limits
     steps: int = 0
 
     def product(self, left: int, right: int, left_bits: int, right_bits: int) -> None:
@@ -43,21 +36,20 @@ class Meter:
 
     def size(self, terms: int) -> None:
         """Look at the size of a function."""
-        if terms > self.limit.terms:
+        if terms > self.limits.terms:
             raise self._too_many_terms()
 
     def spend(self, steps: int) -> None:
         """Count so many steps."""
         self.steps += steps
-        if self.steps > self.limit.steps:
+        if self.steps > self.limits.steps:
             raise LimitReached(
                 "steps",
-                f"the closed form takes more than {self.limit.steps} elementary steps (limit `steps`);"
-                " its expansion was stopped",
+                f"the closed form takes more than {self.limits.steps} elementary steps; its expansion was stopped",
             )
 
     def _too_many_terms(self) -> LimitReached:
         return LimitReached(
             "terms",
-            f"the closed form has more than {self.limit.terms} terms (limit `terms`); its expansion was stopped",
+            f"the closed form has more than {self.limits.terms} terms; its expansion was stopped",
         )

@@ -246,7 +246,7 @@ class ExpPoly:
         (left, _), (right, _), unit = self._aligned(other)
         degree, larger = sorted((int(left.degrees()[1]), int(right.degrees()[1])))
         if degree > _MOST_DEGREE or (degree and larger > _MOST_DENSE_DEGREE):
-            raise LimitReached("degree", f"a common divisor of functions of degree {larger} was asked for")
+            raise LimitReached(None, f"a common divisor of functions of degree {larger} was asked for")
         return ExpPoly(left.gcd(right), 0, unit)
 
     @property

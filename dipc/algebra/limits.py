@@ -1,6 +1,47 @@
-"""Why an exact answer was not given. Never caught to be replaced by an approximation."""
+"""When exact work is given up, and how that is said. Never caught to be replaced by an approximation."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+
+def _limit(most: int, bounds: str) -> int:
+    """A field of Limits with its default and what it bounds."""
+    value: int = field(default=most, metadata={"bounds": bounds})
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much work an answer may take: deterministic, so that a verdict does not depend on the machine.
+
+    Past one of them the work stops with LimitReached, and what was asked is undecided; `--limit NAME=N` sets each.
+    """
+
+    states: int = _limit(100_000, "states of the Markov chain")
+    values: int = _limit(40_000_000, "values that its states hold together")
+    terms: int = _limit(1_500_000, "terms of one closed form")
+    integrand: int = _limit(100_000, "terms of one integrand or summand on the way to it")
+    steps: int = _limit(1_500_000_000, "elementary steps that its expansion takes")
+    trees: int = _limit(5_000, "orderings that one event is split into")
+    cells: int = _limit(60_000, "cells that the constraints of one event are split into")
+    classes: int = _limit(1_000, "residue classes that one event over integers is split into")
+    intervals: int = _limit(20_000, "subdivisions of the interval of eps")
+    bits: int = _limit(32_000, "bits of the numbers that decide a sign")
+    degree: int = _limit(20_000, "degree of a polynomial that is split into square-free parts")
+    power: int = _limit(500, "power of eps in a function whose sign is decided")
+    order: int = _limit(20_000, "Taylor coefficients that may vanish at 0")
+    monomials: int = _limit(2_000_000, "products of terms compared to put functions in order")
+    rows: int = _limit(1_000_000, "inputs that are enumerated for one table")
+    combinations: int = _limit(1_000_000, "combinations of finite inputs that one input is compared with")
+    parts: int = _limit(20_000, "convex sets of inputs that are searched for the nearest other answer")
+    answers: int = _limit(20_000, "answers whose distances are looked up one by one")
+    cases: int = _limit(10_000, "combinations of finite inputs where every real input is asked about")
+    pieces: int = _limit(500, "pieces that comparisons of inputs cut one class of inputs into")
+
+
+#: What each limit bounds, by its name.
+LIMIT_NAMES: dict[str, str] = {each.name: each.metadata["bounds"] for each in fields(Limits)}
 
 
 class Undecided(Exception):
@@ -12,11 +53,17 @@ class Undecided(Exception):
 
 
 class LimitReached(Undecided):
-    """A resource limit stopped the computation; `limit` is its name."""
+    """More work was needed than is allowed. `limit` names the field of Limits that would have to be larger, and the
+    reason ends with it; it is None where the bound is fixed, such as that of numbers which can be written out."""
 
-    def __init__(self, limit: str, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, limit: str | None, what: str) -> None:
+        assert limit is None or limit in LIMIT_NAMES, limit
+        super().__init__(what if limit is None else f"{what} (limit `{limit}`)")
         self.limit = limit
+        self.what = what
+
+    def __reduce__(self) -> tuple[type[LimitReached], tuple[str | None, str]]:
+        return type(self), (self.limit, self.what)
 
 
 class OutsideFragment(Undecided):

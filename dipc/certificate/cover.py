@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Closed, Quotient
-from dipc.sign import Decision, Holds, Interval, Root, SignLimits, decide_nonnegative, refine, sign_chart
+from dipc.sign import Decision, Holds, Interval, Root, decide_nonnegative, refine, sign_chart
 
 #: How often roots are refined until the cells meet, and by how much.
 _ROUNDS = 4
@@ -21,7 +21,7 @@ Cell = tuple[int, Interval, Decision | None]
 _End = Fraction | None
 
 
-def cover(functions: Sequence[Closed], interval: Interval, limits: SignLimits) -> list[Cell]:
+def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> list[Cell]:
     """Cells one after the other from end to end of the interval, on each of which one of the functions, whose
     denominators are positive, is nonnegative.
 
@@ -91,7 +91,7 @@ def _between(interval: Interval, low: Fraction, high: _End) -> Interval:
     )
 
 
-def _cell(tops: Sequence[ExpPoly], at: int, interval: Interval, limits: SignLimits) -> Cell:
+def _cell(tops: Sequence[ExpPoly], at: int, interval: Interval, limits: Limits) -> Cell:
     if tops[at].is_zero():
         return at, interval, None
     decision = decide_nonnegative(tops[at], interval, limits)
@@ -100,7 +100,7 @@ def _cell(tops: Sequence[ExpPoly], at: int, interval: Interval, limits: SignLimi
     return at, interval, decision
 
 
-def _nonnegative_at(tops: Sequence[ExpPoly], point: Interval, limits: SignLimits) -> int:
+def _nonnegative_at(tops: Sequence[ExpPoly], point: Interval, limits: Limits) -> int:
     for at, top in enumerate(tops):
         if top.is_zero() or isinstance(decide_nonnegative(top, point, limits), Holds):
             return at
@@ -109,5 +109,5 @@ def _nonnegative_at(tops: Sequence[ExpPoly], point: Interval, limits: SignLimits
 
 def _none() -> LimitReached:
     return LimitReached(
-        "steps", "no cells with rational ends were found on each of which one argument of the max is enough"
+        None, "no cells with rational ends were found on each of which one argument of the max is enough"
     )

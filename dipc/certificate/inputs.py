@@ -65,7 +65,7 @@ class _Writer:
             "eps": [str(interval) for interval in claim.intervals],
         }
         self._functions = FunctionData()
-        self._obligations = ObligationWriter(self._functions, self._program.limits.sign)
+        self._obligations = ObligationWriter(self._functions, self._program.limits)
         self._allowance = Allowance()
         self._measures: dict[Event, tuple[int, Closed]] = {}
         self._measure_data: list[dict[str, Any]] = []
@@ -214,7 +214,7 @@ class _Writer:
 
     def _obligation(self, obligation: Obligation, read: Read | None, *, subtracted: bool = False) -> int:
         numbered = self._probability(obligation.bound, subtracted=subtracted)
-        limits = self._program.limits.sign
+        limits = self._program.limits
         settled = Decider(obligation.intervals, limits).settle(numbered[1], obligation.beta)
         intervals = [str(interval) for interval in obligation.intervals]
         beta = certified(obligation.beta, read)

@@ -8,7 +8,7 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Undecided
+from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.arms import Least, least_of
 from dipc.certificate.cover import cover
@@ -16,7 +16,7 @@ from dipc.certificate.proofs import cell_proof, counterexample_data, interval_pr
 from dipc.certificate.terms import FunctionData
 from dipc.obligations.decide import Decider, Proof, Settled
 from dipc.obligations.verdict import Verdict
-from dipc.sign import Interval, SignLimits
+from dipc.sign import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.verifier.claims import Least as Read
 
@@ -34,7 +34,7 @@ Kept = Callable[[ClosedForm, ClosedForm], Proof | None]
 class ObligationWriter:
     """Collects what obligations share, each thing once."""
 
-    def __init__(self, functions: FunctionData, limits: SignLimits, kept: Kept = lambda _, __: None) -> None:
+    def __init__(self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None) -> None:
         self.beta_data: list[dict[str, Any]] = []
         self.obligation_data: list[dict[str, Any]] = []
         self._functions = functions
@@ -139,7 +139,7 @@ class ObligationWriter:
         if len(arms) == 1:
             proof = self._proof_of(probability, arms[0], intervals)
             if None in proof.decisions:
-                raise LimitReached("steps", "the proof for one argument takes more than was spent on the verdict")
+                raise LimitReached(None, "the proof for one argument takes more than was spent on the verdict")
             return self._decided(proof, intervals, result)
         slacks = [probability.value + arm.value - 1 for arm in arms]
         return {

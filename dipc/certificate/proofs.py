@@ -6,14 +6,14 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.certificate.numbers import rational
 from dipc.certificate.signs import analysis_data, chart_data
 from dipc.certificate.terms import ring_data
 from dipc.obligations.verdict import Counterexample
-from dipc.sign import Analysis, Decision, Fails, Holds, Interval, SignLimits
+from dipc.sign import Analysis, Decision, Fails, Holds, Interval
+from dipc.sign.budget import Budget
 from dipc.sign.chart import analyze
-from dipc.sign.limits import Budget
 from dipc.sign.normal_form import normal_form
 
 
@@ -51,7 +51,7 @@ def counterexample_data(found: Counterexample) -> dict[str, Any]:
     }
 
 
-def positive_proof(function: ExpPoly, limits: SignLimits) -> dict[str, Any]:
+def positive_proof(function: ExpPoly, limits: Limits) -> dict[str, Any]:
     """A denominator with what shows that it is positive for every eps > 0."""
     data: dict[str, Any] = {"function": ring_data(function)}
     if all(c > 0 for _, _, c in function.terms()):

@@ -15,14 +15,14 @@ from fractions import Fraction
 
 from dipc.algebra.combine import product, total
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.choices import TooLong, end_weights
 from dipc.certificate.normal_event import EventShape, NormalEvent, exact_event, read_back
 from dipc.chain.affine import Affine
 from dipc.chain.chain import ExitState
 from dipc.chain.component import Ball, Balls, Bound, components
-from dipc.chain.explore import ExploreLimits, explore
+from dipc.chain.explore import explore
 from dipc.chain.symbolic import is_symbolic
 from dipc.exits.probability import Cells
 from dipc.exits.program import Program
@@ -101,7 +101,7 @@ class Second:
 
     def _explored(self, finite: dict[int, Value]) -> _Plan:
         weights = self.program.choices.settled()
-        limits = ExploreLimits(states=MOST_STATES)
+        limits = Limits(states=MOST_STATES)
         # States are never united where there are choices; there, what is dead may be forgotten, or loops would grow.
         display = not self.program.flow.chooses
         chain = explore(self.program.flow, finite, None, limits, display=display, possible=weights.possible)

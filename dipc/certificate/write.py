@@ -59,7 +59,7 @@ class _Writer:
 
     def __post_init__(self) -> None:
         self.derivations = Derivations(self.evidence.probabilities)
-        limits, proofs = self.evidence.program.limits.sign, self.evidence.proofs
+        limits, proofs = self.evidence.program.limits, self.evidence.proofs
         self.obligations = ObligationWriter(
             self.derivations.functions,
             limits,

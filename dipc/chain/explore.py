@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.affine import Affine
 from dipc.chain.chain import Chain, ExitState
 from dipc.chain.edge import Choice, ChoiceWeight, Edge
@@ -28,22 +27,11 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-@dataclass(frozen=True, slots=True)
-class ExploreLimits:
-    """`states` bounds the states of one chain, `cells` states times slots (memory: about 8 bytes each)."""
-
-    states: int = 100_000
-    cells: int = 40_000_000
-
-
-DEFAULT_LIMITS = ExploreLimits()
-
-
 def explore(
     program: CoreProgram | Flow,
     dom_inputs: Mapping[int, Value],
     wanted: Mapping[int, Value] | None = None,
-    limits: ExploreLimits = DEFAULT_LIMITS,
+    limits: Limits | None = None,
     *,
     observed: Iterable[int] | None = None,
     display: bool = False,
@@ -68,7 +56,9 @@ def explore(
             for slot in flow.program.outputs
             if wanted is None or slot in wanted or is_symbolic(flow.program.slots[slot].type)
         ]
-    explorer = _Explorer(flow, dict(dom_inputs), dict(wanted or {}), frozenset(observed), limits, display, possible)
+    explorer = _Explorer(
+        flow, dict(dom_inputs), dict(wanted or {}), frozenset(observed), limits or Limits(), display, possible
+    )
     return explorer.run()
 
 
@@ -81,7 +71,7 @@ class _Explorer:
         dom_inputs: dict[int, Value],
         wanted: dict[int, Value],
         observed: frozenset[int],
-        limits: ExploreLimits,
+        limits: Limits,
         display: bool,
         possible: Callable[[ChoiceWeight], bool],
     ) -> None:
@@ -138,7 +128,7 @@ class _Explorer:
                 raise trapped_fault(flow, self.states, trap).diagnosed(flow.program.source, *notes)
             if recurrent_comparison(self.graph):
                 raise LimitReached(
-                    "inequalities",
+                    None,
                     "what is known in a `while` is too much to tell how one of its comparisons turns out",
                 )
         exits = tuple(self._exit_state(node) for node in self.exited)
@@ -160,8 +150,8 @@ class _Explorer:
         self.created += 1
         if self.created > self.limits.states:
             raise LimitReached("states", f"the chain has more than {self.limits.states} states")
-        if self.created * len(state.values) > self.limits.cells:
-            raise LimitReached("cells", f"the chain's states hold more than {self.limits.cells} values")
+        if self.created * len(state.values) > self.limits.values:
+            raise LimitReached("values", f"the chain's states hold more than {self.limits.values} values")
         node = self.created - 1
         self.ids[state] = node
         self.states[node] = state

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric, TooLarge
 from dipc.algebra.selection import (
     Combination,
@@ -46,7 +46,7 @@ from dipc.lang.ast import (
     UnaryOp,
 )
 from dipc.lang.parser import parse_expression
-from dipc.sign import Interval, SignLimits
+from dipc.sign import Interval
 from dipc.sign.divisors import sign_throughout, zero_of
 from dipc.sign.root_text import place_text, refined
 
@@ -209,7 +209,7 @@ class _Evaluation:
             ) from None
         if zero is None:
             return
-        place = f"at eps = {zero}" if isinstance(zero, Fraction) else place_text(refined(zero, SignLimits()))
+        place = f"at eps = {zero}" if isinstance(zero, Fraction) else place_text(refined(zero, Limits()))
         raise self._error(
             "E0608",
             f"{self.expression.what} divides by something that is 0 {place}",

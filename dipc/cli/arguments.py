@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from dipc.algebra.limits import LIMIT_NAMES
 from dipc.algebra.rationals import NotExact, parse_rational
-from dipc.cli.limits import NAMES
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
 
@@ -103,7 +103,7 @@ def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
 
 
 def limit_option(
-    text: str = f"Give up on a row later, or sooner; NAME is {', '.join([*NAMES][:-1])} or {[*NAMES][-1]}.",
+    text: str = f"Give up on a row later, or sooner; NAME is {', '.join([*LIMIT_NAMES][:-1])} or {[*LIMIT_NAMES][-1]}.",
 ) -> Callable[[_F], _F]:
     """The option --limit, any number of times, with this help."""
 

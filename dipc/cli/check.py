@@ -163,7 +163,7 @@ def check(
     engine = open_engine(
         stack,
         program.measurer,
-        program.limits.sign,
+        program.limits,
         jobs=jobs,
         cache=cache,
         dask=dask,

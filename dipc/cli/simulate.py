@@ -32,7 +32,7 @@ from dipc.report.page import Look
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from dipc.exits.probability import Limits
+    from dipc.algebra.limits import Limits
     from dipc.lang.core import Value
     from dipc.simulation.compare import Comparison
     from dipc.simulation.expected import Expected

@@ -33,7 +33,7 @@ from dipc.diagnostics.source import Source
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
-    from dipc.exits.probability import Limits
+    from dipc.algebra.limits import Limits
     from dipc.inverse.tighten import Tightest
     from dipc.report.text import Statement
     from dipc.report.tighten_data import Member

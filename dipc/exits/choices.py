@@ -7,14 +7,14 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import total
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed
 from dipc.chain.edge import ExpressionWeight
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.weights import Weights, numerator_of
 from dipc.lang.core import SampleChoice
 from dipc.lang.core_program import CoreProgram
-from dipc.sign import Interval, SignLimits, isolate_roots
+from dipc.sign import Interval, isolate_roots
 from dipc.sign.root_text import number_text, place_text, refined
 
 NEGATIVE = "E0312"
@@ -40,7 +40,7 @@ class Choices:
         return self.weights
 
 
-def check_choices(program: CoreProgram, limits: SignLimits) -> Choices:
+def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     """The program's weights; raises DiagnosticError with all that is wrong with them."""
     weights = Weights(program.source, limits)
     found: list[Diagnostic] = []
@@ -69,7 +69,7 @@ def _mistakes(
     choice: SampleChoice,
     arms: tuple[ExpressionWeight, ...],
     weights: Weights,
-    limits: SignLimits,
+    limits: Limits,
 ) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     values: list[Closed] = []
@@ -108,7 +108,7 @@ def _refuted(whole: Closed) -> Fraction:
     return at
 
 
-def _sum_is_one(whole: Closed, limits: SignLimits) -> list[str]:
+def _sum_is_one(whole: Closed, limits: Limits) -> list[str]:
     """Where the sum is 1 after all."""
     numerator = numerator_of(whole - 1)
     try:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dipc.algebra.limits import OutsideFragment
+from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.algebra.quotient import Closed
 from dipc.chain.event import EventTemplate
 from dipc.chain.flow import Flow
 from dipc.exits.choices import Choices
-from dipc.exits.probability import Cells, ExitShare, Limits, Needs, Probabilities
+from dipc.exits.probability import Cells, ExitShare, Needs, Probabilities
 from dipc.measure.bound import Bound
 from dipc.measure.measure import Measurer
 from dipc.metric.nearness import Nearness

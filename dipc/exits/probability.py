@@ -13,11 +13,11 @@ from fractions import Fraction
 from time import perf_counter
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed
 from dipc.chain.component import Ball, Balls, ComponentTemplate
 from dipc.chain.event import EventTemplate, template
-from dipc.chain.explore import DEFAULT_LIMITS, ExploreLimits, explore
+from dipc.chain.explore import explore
 from dipc.chain.flow import Flow
 from dipc.chain.symbolic import is_symbolic
 from dipc.exits.choices import Choices
@@ -25,8 +25,7 @@ from dipc.exits.reaching import ChoiceChain, choice_chain
 from dipc.lang.core import Value
 from dipc.measure.bound import Bound, BoundMeasurer, Share
 from dipc.measure.event import Event
-from dipc.measure.measure import MeasureLimits, Measurer
-from dipc.sign.limits import SignLimits
+from dipc.measure.measure import Measurer
 from dipc.tables.cells import Cell
 
 Cells = Sequence[Cell | None]
@@ -36,16 +35,6 @@ _REMEMBERED = 200_000
 
 #: Plans that are remembered at a time: each row of a table with finite inputs may have one of its own.
 _REMEMBERED_PLANS = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When to give up on a row; it is then undecided. More than `rows` inputs are not enumerated at all."""
-
-    explore: ExploreLimits = DEFAULT_LIMITS
-    measure: MeasureLimits = field(default_factory=MeasureLimits)
-    sign: SignLimits = field(default_factory=SignLimits)
-    rows: int = 1_000_000
 
 
 @dataclass(slots=True)
@@ -139,7 +128,7 @@ class Probabilities:
         self.limits = limits
         self.choices = choices
         self.work = Work()
-        self.measurer = BoundMeasurer(measurer or Measurer(limits.measure))
+        self.measurer = BoundMeasurer(measurer or Measurer(limits))
         slots = program.slots
         self._real_inputs = [at for at, slot in enumerate(program.inputs) if is_symbolic(slots[slot].type)]
         self._finite_inputs = [at for at in range(len(program.inputs)) if at not in set(self._real_inputs)]
@@ -245,9 +234,9 @@ class Probabilities:
         self.work.explorations += 1
         weights = self.choices.settled()
         observed = [*wanted, *balls]
-        chain = explore(self.flow, finite, wanted, self.limits.explore, observed=observed, possible=weights.possible)
+        chain = explore(self.flow, finite, wanted, self.limits, observed=observed, possible=weights.possible)
         choices = choice_chain(chain, weights)
-        reached = {} if choices is None else choices.exit_weights(self.limits.measure.terms)
+        reached = {} if choices is None else choices.exit_weights(self.limits)
         exits = []
         for exit_state in chain.exits:
             event = template(program, exit_state, balls)

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import product, total
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed
 from dipc.algebra.rationals import exact_rational
 from dipc.chain.event import template
@@ -17,7 +18,7 @@ from dipc.chain.flow import Flow, analyze
 from dipc.chain.symbolic import is_symbolic
 from dipc.exits.choices import Choices, check_choices
 from dipc.exits.near_answers import NearProbabilities
-from dipc.exits.probability import Limits, Probabilities
+from dipc.exits.probability import Probabilities
 from dipc.exits.reaching import exit_weights
 from dipc.lang.core import BoolType, DomType, Slot, Value
 from dipc.lang.core_program import CoreProgram
@@ -80,16 +81,16 @@ class Program:
     @cached_property
     def choices(self) -> Choices:
         """The weights of all choices, proved to be distributions; raises DiagnosticError for those that are none."""
-        return check_choices(self.core, self.limits.sign)
+        return check_choices(self.core, self.limits)
 
     @cached_property
     def measurer(self) -> Measurer:
         """Measures events, and remembers the integrals it has done for this program."""
-        return Measurer(self.limits.measure)
+        return Measurer(self.limits)
 
     def probabilities(self) -> Probabilities:
         """A fresh engine for the rows of one table: Pr[d'_u <= gamma] by the distance of the `metric` block, if any."""
-        nearness = Nearness(self.core)
+        nearness = Nearness(self.core, self.limits)
         if nearness.plain:
             return Probabilities(self.flow, self.limits, self.choices, self.measurer)
         return NearProbabilities(self.flow, self.limits, self.choices, self.measurer, nearness)
@@ -135,8 +136,8 @@ class Program:
                 reals[slot] = cell.value
         observed = [slot for slot in core.outputs if not is_symbolic(core.slots[slot].type)]
         weights = self.choices.settled()
-        chain = explore(self.flow, finite, None, self.limits.explore, observed=observed, possible=weights.possible)
-        reached = exit_weights(chain, weights, self.limits.measure.terms)
+        chain = explore(self.flow, finite, None, self.limits, observed=observed, possible=weights.possible)
+        reached = exit_weights(chain, weights, self.limits)
         shares: dict[tuple[Value | None, ...], list[Closed]] = {}
         for exit_state in chain.exits:
             event = template(core, exit_state)

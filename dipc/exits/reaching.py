@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.absorption import absorption_weights
 from dipc.algebra.combine import simplest, total
-from dipc.algebra.effort import TermLimit
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed
 from dipc.chain.chain import Chain
 from dipc.chain.codes import Code
@@ -38,7 +38,7 @@ class ChoiceChain:
     edges: Mapping[int, Sequence[tuple[int, Closed]]]
     ends: frozenset[int]
 
-    def exit_weights(self, limit: TermLimit) -> dict[int, Closed]:
+    def exit_weights(self, limit: Limits) -> dict[int, Closed]:
         """By the node of an exit, the total weight of the paths to it. Raises Undecided past the limit."""
         reached = absorption_weights(self.edges, self.start, self.ends, limit, frozenset({NOWHERE}))
         return {node: simplest(weight) for node, weight in reached.items()}
@@ -58,7 +58,7 @@ def choice_chain(chain: Chain, weights: Weights) -> ChoiceChain | None:
     return ChoiceChain(found.start, edges, found.ends)
 
 
-def exit_weights(chain: Chain, weights: Weights, limit: TermLimit) -> dict[int, Closed]:
+def exit_weights(chain: Chain, weights: Weights, limit: Limits) -> dict[int, Closed]:
     """By the node of an exit, the total weight of the paths to it; 1 for those left out. Raises as `choice_chain`."""
     choices = choice_chain(chain, weights)
     return {} if choices is None else choices.exit_weights(limit)

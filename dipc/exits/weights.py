@@ -8,12 +8,13 @@ from fractions import Fraction
 
 from dipc.algebra.combine import simplest
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.chain.edge import ChoiceWeight, ExponentialWeight, ExpressionWeight
 from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.source import Source
 from dipc.lang.ast import Binary, BinaryOp, Call, Expr, Number, Unary
-from dipc.sign import Fails, Interval, Root, SignLimits, decide_nonnegative, isolate_roots, sign_at
+from dipc.sign import Fails, Interval, Root, decide_nonnegative, isolate_roots, sign_at
 from dipc.sign.root_text import place_text, refined
 
 #: A weight that divides by something that is 0 at some eps.
@@ -23,7 +24,7 @@ UNDEFINED = "E0311"
 class Weights:
     """The weights of one program, each computed once."""
 
-    def __init__(self, source: Source, limits: SignLimits) -> None:
+    def __init__(self, source: Source, limits: Limits) -> None:
         self._source = source
         self._limits = limits
         self._closed: dict[ChoiceWeight, Closed] = {}

@@ -22,9 +22,6 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 _Key = tuple[tuple[type, ...], tuple[Value, ...], tuple[type, ...], tuple[Value, ...]]
 
-#: The most combinations of finite inputs among which another answer is looked for.
-MOST_COMBINATIONS = 1_000_000
-
 
 def distance(ideal: Ideal, inputs: Sequence[Value], norm: Norm | None = None) -> Fraction | None:
     """dd at one input (a value for every input, in their order); None is infinity: no answer is another one.
@@ -78,7 +75,7 @@ class Distances:
         metric = self._ideal.metric
         here: dict[int, Answer] = {**self._by_slot(own), **point}
         symbolic: dict[int, Answer] = {slot: Affine.input(slot) for slot in point}
-        search = Search(self._norm, point, self._whole_inputs)
+        search = Search(self._norm, point, self._whole_inputs, self._ideal.program.limits.parts)
         least: Fraction | None = None
         for away, finite in self._around(own):
             if least is not None and away >= least:
@@ -127,7 +124,7 @@ class Distances:
             return
         choices = [finite_values(slot) for slot in self._finite]
         count = prod(map(len, choices))
-        if count > MOST_COMBINATIONS:
+        if count > self._ideal.program.limits.combinations:
             raise LimitReached(
                 "combinations", f"the finite inputs have {count} combinations, more than can be compared"
             )

@@ -135,7 +135,7 @@ class Ideal:
 
     def _regions_of(self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None) -> tuple[Region, ...]:
         own = {self._to_ideal[slot]: finite[slot] for slot in self.finite_inputs}
-        chain = explore(self.flow, own, wanted, self.program.limits.explore)
+        chain = explore(self.flow, own, wanted, self.program.limits)
         whole = frozenset(self.whole_inputs)
         paths = ((tuple(map(self._moved_constraint, irredundant(found.guards.items))), found) for found in chain.exits)
         return tuple(
@@ -150,7 +150,7 @@ class Ideal:
         Raises DiagnosticError where det is undefined there, LimitReached for a run that is too long.
         """
         try:
-            return execute(self.flow, inputs, self.program.limits.explore.states)
+            return execute(self.flow, inputs, self.program.limits.states)
         except Unassigned as missing:
             raise DiagnosticError(undefined(self.program.core, missing.name, inputs)) from None
 

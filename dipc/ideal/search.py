@@ -11,9 +11,6 @@ from dipc.ideal.nearest import InputSet, Point
 from dipc.ideal.norm import Norm
 from dipc.metric.formula import Every, Formula, Some
 
-#: The most convex parts that are looked at for one set.
-MOST_PARTS = 20_000
-
 
 class Search:
     """Branch and bound: one alternative of an `or` after the other, as long as it may be nearer than what was found.
@@ -22,11 +19,12 @@ class Search:
     constraints put it too far away, or contradict each other.
     """
 
-    def __init__(self, norm: Norm, point: Point, whole_inputs: frozenset[int]) -> None:
+    def __init__(self, norm: Norm, point: Point, whole_inputs: frozenset[int], most: int) -> None:
         self._norm = norm
         self._point = point
         self._whole_inputs = whole_inputs
         self._parts = 0
+        self._most = most
 
     def nearest(
         self, guards: Sequence[Constraint], formula: Formula, away: Fraction, below: Fraction | None
@@ -38,8 +36,8 @@ class Search:
         if formula is False:
             return None
         self._parts += 1
-        if self._parts > MOST_PARTS:
-            raise LimitReached("parts", f"more than {MOST_PARTS} convex sets of inputs have another answer")
+        if self._parts > self._most:
+            raise LimitReached("parts", f"more than {self._most} convex sets of inputs have another answer")
         parts = formula.parts if isinstance(formula, Every) else () if formula is True else (formula,)
         known = [*guards, *(part for part in parts if isinstance(part, Constraint))]
         least = InputSet(known, self._whole_inputs).distance(self._norm, self._point, away, below)

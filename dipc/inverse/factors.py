@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import fraction_of
-from dipc.sign import Fails, Interval, RegionEnd, Root, SignLimits, arrange, decide_nonnegative, sign_at
+from dipc.sign import Fails, Interval, RegionEnd, Root, arrange, decide_nonnegative, sign_at
 from dipc.sign.optimum import Far, Peak, Ratio, Where, peaks, vanishes_at
 from dipc.sign.piecewise import BetaForm, FormCell
 
@@ -21,7 +22,7 @@ class Factors:
     all distances share their peaks' values, as identical objects.
     """
 
-    def __init__(self, intervals: Sequence[Interval], limits: SignLimits) -> None:
+    def __init__(self, intervals: Sequence[Interval], limits: Limits) -> None:
         self._intervals = intervals
         self._limits = limits
         self._known: dict[tuple[object, ...], list[Peak]] = {}
@@ -97,7 +98,7 @@ def _unscaled(at: Where, rate: Fraction) -> Where:
             return at
 
 
-def _negative_at(beta: BetaForm, interval: Interval, limits: SignLimits) -> Fraction | None:
+def _negative_at(beta: BetaForm, interval: Interval, limits: Limits) -> Fraction | None:
     """A rational of the interval at which beta is negative; None where it is proved to be at least 0."""
     cells = beta.cells(interval, limits)
     if len(cells) == 1:

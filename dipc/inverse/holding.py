@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import cmp_to_key
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.inverse.solution import Span
 from dipc.obligations.decide_pieces import FailsInPieces, decide_pieces
 from dipc.obligations.verdict import EndPoint
-from dipc.sign import FailureRegion, Interval, RegionEnd, Root, SignLimits
+from dipc.sign import FailureRegion, Interval, RegionEnd, Root
+from dipc.sign.budget import Budget
 from dipc.sign.digits import root_cell
-from dipc.sign.limits import Budget
 from dipc.sign.optimum.shared_root import order
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.root import refine_within
@@ -36,14 +36,14 @@ Stretch = tuple[Cut, Cut]
 
 
 def failing_regions(
-    probability: ClosedForm, beta: BetaForm, interval: Interval, limits: SignLimits
+    probability: ClosedForm, beta: BetaForm, interval: Interval, limits: Limits
 ) -> tuple[FailureRegion, ...]:
     """Where Pr < 1 - beta on the interval. Raises LimitReached."""
     decision = decide_pieces(probability.value, beta, interval, limits)
     if not isinstance(decision, FailsInPieces):
         return ()
     if decision.regions is None:
-        raise LimitReached("degree", "the roots of too large functions were to be put in order")
+        raise LimitReached(None, "the roots of too large functions were to be put in order")
     return decision.regions
 
 
@@ -60,7 +60,7 @@ def cuts(interval: Interval) -> Stretch:
     return Cut(interval.lower, not interval.lower_closed), Cut(interval.upper, interval.upper_closed)
 
 
-def outside(failing: Iterable[Stretch], interval: Interval, limits: SignLimits) -> list[Stretch]:
+def outside(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
     """The maximal parts of the interval that no stretch covers, increasing. Raises LimitReached."""
     whole = cuts(interval)
     comparison = Comparison(limits)
@@ -83,7 +83,7 @@ def outside(failing: Iterable[Stretch], interval: Interval, limits: SignLimits) 
 class Comparison:
     """The order of cuts: the sign of the first minus the second, exactly."""
 
-    def __init__(self, limits: SignLimits) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
     def __call__(self, first: Cut, second: Cut) -> int:
@@ -118,7 +118,7 @@ class Comparison:
         return 1 if root.lower >= value else -1
 
 
-def span_between(start: Cut, end: Cut, digits: int, limits: SignLimits) -> Span:
+def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> Span:
     """What lies between two cuts. The ends get more digits than asked for where they would look like one place, and
     are not. Raises LimitReached."""
     found = Span(
@@ -130,7 +130,7 @@ def span_between(start: Cut, end: Cut, digits: int, limits: SignLimits) -> Span:
     return found
 
 
-def _point(place: Place, digits: int, limits: SignLimits, *, included: bool) -> EndPoint:
+def _point(place: Place, digits: int, limits: Limits, *, included: bool) -> EndPoint:
     match place:
         case None:
             return EndPoint(Fraction(0), None, False)

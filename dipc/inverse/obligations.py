@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.claim import Claim, resolve_claim
-from dipc.exits.probability import Limits
 from dipc.exits.program import Program, within
 from dipc.sign.piecewise import BetaForm
 from dipc.sources.check import Progress

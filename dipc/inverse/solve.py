@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dipc.exits.probability import Limits
+from dipc.algebra.limits import Limits
 from dipc.exits.program import Program, within
 from dipc.inverse.obligations import obligations_of
 from dipc.inverse.requests import Request, checked

@@ -78,7 +78,7 @@ class _Search:
         self._intervals = claim.intervals
         self._digits = digits
         self._probabilities: Probabilities = request.program.probabilities()
-        self._decider = Decider(claim.intervals, request.program.limits.sign)
+        self._decider = Decider(claim.intervals, request.program.limits)
         self._last: Row | None = None
 
     def first_failing(self, alpha: Fraction, rows: list[Row]) -> tuple[int | None, str | None]:

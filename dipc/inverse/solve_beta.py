@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.parametric import FLAT, Parametric, TooLarge
 from dipc.algebra.quotient import Closed, Quotient, fraction_of
 from dipc.algebra.selection import Kind, Selection
@@ -15,7 +15,7 @@ from dipc.claim.intervals import intervals_text
 from dipc.inverse.holding import Cut, cuts, span_between
 from dipc.inverse.obligations import Obligations, Unknown
 from dipc.inverse.solution import BetaSolution, EnvelopePiece, Status
-from dipc.sign import Holds, Interval, SignLimits, decide_nonnegative
+from dipc.sign import Holds, Interval, decide_nonnegative
 from dipc.sign.digits import number_cell
 from dipc.sign.optimum import Number
 from dipc.sign.piecewise import PiecewiseForm
@@ -39,7 +39,7 @@ def solve_beta(obligations: Obligations, digits: int) -> BetaSolution:
 
     Past a limit the answer is undecided.
     """
-    limits = obligations.program.limits.sign
+    limits = obligations.program.limits
     intervals = obligations.claim.intervals
     unknown = list(obligations.unknown)
     missing = [_Missing(1 - found.probability.value, found.rows) for found in obligations.distinct]
@@ -75,7 +75,7 @@ def solve_beta(obligations: Obligations, digits: int) -> BetaSolution:
     )
 
 
-def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: SignLimits) -> list[_Missing]:
+def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: Limits) -> list[_Missing]:
     """Those that are needed for the maximum: no other is at least as large at every eps asked about."""
     kept: list[_Missing] = []
     # The likely winners first, so that most others fall to them at once; only a guess.
@@ -88,20 +88,20 @@ def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limit
     return kept
 
 
-def _at_least(first: _Missing, second: _Missing, intervals: tuple[Interval, ...], limits: SignLimits) -> bool:
+def _at_least(first: _Missing, second: _Missing, intervals: tuple[Interval, ...], limits: Limits) -> bool:
     difference = first.value - second.value
     numerator = difference.numerator if isinstance(difference, Quotient) else difference
     return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
 
 
-def _whole(found: _Missing, interval: Interval, digits: int, limits: SignLimits) -> EnvelopePiece:
+def _whole(found: _Missing, interval: Interval, digits: int, limits: Limits) -> EnvelopePiece:
     value = _value(*fraction_of(found.value), interval.lower, digits, limits) if interval.is_point else None
     span = span_between(*cuts(interval), digits, limits)
     return EnvelopePiece(span, str(ClosedForm(found.value)), found.rows, value)
 
 
 def _split(
-    envelope: PiecewiseForm, highest: list[_Missing], interval: Interval, digits: int, limits: SignLimits
+    envelope: PiecewiseForm, highest: list[_Missing], interval: Interval, digits: int, limits: Limits
 ) -> list[EnvelopePiece]:
     """The cells of the maximum; neighbors meet in the end that belongs to both."""
     pieces = []
@@ -120,6 +120,6 @@ def _is(found: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
 
 
 def _value(
-    numerator: ExpPoly, denominator: ExpPoly, at: Fraction, digits: int, limits: SignLimits
+    numerator: ExpPoly, denominator: ExpPoly, at: Fraction, digits: int, limits: Limits
 ) -> tuple[Fraction, Fraction]:
     return number_cell(Number(numerator, denominator, at, limits), digits)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.intervals import intervals_text
 from dipc.inverse.holding import Comparison, Stretch, cuts, failing_regions, outside, span_between, stretches
 from dipc.inverse.obligations import Obligation, Obligations, Unknown
 from dipc.inverse.solution import EpsSolution, Status
-from dipc.sign import Interval, SignLimits
+from dipc.sign import Interval
 
 
 def solve_eps(obligations: Obligations, digits: int) -> EpsSolution:
@@ -17,7 +17,7 @@ def solve_eps(obligations: Obligations, digits: int) -> EpsSolution:
 
     Rows whose probability or sign is past a limit leave the answer undecided, unless the others exclude every eps.
     """
-    limits = obligations.program.limits.sign
+    limits = obligations.program.limits
     unknown = list(obligations.unknown)
     intervals = obligations.claim.intervals
     failing: list[list[tuple[Stretch, Obligation]]] = [[] for _ in intervals]
@@ -69,7 +69,7 @@ def _preventing(
     failing: Sequence[list[tuple[Stretch, Obligation]]],
     intervals: Sequence[Interval],
     holds: Sequence[Stretch],
-    limits: SignLimits,
+    limits: Limits,
 ) -> tuple[int, ...]:
     """The rows that fail right before the least eps; where there is none, rows that exclude all eps together."""
     every = [entry for part in failing for entry in part]

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.decimals import magnitude
-from dipc.algebra.limits import LimitReached, Undecided
+from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.quotient import fraction_of
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Claim
@@ -18,7 +18,7 @@ from dipc.inverse.solution import Cell, GammaSolution, Status
 from dipc.inverse.steps import Smooth, Steps, course_of, grows_up_to, largest_distance, settled_at_zero
 from dipc.obligations.decide_pieces import holds_in_pieces
 from dipc.obligations.decide_pieces import slack as slack_of
-from dipc.sign import Interval, Root, SignLimits, isolate_roots
+from dipc.sign import Interval, Root, isolate_roots
 from dipc.sign.optimum.limit import Infinite, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.tables.cells import CellPool
@@ -61,7 +61,7 @@ class _Search:
         self._request = request
         self._claim = claim
         self._digits = digits
-        self._limits: SignLimits = request.program.limits.sign
+        self._limits: Limits = request.program.limits
         self._probabilities: Probabilities = request.program.probabilities()
         self._pool = CellPool()
         self._decided: dict[tuple[ClosedForm, BetaForm], bool] = {}
@@ -160,7 +160,7 @@ class _Search:
                 low = power if step < 0 else power - 1
                 return Fraction(10) ** low, Fraction(10) ** (low + 1)
         side = "greater" if step > 0 else "less"
-        raise LimitReached("digits", f"the least gamma, if there is one, is {side} than 10^{power}")
+        raise LimitReached(None, f"the least gamma, if there is one, is {side} than 10^{power}")
 
     def _narrowed(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
         """Decimal numbers one unit of the last digit apart, of which all rows hold at the larger only."""

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.intervals import intervals_text
-from dipc.exits.probability import Limits
 from dipc.exits.program import Program
 from dipc.inverse.factors import Factors
 from dipc.inverse.obligations import Obligation, Obligations, Unknown, obligations_of
-from dipc.sign import Root, SignLimits
+from dipc.sign import Root
 from dipc.sign.digits import number_cell, root_cell
 from dipc.sign.optimum import Far, Highest, Number, Peak, Where, highest
 from dipc.sources.check import Progress
@@ -114,7 +113,7 @@ def tighten(
 
 def tightest(obligations: Obligations, digits: int = DIGITS) -> Tightest:
     """`tighten` for obligations that are known."""
-    limits = obligations.program.limits.sign
+    limits = obligations.program.limits
     factors = Factors(obligations.claim.intervals, limits)
     candidates: list[tuple[Peak, Obligation]] = []
     unknown = list(obligations.unknown)
@@ -157,7 +156,7 @@ class _Most:
 _NOTHING = _Most((Fraction(0), Fraction(0)), None, (), proved=True)
 
 
-def _most(candidates: Sequence[tuple[Peak, Obligation]], digits: int, limits: SignLimits) -> _Most:
+def _most(candidates: Sequence[tuple[Peak, Obligation]], digits: int, limits: Limits) -> _Most:
     best = highest((peak for peak, _ in candidates), digits)
     if best is None:
         return _NOTHING
@@ -190,12 +189,12 @@ def _kappa(best: Highest) -> int:
     return kappa
 
 
-def _place(peak: Peak, obligation: Obligation, digits: int, limits: SignLimits) -> Place:
+def _place(peak: Peak, obligation: Obligation, digits: int, limits: Limits) -> Place:
     eps = _eps(peak.at, digits, limits)
     return Place(obligation, eps, peak.at is Far.EVERYWHERE, peak.attained)
 
 
-def _eps(at: Where, digits: int, limits: SignLimits) -> Cell | None:
+def _eps(at: Where, digits: int, limits: Limits) -> Cell | None:
     match at:
         case Fraction():
             return at, at

@@ -61,9 +61,7 @@ class Feasibility:
         """Whether some point satisfies all the inequalities strictly. Raises LimitReached past the limit."""
         self.asked += 1
         if self.asked > self._limit:
-            raise LimitReached(
-                "cells", f"the constraints fall into too many cells (limit `cells`: {self._limit} questions)"
-            )
+            raise LimitReached("cells", f"the constraints fall into more cells than {self._limit} questions tell apart")
         self._solver.push()
         try:
             self._solver.add(*(self._positive(h) for h in system))
@@ -71,7 +69,7 @@ class Feasibility:
         finally:
             self._solver.pop()
         if answer == self._z3.unknown:
-            raise LimitReached("solver", "the linear arithmetic solver gave up")
+            raise LimitReached(None, "the linear arithmetic solver gave up")
         return bool(answer == self._z3.sat)
 
     def facets(self, system: Sequence[Halfspace], variable: int) -> tuple[Halfspace, ...]:

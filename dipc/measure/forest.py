@@ -7,13 +7,14 @@ polynomial in the number of noises wherever the closed form itself is.
 
 from __future__ import annotations
 
-from dipc.algebra.effort import Meter, TermLimit
+from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.measure.canonical import NodeKey, TreeKey
 from dipc.measure.pieces import Piecewise
 
 
-def tree_measure(nodes: TreeKey, limit: TermLimit) -> ExpPoly:
+def tree_measure(nodes: TreeKey, limit: Limits) -> ExpPoly:
     """Pr[all constraints of a canonical tree hold], exactly, as a function of the tree's own eps (before `stretch`).
 
     Raises LimitReached when the closed form has too many terms or takes too many steps.

@@ -7,27 +7,17 @@ their limits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dipc.algebra.effort import TermLimit
-from dipc.algebra.limits import OutsideFragment
+from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.algebra.quotient import Closed
 from dipc.measure.event import Constraint, Event, Family
-from dipc.measure.lattice import LatticeLimits, lattice_measure
-from dipc.measure.polyhedral import PolyhedralLimits, polyhedral_measure
+from dipc.measure.lattice import lattice_measure
+from dipc.measure.polyhedral import polyhedral_measure
 from dipc.measure.value_tree import value_tree_measure
 
 if TYPE_CHECKING:
     import networkx as nx
-
-
-@dataclass(frozen=True, slots=True)
-class GeneralLimits:
-    """The limits of the two elimination engines."""
-
-    polyhedral: PolyhedralLimits = field(default_factory=PolyhedralLimits)
-    lattice: LatticeLimits = field(default_factory=LatticeLimits)
 
 
 def independent_parts(event: Event) -> list[Event]:
@@ -53,7 +43,7 @@ def independent_parts(event: Event) -> list[Event]:
     return parts
 
 
-def general_measure(part: Event, terms: TermLimit, limits: GeneralLimits) -> Closed:
+def general_measure(part: Event, limits: Limits) -> Closed:
     """The measure of one connected part, exactly; raises LimitReached past a limit.
 
     Raises ValueError where a constraint mixes integer and real noises: the language does not let them meet.
@@ -62,12 +52,12 @@ def general_measure(part: Event, terms: TermLimit, limits: GeneralLimits) -> Clo
     if Family.DISCRETE_LAPLACE in families:
         if len(families) > 1:
             raise ValueError("integer and real noises share a constraint")
-        measure = lattice_measure(part, limits.lattice)
+        measure = lattice_measure(part, limits)
         return measure if (ring := measure.in_ring()) is None else ring
     try:
-        return value_tree_measure(part, terms)
+        return value_tree_measure(part, limits)
     except OutsideFragment:
-        return polyhedral_measure(part, limits.polyhedral)
+        return polyhedral_measure(part, limits)
 
 
 def _families(part: Event) -> set[Family]:

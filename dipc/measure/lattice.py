@@ -15,20 +15,11 @@ from itertools import product
 from math import gcd, lcm
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Quotient
 from dipc.linear.halfspaces import Feasibility, Halfspace
 from dipc.measure.event import Event, Family
 from dipc.measure.geometric import Summand, Summands, add_to, closed_form, summed
-
-
-@dataclass(frozen=True, slots=True)
-class LatticeLimits:
-    """`questions` to the linear solver, `terms` of one summand and residue `classes` of one split."""
-
-    questions: int = 60_000
-    terms: int = 50_000
-    classes: int = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +44,20 @@ def inequality(coefficients: dict[int, int], constant: int) -> Inequality:
     return Inequality(tuple((v, c // common) for v, c in kept), constant // common)
 
 
-def lattice_measure(event: Event, limits: LatticeLimits | None = None) -> Quotient:
+def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
     """Pr[every constraint of the event holds] for every eps > 0, exactly. All noises are discrete Laplace.
 
     Raises LimitReached past a limit.
     """
-    return _Summation(event, limits or LatticeLimits()).total()
+    return _Summation(event, limits or Limits()).total()
 
 
 class _Summation:
-    def __init__(self, event: Event, limits: LatticeLimits) -> None:
+    def __init__(self, event: Event, limits: Limits) -> None:
         assert all(n.family is Family.DISCRETE_LAPLACE and n.mean.denominator == 1 for n in event.noises)
         self._event = event
         self._limits = limits
-        self._feasibility = Feasibility(limits.questions)
+        self._feasibility = Feasibility(limits.cells)
 
     def total(self) -> Quotient:
         width = len(self._event.noises)
@@ -89,8 +80,8 @@ class _Summation:
         self, summands: Summands, system: Sequence[Inequality], left: frozenset[int], whole: frozenset[int]
     ) -> Summands:
         """The sum over the variables `left`; the masses of those in `whole` are still to be multiplied in."""
-        if len(summands) > self._limits.terms:
-            raise LimitReached("terms", f"a sum has more than {self._limits.terms} terms (limit `terms`)")
+        if len(summands) > self._limits.integrand:
+            raise LimitReached("integrand", f"a sum has more than {self._limits.integrand} terms")
         if any(not h.coefficients and h.constant < 0 for h in system):
             return {}
         system = [h for h in dict.fromkeys(system) if h.coefficients]
@@ -142,9 +133,7 @@ class _Summation:
     ) -> Iterator[tuple[Summands, list[Inequality]]]:
         """The cases x_w = modulus·x_w' + residue for all partners w."""
         if modulus ** len(partners) > self._limits.classes:
-            raise LimitReached(
-                "classes", f"a constraint needs more than {self._limits.classes} residue classes (limit `classes`)"
-            )
+            raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
         for residues in product(range(modulus), repeat=len(partners)):
             part, classes = summands, list(system)
             for w, residue in zip(partners, residues, strict=True):

@@ -168,7 +168,7 @@ class _Budget:
     def spend(self) -> None:
         self.left -= 1
         if self.left < 0:
-            raise LimitReached("orders", f"the noises and points have more than {self.limit} orders (limit `orders`)")
+            raise LimitReached(None, f"the noises and points have more than {self.limit} orders")
 
 
 def _all_orders(variables: dict[int, _Variable], budget: _Budget) -> _Ring:

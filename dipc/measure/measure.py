@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dipc.algebra.effort import Meter, TermLimit
+from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.measure.canonical import CanonicalTree, TreeKey, TreeShape, tree_shape
 from dipc.measure.cycles import reduced, split
 from dipc.measure.difference import DifferenceSystem, EventShape, Inequalities, components, event_shape
 from dipc.measure.event import Constraint, Event, Family
 from dipc.measure.forest import tree_measure
-from dipc.measure.general import GeneralLimits, general_measure, independent_parts
+from dipc.measure.general import general_measure, independent_parts
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000
@@ -25,19 +25,6 @@ _EventKey = tuple[tuple[Family, ...], tuple[Fraction, ...], tuple[tuple[tuple[in
 
 #: All of a system but its means and the sizes of its inequalities.
 _SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureLimits:
-    """When to give up: the terms of one function, and the systems that one event may be split into.
-
-    `remembered` gives up nothing: it is the number of terms past which a `Measurer` forgets what it knows.
-    """
-
-    terms: TermLimit = field(default_factory=TermLimit)
-    trees: int = 5_000
-    general: GeneralLimits = field(default_factory=GeneralLimits)
-    remembered: int = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +46,23 @@ class _Budget:
         """Count one more; raises LimitReached when none is left."""
         self.left -= 1
         if self.left < 0 or depth > _DEEPEST_SPLIT:
-            raise LimitReached(
-                "trees", f"the constraints split into more than {self.limit} orderings of the noises (limit `trees`)"
-            )
+            raise LimitReached("trees", f"the constraints split into more than {self.limit} orderings of the noises")
 
 
 @dataclass(slots=True)
 class Measurer:
     """Measures events and remembers the canonical trees it has integrated.
 
-    `integrals` counts the trees integrated so far (the cache misses).
+    `integrals` counts the trees integrated so far (the cache misses); past `remembered` terms all is forgotten.
     """
 
-    limits: MeasureLimits = MeasureLimits()
+    limits: Limits = field(default_factory=Limits)
+    remembered: int = 2_000_000
     integrals: int = 0
     _shapes: dict[_EventKey, EventShape] = field(default_factory=dict, repr=False)
     _parts: dict[_SystemKey, _Parts] = field(default_factory=dict, repr=False)
     _trees: dict[TreeKey, ExpPoly] = field(default_factory=dict, repr=False)
-    _refused: dict[TreeKey, tuple[str, str]] = field(default_factory=dict, repr=False)
+    _refused: dict[TreeKey, tuple[str | None, str]] = field(default_factory=dict, repr=False)
     _products: dict[tuple[CanonicalTree, ...], ExpPoly] = field(default_factory=dict, repr=False)
     _parts_measured: dict[Event, Closed] = field(default_factory=dict, repr=False)
     _remembered: int = 0
@@ -103,7 +89,7 @@ class Measurer:
                 try:
                     known = self._differences(part)
                 except OutsideFragment:
-                    known = general_measure(part, self.limits.terms, self.limits.general)
+                    known = general_measure(part, self.limits)
                 self._count(len(known.numerator) if isinstance(known, Quotient) else len(known))
                 self._parts_measured[part] = known
             total = total * known
@@ -179,7 +165,7 @@ class Measurer:
         """The product, unless it is too long to be expanded."""
         most = len(left) * len(right)
         if most > _SMALL_PRODUCT:
-            meter = Meter(self.limits.terms)
+            meter = Meter(self.limits)
             meter.product(len(left), len(right), left.coefficient_bits(), right.coefficient_bits())
             # What is made of it later costs several times as much.
             meter.size(4 * min(most, left.product_box(right)))
@@ -193,10 +179,10 @@ class Measurer:
                 raise LimitReached(*self._refused[nodes])
             self.integrals += 1
             try:
-                known = tree_measure(nodes, self.limits.terms)
+                known = tree_measure(nodes, self.limits)
             except LimitReached as stopped:
                 self._count(1)
-                self._refused[nodes] = (stopped.limit, stopped.reason)
+                self._refused[nodes] = (stopped.limit, stopped.what)
                 raise
             self._count(len(known))
             self._trees[nodes] = known
@@ -205,7 +191,7 @@ class Measurer:
     def _count(self, terms: int) -> None:
         """Make room for a result of so many terms."""
         self._remembered += terms + 1
-        if self._remembered > self.limits.remembered:
+        if self._remembered > self.remembered:
             self._trees.clear()
             self._refused.clear()
             self._products.clear()
@@ -226,6 +212,6 @@ def _holds(c: Constraint) -> bool:
     return c.constant > 0 or (c.constant == 0 and not c.strict)
 
 
-def measure(event: Event, limits: MeasureLimits | None = None) -> Closed:
+def measure(event: Event, limits: Limits | None = None) -> Closed:
     """The measure of one event, without a memory; see `Measurer.measure`."""
-    return Measurer(limits or MeasureLimits()).measure(event)
+    return Measurer(limits or Limits()).measure(event)

@@ -14,13 +14,12 @@ oracle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial
 from typing import TypeVar
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.linear.halfspaces import Feasibility, Halfspace
 from dipc.measure.event import Event, Family, Noise
 
@@ -31,20 +30,12 @@ Monomial = tuple[int, Fraction, tuple[int, ...], tuple[Fraction, ...]]
 Integrand = dict[Monomial, Fraction]
 
 
-@dataclass(frozen=True, slots=True)
-class PolyhedralLimits:
-    """`questions` to the linear solver and `terms` of one integrand, past which the engine gives up."""
-
-    questions: int = 60_000
-    terms: int = 100_000
-
-
-def polyhedral_measure(event: Event, limits: PolyhedralLimits | None = None) -> ExpPoly:
+def polyhedral_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
     """Pr[every constraint of the event holds] for every eps > 0, exactly.
 
     The families are those of `dipc.measure.event.Family` with a density. Raises LimitReached past a limit.
     """
-    elimination = _Elimination(event.noises, limits or PolyhedralLimits())
+    elimination = _Elimination(event.noises, limits or Limits())
     used = sorted({i for c in event.constraints for i, _ in c.coefficients})
     system = [Halfspace(c.coefficients, c.constant) for c in event.constraints]
     if any(not h.coefficients and h.constant < 0 for h in system):
@@ -57,10 +48,10 @@ def polyhedral_measure(event: Event, limits: PolyhedralLimits | None = None) -> 
 
 
 class _Elimination:
-    def __init__(self, noises: tuple[Noise, ...], limits: PolyhedralLimits) -> None:
+    def __init__(self, noises: tuple[Noise, ...], limits: Limits) -> None:
         self._noises = noises
         self._limits = limits
-        self._feasibility = Feasibility(limits.questions)
+        self._feasibility = Feasibility(limits.cells)
 
     def integral(
         self, integrand: Integrand, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
@@ -68,8 +59,8 @@ class _Elimination:
         """The integral over the variables `left`; the densities of those in `whole` are still to be multiplied in."""
         if not integrand:
             return {}
-        if len(integrand) > self._limits.terms:
-            raise LimitReached("terms", f"an integrand has more than {self._limits.terms} terms (limit `terms`)")
+        if len(integrand) > self._limits.integrand:
+            raise LimitReached("integrand", f"an integrand has more than {self._limits.integrand} terms")
         system = [h for h in dict.fromkeys(system) if h.coefficients or h.constant <= 0]
         if not self._feasibility.has_interior(system):
             return {}

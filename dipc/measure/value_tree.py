@@ -12,9 +12,9 @@ from math import lcm
 
 import flint
 
-from dipc.algebra.effort import Meter, TermLimit
+from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import OutsideFragment
+from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.measure.event import Event
 from dipc.measure.pieces import Piece, Piecewise
 from dipc.measure.smoothing import Side, density, smoothed
@@ -43,7 +43,7 @@ class _Range:
             self.high = end if self.high is None else min(self.high, end)
 
 
-def value_tree_measure(event: Event, limit: TermLimit) -> ExpPoly:
+def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
     """Pr[every constraint of the event holds] for every eps > 0, exactly, for continuous noises.
 
     Raises OutsideFragment where the event does not reduce to a forest of values, LimitReached past the limit.
@@ -63,7 +63,7 @@ def value_tree_measure(event: Event, limit: TermLimit) -> ExpPoly:
 class _Forest:
     """The system with every value rescaled so that rows bound differences and kernels have ratio 1, in integers."""
 
-    def __init__(self, system: ValueSystem, limit: TermLimit) -> None:
+    def __init__(self, system: ValueSystem, limit: Limits) -> None:
         self._system = system
         self._meter = Meter(limit)
         self.count = len(system.values)

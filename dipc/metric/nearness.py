@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.affine import Affine
 from dipc.chain.answers import Answer, finite_values, same_value
 from dipc.chain.evaluate import evaluate
@@ -27,14 +27,12 @@ from dipc.lang.metric import CoreMetric, Gap
 from dipc.metric.formula import Formula, Whole, evaluated, every
 from dipc.tables.cells import Cell, CellPool
 
-#: The most answers that a program may have for their distances to be looked up.
-MOST_ANSWERS = 20_000
-
 
 class Nearness:
     """d'_u of one program whose outputs are finite; `plain` where it is the product distance anyway."""
 
-    def __init__(self, program: CoreProgram) -> None:
+    def __init__(self, program: CoreProgram, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
         self._program = program
         self._metric = program.metric or CoreMetric()
         self._slots = [program.slots[slot] for slot in program.outputs]
@@ -91,7 +89,7 @@ class Nearness:
         at = {slot: _value(cell) for slot, cell in zip(self._program.inputs, inputs, strict=True)}
         choices = [finite_values(slot) for slot in self._slots]
         count = prod(map(len, choices))
-        if count > MOST_ANSWERS:
+        if count > self._limits.answers:
             raise LimitReached("answers", f"there are {count} answers, too many to look up the distance of each")
         for output in product(*choices):
             yield output, self.distance(at, output, exact)

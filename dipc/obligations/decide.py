@@ -11,7 +11,7 @@ from time import perf_counter
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.decimals import outward
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Undecided
+from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.obligations.decide_pieces import DecisionInPieces, FailsInPieces, decide_pieces
 from dipc.obligations.decision import Decision
@@ -19,7 +19,7 @@ from dipc.obligations.failure import failure_intervals
 from dipc.obligations.shortfall import failing_intervals
 from dipc.obligations.verdict import Counterexample, FailureInterval, Verdict
 from dipc.sign import Decision as SignDecision
-from dipc.sign import Fails, Holds, Interval, SignLimits, decide_nonnegative
+from dipc.sign import Fails, Holds, Interval, decide_nonnegative
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 
 #: Significant digits of the enclosures of a counterexample, more where they are needed to tell them apart.
@@ -52,7 +52,7 @@ class Decider:
     """
 
     def __init__(
-        self, intervals: Sequence[Interval], limits: SignLimits, *, keep_proofs: bool = False, digits: int | None = None
+        self, intervals: Sequence[Interval], limits: Limits, *, keep_proofs: bool = False, digits: int | None = None
     ) -> None:
         if not intervals:
             raise ValueError("a claim is about some interval of eps: about none of them it would hold of itself")
@@ -227,5 +227,5 @@ def _leading(part: ExpPoly, eps: Fraction) -> Fraction:
 
 def _unwritable(eps: Fraction) -> LimitReached:
     return LimitReached(
-        "digits", f"the claim fails at eps = {eps}, but the numbers that show it have too many digits to be written out"
+        None, f"the claim fails at eps = {eps}, but the numbers that show it have too many digits to be written out"
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Closed, fraction_of
 from dipc.sign import (
     Arrangement,
@@ -18,7 +18,6 @@ from dipc.sign import (
     Interval,
     RegionEnd,
     Root,
-    SignLimits,
     arrange,
     decide_nonnegative,
     refine,
@@ -67,7 +66,7 @@ class FailsInPieces:
 DecisionInPieces = HoldsInPieces | FailsInPieces
 
 
-def decide_pieces(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: SignLimits) -> DecisionInPieces:
+def decide_pieces(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> DecisionInPieces:
     """Whether Pr >= 1 - beta at all eps of the interval. Never wrong; raises LimitReached.
 
     Theorem. Let beta be continuous on the interval, and P the functions on whose signs beta's cells depend together
@@ -95,7 +94,7 @@ def decide_pieces(probability: Closed, beta: PiecewiseForm, interval: Interval, 
     return FailsInPieces(search.witness(), tuple(search.regions()), tuple(decisions), arrangement)
 
 
-def holds_in_pieces(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: SignLimits) -> bool:
+def holds_in_pieces(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> bool:
     """Whether Pr >= 1 - beta at all eps of the interval: `decide_pieces` for those who do not ask where it fails."""
     for cell in beta.cells(interval, limits):
         decision = _decided(probability, beta, cell, limits).decision
@@ -107,7 +106,7 @@ def holds_in_pieces(probability: Closed, beta: PiecewiseForm, interval: Interval
     return True
 
 
-def _decided(probability: Closed, beta: PiecewiseForm, cell: FormCell, limits: SignLimits) -> CellDecision:
+def _decided(probability: Closed, beta: PiecewiseForm, cell: FormCell, limits: Limits) -> CellDecision:
     if beta.closed is None:
         obligation = slack(probability, cell.numerator, cell.denominator)
     else:
@@ -121,12 +120,12 @@ def slack(probability: Closed, numerator: ExpPoly, denominator: ExpPoly) -> ExpP
     return (above - below) * denominator + numerator * below
 
 
-def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: SignLimits) -> bool:
+def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: Limits) -> bool:
     return sign_at(slack(probability, *beta.fraction_at(eps)), eps, limits) < 0
 
 
 def _witness(
-    probability: Closed, beta: PiecewiseForm, decisions: Sequence[CellDecision], limits: SignLimits
+    probability: Closed, beta: PiecewiseForm, decisions: Sequence[CellDecision], limits: Limits
 ) -> Fraction | None:
     """An eps at which the claim fails, among those at which a cell's form fails on its hull."""
     found = [decision.witness for part in decisions if isinstance(decision := part.decision, Fails)]
@@ -142,7 +141,7 @@ class _Search:
         probability: Closed,
         beta: PiecewiseForm,
         functions: Sequence[ExpPoly],
-        limits: SignLimits,
+        limits: Limits,
     ) -> None:
         self._arrangement = arrangement
         self._probability = probability
@@ -158,7 +157,7 @@ class _Search:
     def _obligation(self, eps: Fraction) -> ExpPoly:
         return slack(self._probability, *self._beta.fraction_at(eps))
 
-    def _fails_at(self, eps: Fraction, limits: SignLimits) -> bool:
+    def _fails_at(self, eps: Fraction, limits: Limits) -> bool:
         return _fails_at(self._probability, self._beta, eps, limits)
 
     def regions(self) -> list[FailureRegion]:

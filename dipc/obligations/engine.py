@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import astuple, dataclass, field
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.measure.bound import Bound, BoundMeasurer
 from dipc.measure.measure import Measurer
 from dipc.obligations.decide import Decider
 from dipc.obligations.decision import MEASURED, Decision
 from dipc.obligations.obligation import Obligation
 from dipc.sign.interval import Interval
-from dipc.sign.limits import SignLimits
 
 #: What may be asked: to decide an obligation, or only to measure a bound; the decision is UNDECIDED then, with the
 #: bound in closed form.
@@ -68,7 +67,7 @@ class Engine:
     def __init__(
         self,
         measurer: Measurer,
-        limits: SignLimits,
+        limits: Limits,
         *,
         digits: int | None = None,
         keep_proofs: bool = False,

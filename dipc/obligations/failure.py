@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from fractions import Fraction
 
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.obligations.verdict import EndPoint, FailureInterval
-from dipc.sign import FailureRegion, RegionEnd, Root, SignLimits, refine
+from dipc.sign import FailureRegion, RegionEnd, Root, refine
 
 #: Isolated ends are known to this part of their size.
 PRECISION = Fraction(1, 10**15)
 
 
-def failure_intervals(regions: Iterable[FailureRegion], limits: SignLimits) -> list[FailureInterval]:
+def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
     """The maximal intervals of failure, increasing. Where the claim holds with equality at a single point between two
     of them, that point is an end of both and belongs to neither."""
 

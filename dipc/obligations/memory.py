@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed
 from dipc.measure.bound import Bound
-from dipc.measure.measure import MeasureLimits
 from dipc.obligations.cache import Cache, question_key
 from dipc.obligations.decision import Decision
 from dipc.obligations.encoding import (
@@ -23,14 +23,13 @@ from dipc.obligations.encoding import (
 )
 from dipc.obligations.engine import Question
 from dipc.obligations.obligation import Obligation
-from dipc.sign.limits import SignLimits
 
 
 class Memory:
     """Bounds and their closed forms, within limits of measuring; and decisions on obligations whose bound is a known
     closed form, within limits of signs and to so many digits. What it reads and cannot make out, it does not know."""
 
-    def __init__(self, cache: Cache, measure: MeasureLimits, sign: SignLimits, digits: int | None) -> None:
+    def __init__(self, cache: Cache, measure: Limits, sign: Limits, digits: int | None) -> None:
         self._cache = cache
         self._measure = _digest("measure", repr(measure))
         self._sign = _digest("sign", repr(sign), digits)

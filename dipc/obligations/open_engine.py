@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 
+from dipc.algebra.limits import Limits
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.measure.measure import Measurer
 from dipc.obligations.engine import Engine
 from dipc.obligations.executors.executor import Executor
-from dipc.sign.limits import SignLimits
 
 #: More processes than this are surely a slip.
 MOST_JOBS = 1024
@@ -18,7 +18,7 @@ MOST_JOBS = 1024
 def open_engine(
     stack: ExitStack,
     measurer: Measurer,
-    limits: SignLimits,
+    limits: Limits,
     *,
     jobs: int | str = 1,
     cache: str | os.PathLike[str] | None = None,

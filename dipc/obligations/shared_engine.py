@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Limits
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.measure.bound import Bound, Share
 from dipc.measure.measure import Measurer
@@ -19,7 +20,6 @@ from dipc.obligations.fingerprint import fingerprint
 from dipc.obligations.memory import Memory
 from dipc.obligations.obligation import Obligation
 from dipc.sign.interval import Interval
-from dipc.sign.limits import SignLimits
 from dipc.sign.piecewise import BetaForm
 
 #: Cases looked ahead at: so many may be begun before the first of them is done.
@@ -45,7 +45,7 @@ class SharedEngine(Engine):
     def __init__(
         self,
         measurer: Measurer,
-        limits: SignLimits,
+        limits: Limits,
         executor: Executor,
         memory: Memory | None = None,
         *,

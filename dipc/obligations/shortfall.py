@@ -8,17 +8,18 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed, fraction_of
 from dipc.obligations.failure import end_point
 from dipc.obligations.verdict import EndPoint, FailureInterval, Worst
-from dipc.sign import Arrangement, Interval, RegionEnd, Root, SignLimits, arrange, sign_at
+from dipc.sign import Arrangement, Interval, RegionEnd, Root, arrange, sign_at
 from dipc.sign.digits import number_cell, root_cell
 from dipc.sign.optimum import Far, Peak, Ratio, highest, peaks
 from dipc.sign.piecewise import BetaForm
 
 
 def failing_intervals(
-    probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval], digits: int, limits: SignLimits
+    probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval], digits: int, limits: Limits
 ) -> tuple[FailureInterval, ...]:
     """The exact set of eps of the intervals with Pr < 1 - beta, as its maximal intervals, increasing.
 
@@ -62,7 +63,7 @@ class _Region:
         return self.stretches[-1].upper
 
 
-def _regions(probability: Closed, beta: BetaForm, interval: Interval, limits: SignLimits) -> list[_Region]:
+def _regions(probability: Closed, beta: BetaForm, interval: Interval, limits: Limits) -> list[_Region]:
     shortfalls = []
     above, below = fraction_of(probability)
     for cell in beta.cells(interval, limits):
@@ -99,9 +100,7 @@ def _shortfall_at(probability: Closed, beta: BetaForm, eps: Fraction) -> tuple[E
     return (below - above) * denominator - numerator * below, below * denominator
 
 
-def _gap_ends(
-    arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: SignLimits
-) -> tuple[RegionEnd, RegionEnd]:
+def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Limits) -> tuple[RegionEnd, RegionEnd]:
     interval = arrangement.interval
     left, right = arrangement.gap(gap)
 
@@ -123,7 +122,7 @@ def _joined(region: _Region, stretch: _Stretch) -> _Region:
     return _Region((*before, replace(last, upper=met), replace(stretch, lower=met)))
 
 
-def _worst(region: _Region, digits: int, limits: SignLimits) -> Worst:
+def _worst(region: _Region, digits: int, limits: Limits) -> Worst:
     samples: dict[int, Fraction] = {}
     candidates: list[Peak] = []
     for stretch in region.stretches:
@@ -138,7 +137,7 @@ def _worst(region: _Region, digits: int, limits: SignLimits) -> Worst:
     return Worst(_place(chosen, samples[id(chosen)], digits, limits), shortfall, chosen.attained)
 
 
-def _place(peak: Peak, sample: Fraction, digits: int, limits: SignLimits) -> tuple[Fraction, Fraction] | None:
+def _place(peak: Peak, sample: Fraction, digits: int, limits: Limits) -> tuple[Fraction, Fraction] | None:
     match peak.at:
         case Fraction():
             return peak.at, peak.at
@@ -153,5 +152,5 @@ def _place(peak: Peak, sample: Fraction, digits: int, limits: SignLimits) -> tup
             return sample, sample
 
 
-def _end_point(end: RegionEnd, digits: int, limits: SignLimits) -> EndPoint:
+def _end_point(end: RegionEnd, digits: int, limits: Limits) -> EndPoint:
     return end_point(end, lambda root: root_cell(root, digits, limits))

@@ -15,7 +15,6 @@ from dipc.sign.decide import (
     decide_nonnegative,
 )
 from dipc.sign.interval import Interval
-from dipc.sign.limits import SignLimits
 from dipc.sign.root import Root, refine
 from dipc.sign.simplest import simplest_between
 
@@ -31,7 +30,6 @@ __all__ = [
     "RegionEnd",
     "Root",
     "SignChart",
-    "SignLimits",
     "arrange",
     "decide_nonnegative",
     "isolate_roots",

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.sign.budget import Budget
 from dipc.sign.chart import Analysis, analyze, chart_of
 from dipc.sign.interval import Interval
-from dipc.sign.limits import Budget, SignLimits
 from dipc.sign.normal_form import normal_form
 from dipc.sign.root import Root, refine_within, separated
 from dipc.sign.simplest import simplest_between
 
 #: Common divisors are not looked for once the products of the pairs may have more monomials than this together.
-_MOST_MONOMIALS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +48,10 @@ class Arrangement:
         return (self.roots[gap - 1] if gap else None), (self.roots[gap] if gap < len(self.roots) else None)
 
 
-def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: SignLimits | None = None) -> Arrangement:
+def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | None = None) -> Arrangement:
     """The arrangement of functions none of which is zero. Raises LimitReached."""
-    budget = Budget(limits or SignLimits())
-    base, divisors = coprime_base(functions)
+    budget = Budget(limits or Limits())
+    base, divisors = coprime_base(functions, limits)
     if interval.is_point:
         return Arrangement(interval, base, divisors, (None,) * len(base), (), (), (interval.lower,))
     analyses = tuple(analyze(normal_form(f, budget), interval, budget, skip_even=False) for f in base)
@@ -71,7 +70,9 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: SignLimits
     return Arrangement(interval, base, divisors, analyses, ordered, owners, samples)
 
 
-def coprime_base(functions: Sequence[ExpPoly]) -> tuple[tuple[ExpPoly, ...], tuple[frozenset[int], ...]]:
+def coprime_base(
+    functions: Sequence[ExpPoly], limits: Limits | None = None
+) -> tuple[tuple[ExpPoly, ...], tuple[frozenset[int], ...]]:
     """Pairwise coprime functions, none a unit, of which all those given are products; and which divide each of them.
 
     None of the functions may be zero; raises LimitReached. By refinement: what two have in common becomes an element
@@ -80,6 +81,7 @@ def coprime_base(functions: Sequence[ExpPoly]) -> tuple[tuple[ExpPoly, ...], tup
     base: list[tuple[ExpPoly, frozenset[int]]] = []
     waiting = [(f, frozenset((at,))) for at, f in reversed(list(enumerate(functions)))]
     work = 0
+    most = (limits or Limits()).monomials
     while waiting:
         value, owners = waiting.pop()
         if value.is_unit():
@@ -89,8 +91,8 @@ def coprime_base(functions: Sequence[ExpPoly]) -> tuple[tuple[ExpPoly, ...], tup
                 base[at] = (other, theirs | owners)
                 break
             work += other.product_box(value)
-            if work > _MOST_MONOMIALS:
-                raise LimitReached("degree", "functions with too many different exponents were to be put in order")
+            if work > most:
+                raise LimitReached("monomials", "functions with too many different exponents were to be put in order")
             shared = other.common_divisor(value)
             if not shared.is_unit():
                 del base[at]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dipc.sign.budget import Budget
 from dipc.sign.exponential import LOG2E_LOW, LOG2E_SCALE
-from dipc.sign.limits import Budget
 from dipc.sign.polynomial import Layout
 
 _GUARD_BITS = 16

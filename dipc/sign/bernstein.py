@@ -8,7 +8,7 @@ from enum import Enum
 from itertools import accumulate, pairwise
 from math import comb
 
-from dipc.sign.limits import Budget
+from dipc.sign.budget import Budget
 from dipc.sign.taylor import TaylorModel
 
 #: Where all coefficients are below this many times the error, more precision is needed, not smaller intervals.

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
+from dipc.sign.budget import Budget
 from dipc.sign.factor import Factor, is_surely_square_free, rational_root, split_content, square_free_parts
 from dipc.sign.factor_sign import FactorSign, factor_sign
 from dipc.sign.interval import Interval
-from dipc.sign.limits import Budget, SignLimits
 from dipc.sign.normal_form import NormalForm, normal_form
 from dipc.sign.point import sign_at_point
 from dipc.sign.polynomial import Layout, Polynomial
@@ -80,13 +81,13 @@ class Analysis:
         return any(rational_root(factor.polynomial) == eps * self.form.scale for factor in self.factors)
 
 
-def sign_at(f: ExpPoly, eps: Fraction, limits: SignLimits | None = None) -> int:
+def sign_at(f: ExpPoly, eps: Fraction, limits: Limits | None = None) -> int:
     """The sign of f at a rational eps > 0: -1, 0 or 1, and 0 only where f(eps) = 0 exactly."""
     if eps <= 0:
         raise ValueError("eps must be positive")
     if f.is_zero():
         return 0
-    budget = Budget(limits or SignLimits())
+    budget = Budget(limits or Limits())
     return sign_of_form(normal_form(f, budget), eps, budget)
 
 
@@ -95,9 +96,9 @@ def sign_of_form(form: NormalForm, eps: Fraction, budget: Budget) -> int:
     return sign_at_point(Layout(form.polynomial), eps * form.scale, budget)
 
 
-def sign_chart(f: ExpPoly, interval: Interval, limits: SignLimits | None = None) -> SignChart:
+def sign_chart(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> SignChart:
     """The sign chart of f on the interval. Raises LimitReached."""
-    budget = Budget(limits or SignLimits())
+    budget = Budget(limits or Limits())
     if f.is_zero():
         return _constant_chart(interval, 0)
     form = normal_form(f, budget)
@@ -106,14 +107,14 @@ def sign_chart(f: ExpPoly, interval: Interval, limits: SignLimits | None = None)
     return chart_of(analyze(form, interval, budget, skip_even=False), budget)
 
 
-def isolate_roots(f: ExpPoly, interval: Interval, limits: SignLimits | None = None) -> tuple[Root, ...]:
+def isolate_roots(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> tuple[Root, ...]:
     """All roots of f in the interval, closed ends included, increasing, in isolating intervals with rational ends.
 
     f must not be zero.
     """
     if f.is_zero():
         raise ValueError("every point is a root of the zero function")
-    budget = Budget(limits or SignLimits())
+    budget = Budget(limits or Limits())
     form = normal_form(f, budget)
     ends = {end for end in (interval.lower, interval.upper) if end is not None and end in interval}
     at_ends = []
@@ -201,5 +202,5 @@ def _nothing() -> None:
 
 def _suspect(polynomial: Polynomial, budget: Budget) -> None:
     # Too high a degree to test: more precision settles it, unless there is a multiple root.
-    if polynomial.degree_z <= budget.limits.max_degree and not is_surely_square_free(polynomial):
+    if polynomial.degree_z <= budget.limits.degree and not is_surely_square_free(polynomial):
         raise _MaybeMultipleError

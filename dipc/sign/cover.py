@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.sign.bernstein import Part, Shape, parts, sign_by_partial_sums
-from dipc.sign.limits import Budget
+from dipc.sign.budget import Budget
 from dipc.sign.point import magnitude_at, sign_at_point
 from dipc.sign.polynomial import Layout
 from dipc.sign.taylor import TaylorModel, least_order, needed_bits, taylor_model

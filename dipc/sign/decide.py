@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.sign.budget import Budget
 from dipc.sign.chart import Analysis, SignChart, analyze, chart_of, sign_of_form
 from dipc.sign.interval import Interval
-from dipc.sign.limits import Budget, SignLimits
 from dipc.sign.normal_form import NormalForm, normal_form
 from dipc.sign.root import Root, refine_within
 from dipc.sign.simplest import simplest_between
@@ -74,9 +74,9 @@ class Fails:
 Decision = Holds | Fails
 
 
-def decide_nonnegative(f: ExpPoly, interval: Interval, limits: SignLimits | None = None) -> Decision:
+def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> Decision:
     """Whether f >= 0 at all eps of the interval. Never wrong; raises LimitReached where the limits do not suffice."""
-    budget = Budget(limits or SignLimits())
+    budget = Budget(limits or Limits())
     if f.is_zero():
         return Holds(None)
     form = normal_form(f, budget)

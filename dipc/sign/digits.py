@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from dipc.algebra.decimals import magnitude, round_down
 
 if TYPE_CHECKING:
-    from dipc.sign import Root, SignLimits
+    from dipc.algebra.limits import Limits
+    from dipc.sign import Root
     from dipc.sign.optimum import Number
 
 #: More digits than this are not asked for: the limits on numbers allow no more.
@@ -43,7 +44,7 @@ def number_cell(number: Number, digits: int) -> Cell:
             spare *= 2
 
 
-def root_cell(root: Root, digits: int, limits: SignLimits | None = None) -> Cell:
+def root_cell(root: Root, digits: int, limits: Limits | None = None) -> Cell:
     """The cell of a root. Raises LimitReached. It ends, because a root that is not known to be rational is none."""
     from dipc.sign import refine
 

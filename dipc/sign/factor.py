@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dipc.sign.limits import Budget
+from dipc.sign.budget import Budget
 from dipc.sign.polynomial import Polynomial
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.sign.at_infinity import AtInfinity, at_infinity
+from dipc.sign.budget import Budget
 from dipc.sign.cover import Crossing, Piece, cover
 from dipc.sign.factor import rational_root
-from dipc.sign.limits import Budget
 from dipc.sign.near_zero import NearZero, near_zero
 from dipc.sign.polynomial import Layout, Polynomial
 

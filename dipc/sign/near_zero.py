@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import accumulate
 from math import factorial
 
-from dipc.sign.limits import Budget
+from dipc.sign.budget import Budget
 from dipc.sign.polynomial import Layout
 
 #: Taylor coefficients used beyond the first that does not vanish.

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.sign.limits import Budget
+from dipc.sign.budget import Budget
 from dipc.sign.polynomial import Polynomial
 
 

@@ -14,6 +14,7 @@ from typing import Any, assert_never
 
 from dipc.algebra.closed_form import ClosedForm, format_terms, sympy_terms
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.quotient import Closed, Quotient, fraction_of
 from dipc.algebra.rationals import exact_rational
@@ -23,7 +24,6 @@ from dipc.sign.arrangement import arrange
 from dipc.sign.chart import sign_at
 from dipc.sign.decide import RegionEnd
 from dipc.sign.interval import Interval
-from dipc.sign.limits import SignLimits
 from dipc.sign.root import Root, refine
 
 #: Isolated ends of cells are known to this part of their size.
@@ -128,7 +128,7 @@ class PiecewiseForm:
         """Functions between whose roots this is one closed form. Raises TooLarge."""
         return [] if isinstance(self.value, ExpPoly | Quotient) else conditions(self.value)
 
-    def cells(self, interval: Interval, limits: SignLimits | None = None) -> tuple[FormCell, ...]:
+    def cells(self, interval: Interval, limits: Limits | None = None) -> tuple[FormCell, ...]:
         """The cells of the interval from left to right, as few as there are changes of the closed form; each begins
         where the one before ends. Raises LimitReached.
 
@@ -140,7 +140,7 @@ class PiecewiseForm:
             assert known, "an interval has points: a claim about none of its cells would hold of itself"
         return known
 
-    def _split(self, interval: Interval, limits: SignLimits | None) -> list[FormCell]:
+    def _split(self, interval: Interval, limits: Limits | None) -> list[FormCell]:
         first = RegionEnd(interval.lower, interval.lower_closed)
         last = RegionEnd(interval.upper, interval.upper_closed)
         if isinstance(self.value, ExpPoly | Quotient):

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dipc.sign.budget import Budget
 from dipc.sign.exponential import LOG2E_LOW, LOG2E_SCALE
-from dipc.sign.limits import Budget
 from dipc.sign.polynomial import Layout
 
 #: Significant bits asked for unless told otherwise.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dipc.sign.limits import Budget, SignLimits
+from dipc.algebra.limits import Limits
+from dipc.sign.budget import Budget
 from dipc.sign.point import PointValue, point_value
 from dipc.sign.polynomial import Layout, Polynomial
 
@@ -35,9 +36,9 @@ class Root:
         return self.upper - self.lower
 
 
-def refine(root: Root, width: Fraction, limits: SignLimits | None = None) -> Root:
+def refine(root: Root, width: Fraction, limits: Limits | None = None) -> Root:
     """The same root, with upper - lower <= width."""
-    return refine_within(root, width, Budget(limits or SignLimits()))
+    return refine_within(root, width, Budget(limits or Limits()))
 
 
 def refine_within(root: Root, width: Fraction, budget: Budget) -> Root:

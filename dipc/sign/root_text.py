@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dipc.algebra.decimals import decimal, magnitude, round_down, round_up
-from dipc.sign import Root, SignLimits, refine
+from dipc.algebra.limits import Limits
+from dipc.sign import Root, refine
 
 _DIGITS = 6
 
 
-def refined(root: Root, limits: SignLimits) -> Root:
+def refined(root: Root, limits: Limits) -> Root:
     """The root, known well enough to be shown."""
     return refine(root, root.upper / 10 ** (2 * _DIGITS), limits)
 

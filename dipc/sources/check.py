@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
+from dipc.algebra.limits import Limits
 from dipc.claim.claim import Given
-from dipc.exits.probability import Limits
 from dipc.exits.program import Program, within
 from dipc.obligations.engine import Engine
 from dipc.obligations.open_engine import open_engine
@@ -76,7 +76,7 @@ def check(
         engine = open_engine(
             stack,
             program.measurer,
-            program.limits.sign,
+            program.limits,
             jobs=jobs,
             cache=cache,
             dask=dask,
@@ -142,7 +142,7 @@ def iter_rows(
     """The rows of `check` one by one, as they are decided; the table and the claim are checked first, as a whole."""
     program = within(program, limits)
     source = question(program, table, inputs=inputs, beta=beta, alpha=alpha, gamma=gamma, eps=eps, classes=False)
-    return results(source.cases(), Engine(program.measurer, program.limits.sign))
+    return results(source.cases(), Engine(program.measurer, program.limits))
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class FreeGamma(Source):
         self.theorem = _theorem(self.claim)
         self._table = table
         self.probabilities = program.probabilities()
-        self._nearness = Nearness(program.core)
+        self._nearness = Nearness(program.core, program.limits)
         self._names = RowNames(program.inputs, program.outputs)
         self._pool = CellPool()
         self._curve = _curve(self.claim)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from dipc.algebra.limits import Limits
 from dipc.claim.claim import Given, resolve_claim
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source as Text
 from dipc.diagnostics.source import Span
-from dipc.exits.probability import Limits, Work
+from dipc.exits.probability import Work
 from dipc.exits.program import Program, within
 from dipc.ideal.inputs import default_inputs, parse_inputs
 from dipc.ideal.table import completed, table_of

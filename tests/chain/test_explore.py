@@ -8,8 +8,8 @@ from itertools import product
 import networkx as nx
 import pytest
 
-from dipc.algebra.limits import LimitReached
-from dipc.chain.explore import ExploreLimits, explore
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.chain.explore import explore
 from dipc.chain.flow import analyze
 from dipc.chain.state import Mark
 from dipc.lang.ast import Role
@@ -232,12 +232,12 @@ def test_a_maximum_of_inputs_without_noise_is_united_exactly():
 
 def test_limits_are_named():
     with pytest.raises(LimitReached) as caught:
-        explore(sparse(12, 12), {}, limits=ExploreLimits(states=500))
+        explore(sparse(12, 12), {}, limits=Limits(states=500))
     assert caught.value.limit == "states"
-    assert caught.value.reason == "the chain has more than 500 states"
+    assert caught.value.reason == "the chain has more than 500 states (limit `states`)"
     with pytest.raises(LimitReached) as caught:
-        explore(sparse(12, 12), {}, limits=ExploreLimits(cells=500))
-    assert caught.value.limit == "cells"
+        explore(sparse(12, 12), {}, limits=Limits(values=500))
+    assert caught.value.limit == "values"
 
 
 def test_the_graph_shows_the_chain():

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.algebra.limits import LimitReached
-from dipc.chain.explore import ExploreLimits, explore
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.chain.explore import explore
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Source
 from dipc.lang.ast import Role
@@ -84,7 +84,7 @@ def test_a_long_chain_is_explored_quickly():
 
 def test_states_are_limited():
     with pytest.raises(LimitReached) as caught:
-        explore(walker(700), {}, limits=ExploreLimits(states=1000))
+        explore(walker(700), {}, limits=Limits(states=1000))
     assert caught.value.limit == "states"
 
 

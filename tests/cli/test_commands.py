@@ -10,8 +10,9 @@ import pytest
 import sympy
 
 import dipc.cli.bench
+from dipc.algebra.limits import LIMIT_NAMES
 from dipc.cli.arguments import parse_definitions
-from dipc.cli.limits import NAMES, parse_limits
+from dipc.cli.limits import parse_limits
 from dipc.cli.main import COMMANDS, run
 from tests.cli.conftest import ROOT, Dipc
 
@@ -45,13 +46,13 @@ def test_definitions_are_exact() -> None:
 
 
 def test_every_limit_can_be_set_and_stands_alone() -> None:
-    changed = {name: parse_limits([f"{name}=7"]) for name in NAMES}
-    assert len(set(map(repr, changed.values()))) == len(NAMES)
-    assert changed["states"].explore.states == 7
-    assert changed["terms"].measure.terms.terms == 7
+    changed = {name: parse_limits([f"{name}=7"]) for name in LIMIT_NAMES}
+    assert len(set(map(repr, changed.values()))) == len(LIMIT_NAMES)
+    assert changed["states"].states == 7
+    assert changed["terms"].terms == 7
     assert parse_limits([]) == parse_limits([])
     together = parse_limits(["states=7", "intervals=8"])
-    assert (together.explore.states, together.sign.max_intervals) == (7, 8)
+    assert (together.states, together.intervals) == (7, 8)
 
 
 def test_probabilities_in_json_are_read_by_sympy_and_sum_to_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from dipc.cli.limits import NAMES, parse_limits
-from dipc.exits.probability import Limits
+from dipc.algebra.limits import LIMIT_NAMES, Limits
+from dipc.cli.limits import parse_limits
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LIMIT_NAMES)
 def test_every_name_sets_a_limit_of_its_own(name: str) -> None:
     changed = parse_limits([f"{name}=7"])
     assert changed != Limits()
-    assert all(changed != parse_limits([f"{other}=7"]) for other in NAMES if other != name)
+    assert all(changed != parse_limits([f"{other}=7"]) for other in LIMIT_NAMES if other != name)
     assert parse_limits([f"{name}=9", f" {name} = 7 "]) == changed

@@ -12,13 +12,9 @@ from hypothesis import strategies as st
 import dipc
 from dipc.algebra.combine import total
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.exits.probability import Limits
-from dipc.measure.general import GeneralLimits
-from dipc.measure.lattice import LatticeLimits
-from dipc.measure.measure import MeasureLimits
-from dipc.sign import SignLimits
 
 R = ExpPoly.term(1, 0, -1)
 
@@ -153,13 +149,12 @@ a <- DLap(eps, q); b <- DLap(eps, 0); y <- 7*a >= 5*b"""
 @pytest.mark.parametrize(
     ("lattice", "name"),
     [
-        (LatticeLimits(classes=2), "classes"),
-        (LatticeLimits(questions=2), "cells"),
-        (LatticeLimits(terms=0), "terms"),
+        (Limits(classes=2), "classes"),
+        (Limits(cells=2), "cells"),
+        (Limits(integrand=0), "integrand"),
     ],
 )
-def test_limits_are_reasons(lattice: LatticeLimits, name: str) -> None:
-    limits = Limits(measure=MeasureLimits(general=GeneralLimits(lattice=lattice)))
+def test_limits_are_reasons(limits: Limits, name: str) -> None:
     report = dipc.check(dipc.load(SKEW), [{"q": 0, "y": "true"}], beta="1/2", limits=limits)
     assert report.verdict == "undecided"
     assert f"(limit `{name}`" in str(report.rows[0].reason)
@@ -172,7 +167,7 @@ def test_weights_that_no_limit_lets_through_are_a_reason_too() -> None:
         y <- choose { 0 : 1/2 + exp(-eps) - exp(-2*eps) - exp(-3*eps)/2,
                       1 : 1/2 - exp(-eps) + exp(-2*eps) + exp(-3*eps)/2 }"""
     )
-    limits = Limits(sign=SignLimits(max_intervals=0, max_precision_bits=8))
+    limits = Limits(intervals=0, bits=8)
     report = dipc.check(program, [{"y": 0}], beta="1", limits=limits)
     assert report.verdict == "undecided"
     assert report.rows[0].closed_form is None

@@ -11,14 +11,10 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.combine import total
-from dipc.algebra.effort import TermLimit
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed, Quotient
-from dipc.chain.explore import ExploreLimits
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.exits.probability import Limits
-from dipc.measure.measure import MeasureLimits
 
 R = ExpPoly.term(1, 0, -1)
 
@@ -197,8 +193,8 @@ def test_limits_are_reasons() -> None:
     text = """program walk; output y : {0, 1}; var x : {0..60} = 30; var s : {-1, 1};
     while x > 0 and x < 60 do s <- Exp(eps, v in {-1, 1} : v*x/60); x <- x + s end;
     if x = 0 then y <- 0 else y <- 1 end"""
-    few_steps = Limits(measure=MeasureLimits(terms=TermLimit(steps=10_000)))
-    few_states = Limits(explore=ExploreLimits(states=20))
+    few_steps = Limits(steps=10_000)
+    few_states = Limits(states=20)
     for limits, name in ((few_steps, "steps"), (few_states, "states")):
         report = dipc.check(dipc.load(text), [{"y": 1}], beta="1/2", limits=limits)
         assert report.verdict == "undecided"

@@ -174,10 +174,9 @@ def test_other_inputs_than_integers() -> None:
 
 def test_many_regions_need_not_be_looked_at() -> None:
     """2^40 answers, and the region of one of them."""
-    from dipc.chain.explore import ExploreLimits
-    from dipc.exits.probability import Limits
+    from dipc.algebra.limits import Limits
 
-    program = dipc.load(BENCHMARKS / "sparse.dip", m=40, c=40).with_limits(Limits(explore=ExploreLimits(states=500)))
+    program = dipc.load(BENCHMARKS / "sparse.dip", m=40, c=40).with_limits(Limits(states=500))
     assert distance(Ideal(program), [F(2 * k - 41, 3) for k in range(40)]) == F(1, 3)
 
 
@@ -248,7 +247,10 @@ def test_too_many_finite_inputs_are_a_limit() -> None:
     program = with_ideal("if a[1] = 9 then out <- 1 end", "input a[1..7] : {0..9}; output out : {0..9} = 0;")
     with pytest.raises(LimitReached) as caught:
         distance(Ideal(program), [F(0)] * 7)
-    assert caught.value.reason == "the finite inputs have 10000000 combinations, more than can be compared"
+    assert (
+        caught.value.reason
+        == "the finite inputs have 10000000 combinations, more than can be compared (limit `combinations`)"
+    )
 
 
 # --- metrics ---------------------------------------------------------------------------------------

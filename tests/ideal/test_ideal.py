@@ -11,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.affine import Affine
-from dipc.chain.explore import ExploreLimits
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.render import render
-from dipc.exits.probability import Limits
 from dipc.ideal.ideal import Ideal, Region
 from tests.ideal.programs import BENCHMARKS, F, Tree, answer, any_coefficients, differences, source, trees, with_ideal
 
@@ -143,7 +141,7 @@ def test_constants_are_those_of_the_command_line() -> None:
 
 
 def test_too_many_regions_are_a_limit_but_one_answer_is_found() -> None:
-    limits = Limits(explore=ExploreLimits(states=500))
+    limits = Limits(states=500)
     ideal = Ideal(dipc.load(BENCHMARKS / "sparse.dip", m=20, c=20).with_limits(limits))
     for _ in range(2):
         with pytest.raises(LimitReached):

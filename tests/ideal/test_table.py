@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import dipc
+from dipc.algebra.limits import Limits
 from dipc.cli.main import run
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.exits.probability import Limits
 from dipc.exits.program import Program
 from dipc.report.table import write_table
 from dipc.tables.table import Table, read_table

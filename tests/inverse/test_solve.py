@@ -179,9 +179,8 @@ def test_planted_sign_changes(roots: list[Fraction], sign: str, scale: str) -> N
 
 
 def test_undecided_rows_leave_eps_undecided() -> None:
-    limits = dipc.Limits()
     tight = dipc.load("program laplace; input q : real; output out : real; out <- Lap(eps, q);").with_limits(
-        dipc.Limits(explore=limits.explore, measure=limits.measure, sign=type(limits.sign)(max_intervals=1))
+        dipc.Limits(intervals=1)
     )
     found = eps_of(tight, beta="1/10 + eps*exp(-3*eps) - eps^2*exp(-4*eps)", gamma=1)
     assert found.status is Status.UNDECIDED

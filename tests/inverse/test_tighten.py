@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import dipc
 from dipc.algebra.limits import Undecided
 from dipc.inverse.tighten import Tightest
-from dipc.sign import SignLimits
 
 LAPLACE = "program l; input q : real; output o : real; o <- Lap(eps, q);"
 
@@ -130,8 +129,7 @@ def test_rows_that_differ_by_the_scale_only_are_proved_equal() -> None:
 
 def test_rows_past_a_limit_make_the_factor_a_lower_bound() -> None:
     program = dipc.load("benchmarks/noisy_max.dip", m=4)
-    limits = dipc.Limits()
-    tight = dipc.Limits(measure=type(limits.measure)(terms=type(limits.measure.terms)(terms=6)))
+    tight = dipc.Limits(terms=6)
     rows = [
         {"q[1]": 0, "q[2]": 0, "q[3]": 0, "q[4]": 0, "out": 1, "dd": 0},
         {"q[1]": 0, "q[2]": 1, "q[3]": 3, "q[4]": 7, "out": 4, "dd": 2},
@@ -145,7 +143,7 @@ def test_rows_past_a_limit_make_the_factor_a_lower_bound() -> None:
 
 def test_more_digits_than_the_limits_allow() -> None:
     program = dipc.load("benchmarks/sparse.dip")
-    limits = dipc.Limits(sign=SignLimits(max_precision_bits=1000))
+    limits = dipc.Limits(bits=1000)
     found = dipc.tighten(program, "benchmarks/sparse.csv", digits=900, limits=limits)
     assert not found.complete
     assert (found.kappa, found.places) == (None, ())

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dipc.algebra.effort import TermLimit
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import OutsideFragment
+from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.measure.event import Event
 from dipc.measure.linear_extensions import measure_by_linear_extensions
 from dipc.measure.measure import Measurer
@@ -25,7 +24,7 @@ def differences(event: Event) -> ExpPoly:
 
 
 def values(event: Event) -> ExpPoly:
-    return value_tree_measure(event, TermLimit())
+    return value_tree_measure(event, Limits())
 
 
 ENGINES = {

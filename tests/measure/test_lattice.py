@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Quotient
 from dipc.measure.event import Constraint, Event, Family, Noise
-from dipc.measure.lattice import LatticeLimits, lattice_measure
+from dipc.measure.lattice import lattice_measure
 
 
 def noise(rate: Fraction | int = 1, mean: int = 0) -> Noise:
@@ -129,5 +129,5 @@ def test_no_constraint_is_the_sure_event_and_a_contradiction_the_null_one() -> N
 def test_past_the_class_limit_it_gives_up_by_name() -> None:
     event = Event((noise(), noise()), (constraint({0: 101, 1: 103}, 0),))
     with pytest.raises(LimitReached) as caught:
-        lattice_measure(event, LatticeLimits(classes=10))
+        lattice_measure(event, Limits(classes=10))
     assert caught.value.limit == "classes"

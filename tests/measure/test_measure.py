@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from dipc.algebra.effort import Meter, TermLimit
+from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.measure import forest
 from dipc.measure.cycles import reduced
 from dipc.measure.difference import event_shape
 from dipc.measure.event import Constraint, Event, Noise
 from dipc.measure.linear_extensions import measure_by_linear_extensions
-from dipc.measure.measure import MeasureLimits, Measurer, measure
+from dipc.measure.measure import Measurer, measure
 from tests.strategies.events import (
     SCALES,
     above,
@@ -301,7 +301,7 @@ def test_splitting_is_limited() -> None:
     e = event([laplace(1, i) for i in range(8)], *(above(i, j) for i, j in pairs))
     measure(e)
     with pytest.raises(LimitReached) as stopped:
-        measure(e, MeasureLimits(trees=3))
+        measure(e, Limits(trees=3))
     assert stopped.value.limit == "trees"
     assert "more than 3 orderings" in stopped.value.reason
 
@@ -404,13 +404,13 @@ def test_the_rows_of_a_table_need_few_integrals() -> None:
 
 @given(st.lists(tree_events(3), min_size=2, max_size=5))
 def test_memory_does_not_change_results(events: list[Event]) -> None:
-    kept, forgetful = Measurer(), Measurer(MeasureLimits(remembered=3))
+    kept, forgetful = Measurer(), Measurer(remembered=3)
     for e in events * 2:
         assert kept.measure(e) == forgetful.measure(e) == measure(e)
 
 
 def test_forgetting_bounds_what_is_kept() -> None:
-    measurer = Measurer(MeasureLimits(remembered=50))
+    measurer = Measurer(remembered=50)
     for i in range(1, 40):
         measurer.measure(star([1, i, i + 1], tops=1))
     assert measurer.integrals >= 39
@@ -425,7 +425,7 @@ def meters(monkeypatch: pytest.MonkeyPatch) -> list[Meter]:
     """The meters of all integrals made in the test."""
     made: list[Meter] = []
 
-    def recorded(limit: TermLimit) -> Meter:
+    def recorded(limit: Limits) -> Meter:
         made.append(Meter(limit))
         return made[-1]
 
@@ -507,7 +507,7 @@ def test_a_product_of_exponential_length_is_refused_soon() -> None:
 
 
 def test_what_was_refused_once_is_refused_at_once() -> None:
-    measurer = Measurer(MeasureLimits(terms=TermLimit(terms=100)))
+    measurer = Measurer(Limits(terms=Limits(terms=100)))
     for _ in range(3):
         with pytest.raises(LimitReached) as stopped:
             measurer.measure(unlike_star(12))

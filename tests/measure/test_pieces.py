@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from dipc.algebra.effort import Meter, TermLimit
+from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.measure.pieces import Piece, Piecewise, Terms
 
 EPS = mpmath.mpf(7) / 5
@@ -27,7 +27,7 @@ points = st.sampled_from([-2.5, -1.0, -0.3, 0.0, 0.4, 1.0, 2.2])
 
 
 def meter() -> Meter:
-    return Meter(TermLimit())
+    return Meter(Limits())
 
 
 def clean(found: Terms) -> Terms:
@@ -241,7 +241,7 @@ def test_trimming_keeps_what_separates() -> None:
 def test_a_product_is_refused_before_it_is_made() -> None:
     wide = Piece.of_terms({(0, i * i, 0, i * i * i): flint.fmpq(1) for i in range(3000)})
     with pytest.raises(LimitReached) as stopped:
-        wide.times(wide, Meter(TermLimit(terms=100_000)))
+        wide.times(wide, Meter(Limits(terms=100_000)))
     assert stopped.value.limit == "terms"
     assert "100000 terms" in stopped.value.reason
 
@@ -257,7 +257,7 @@ def test_long_coefficients_count_for_several_terms() -> None:
 
 def test_steps_are_counted_over_all_operations() -> None:
     f = Piecewise.laplace(1, 0)
-    little = Meter(TermLimit(steps=20_000))
+    little = Meter(Limits(steps=20_000))
     f.integral_below(little)
     spent = little.steps
     with pytest.raises(LimitReached) as stopped:

@@ -9,12 +9,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from dipc.algebra.effort import TermLimit
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.measure.event import Constraint, Event, Family, Noise
 from dipc.measure.measure import measure
-from dipc.measure.polyhedral import PolyhedralLimits, polyhedral_measure
+from dipc.measure.polyhedral import polyhedral_measure
 from dipc.measure.value_tree import value_tree_measure
 
 RATES = [Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3)]
@@ -83,7 +82,7 @@ def test_elimination_against_sampling(event: Event, seed: int) -> None:
 @given(events())
 def test_trees_of_values_against_elimination(event: Event) -> None:
     try:
-        fast = value_tree_measure(event, TermLimit())
+        fast = value_tree_measure(event, Limits())
     except OutsideFragment:
         assume(False)
     else:
@@ -104,8 +103,8 @@ def sums(draw: st.DrawFn) -> Event:
 @given(sums())
 def test_trees_of_sums_against_elimination(event: Event) -> None:
     try:
-        fast = value_tree_measure(event, TermLimit())
-        slow = polyhedral_measure(event, PolyhedralLimits(questions=2_000))
+        fast = value_tree_measure(event, Limits())
+        slow = polyhedral_measure(event, Limits(cells=2_000))
     except (OutsideFragment, LimitReached):
         assume(False)
     else:
@@ -129,7 +128,7 @@ def test_a_chain_of_means_is_a_tree_of_values() -> None:
     constraints = [constraint(row, 1) for row in rows]
     constraints += [constraint({i: -c for i, c in row.items()}, 2) for row in rows]
     event = Event(noises, tuple(constraints))
-    fast = value_tree_measure(event, TermLimit())
+    fast = value_tree_measure(event, Limits())
     assert fast == polyhedral_measure(event)
     assert measure(event) == fast
 
@@ -189,5 +188,5 @@ def test_past_the_limit_it_gives_up_by_name() -> None:
     noises = tuple(laplace(1, i) for i in range(6))
     event = Event(noises, tuple(constraint({i: 1, j: 1, (i + j) % 6: 1}, i - j) for i in range(3) for j in range(3, 6)))
     with pytest.raises(LimitReached) as caught:
-        polyhedral_measure(event, PolyhedralLimits(questions=50))
+        polyhedral_measure(event, Limits(cells=50))
     assert caught.value.limit == "cells"

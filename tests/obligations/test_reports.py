@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.algebra.limits import Limits
 from dipc.cli.limits import parse_limits
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.exits.probability import Limits
 from dipc.obligations.cache import Cache
 from dipc.obligations.executors.executor import Finished
 from dipc.obligations.executors.task import Done, Task, perform

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Quotient
 from dipc.obligations.shortfall import failing_intervals
 from dipc.obligations.verdict import FailureInterval, Verdict
-from dipc.sign import Interval, SignLimits
+from dipc.sign import Interval
 from dipc.sources.outcome import RowResult
 from tests.sign.oracle import sign, value
 from tests.sign.strategies import Planted, e, exp_polys, planted
@@ -148,7 +148,7 @@ def test_denominators() -> None:
     """A quotient on both sides: Pr = 1/(1 + e^-eps), beta = 1/(3 + e^-eps)."""
     probability = ClosedForm(Quotient(ExpPoly.one(), 1 + e(-1)))
     beta = ClosedForm(Quotient(ExpPoly.one(), 3 + e(-1)))
-    (interval,) = failing_intervals(probability, beta, [Interval.positive()], 30, SignLimits())
+    (interval,) = failing_intervals(probability, beta, [Interval.positive()], 30, Limits())
     with mpmath.workdps(60):
         z = mpmath.sqrt(2) - 1  # z/(1 + z) = 1/(3 + z), z = e^-eps
         assert interval.end.high is not None
@@ -167,7 +167,7 @@ def test_planted_ends_are_found_to_the_digits_asked_for(case: Planted, digits: i
         return
     try:
         found = failing_intervals(
-            ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), [Interval.positive()], digits, SignLimits()
+            ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), [Interval.positive()], digits, Limits()
         )
     except Undecided:
         assume(False)
@@ -210,7 +210,7 @@ def _surely_inside(interval: FailureInterval, eps: Fraction) -> bool:
 
 @given(exp_polys(most_terms=5))
 def test_no_shortfall_on_a_grid_is_above_the_worst(f: ExpPoly) -> None:
-    limits = SignLimits(max_precision_bits=4000)
+    limits = Limits(bits=4000)
     try:
         found = failing_intervals(ClosedForm(ExpPoly.zero()), ClosedForm(1 + f), [Interval.open(0, 8)], 12, limits)
     except Undecided:
@@ -236,7 +236,7 @@ def test_more_digits_begin_with_the_same(case: Planted, few: int, many: int) -> 
     try:
         short, long = (
             failing_intervals(
-                ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), [Interval.positive()], digits, SignLimits()
+                ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), [Interval.positive()], digits, Limits()
             )
             for digits in (few, many)
         )

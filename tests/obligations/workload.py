@@ -126,7 +126,7 @@ def check_with(
     **options: Any,
 ) -> Report:
     """`check` by this executor, looking so many rows ahead."""
-    measurer, sign = program.measurer, program.limits.sign
+    measurer, sign = program.measurer, program.limits
     memory = None if cache is None else Memory(cache, measurer.limits, sign, digits)
     engine = SharedEngine(measurer, sign, executor, memory, digits=digits, keep_proofs=keep_proofs, window=window)
     try:

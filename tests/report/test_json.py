@@ -10,8 +10,7 @@ import pytest
 import sympy
 
 import dipc
-from dipc.chain.explore import ExploreLimits
-from dipc.exits.probability import Limits
+from dipc.algebra.limits import Limits
 from dipc.report.json import write_json
 from dipc.sources.report import Report
 
@@ -120,13 +119,13 @@ def test_numbers_are_texts_that_are_proved_bounds(report: Report) -> None:
 
 
 def test_undecided_rows_have_a_reason() -> None:
-    limits = Limits(explore=ExploreLimits(states=1))
+    limits = Limits(states=1)
     report = dipc.check(dipc.load(PROGRAM), [{"q": 0, "out": "no"}], beta=0, limits=limits)
     result = written(report)
     assert result["verdict"] == "undecided"
     (row,) = result["rows"]  # type: ignore[misc]
     assert row["verdict"] == "undecided"
-    assert row["reason"] == "the chain has more than 1 states"
+    assert row["reason"] == "the chain has more than 1 states (limit `states`)"
     assert row["probability"] is None
     assert row["counterexample"] is None
 

@@ -10,7 +10,8 @@ import mpmath
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.sign.limits import Budget, SignLimits
+from dipc.algebra.limits import Limits
+from dipc.sign.budget import Budget
 from dipc.sign.normal_form import NormalForm, normal_form
 from dipc.sign.polynomial import Polynomial
 
@@ -24,7 +25,7 @@ def e(exponent: Fraction | int | str = 1) -> ExpPoly:
 
 def normal(f: ExpPoly) -> NormalForm:
     """The normal form, with the usual limits."""
-    return normal_form(f, Budget(SignLimits()))
+    return normal_form(f, Budget(Limits()))
 
 
 @dataclass(frozen=True)

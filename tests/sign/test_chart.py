@@ -7,8 +7,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
-from dipc.sign import Interval, SignChart, SignLimits, isolate_roots, refine, sign_chart
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.sign import Interval, SignChart, isolate_roots, refine, sign_chart
 from tests.sign.oracle import count_roots_of_z, sign
 from tests.sign.strategies import EPS, Planted, e, exp_polys, normal, planted, small_rationals
 
@@ -104,7 +104,7 @@ def test_squares_have_even_roots(f: ExpPoly, g: ExpPoly) -> None:
         return
     product = f * f * g
     try:
-        chart = sign_chart(product, Interval.positive(), SignLimits(max_precision_bits=1000))
+        chart = sign_chart(product, Interval.positive(), Limits(bits=1000))
     except LimitReached:
         reject()
     check_against_points(product, chart)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.sign import Interval, sign_chart
 from dipc.sign.at_infinity import at_infinity
-from dipc.sign.limits import Budget, SignLimits
+from dipc.sign.budget import Budget
 from dipc.sign.near_zero import _prove, _tail, near_zero
 from dipc.sign.polynomial import Layout, Polynomial
 from tests.sign.oracle import polynomial_terms, terms_value
@@ -20,7 +20,7 @@ from tests.sign.strategies import EPS, e, normal, polynomials
 
 
 def budget() -> Budget:
-    return Budget(SignLimits())
+    return Budget(Limits())
 
 
 def exact(polynomial: Polynomial, t: Fraction) -> mpmath.mpf:
@@ -102,7 +102,7 @@ def test_order_at_zero_of_a_high_power() -> None:
 def test_the_order_has_a_limit() -> None:
     f = (1 - e(-1)) ** 40
     with pytest.raises(LimitReached, match="first 10 Taylor coefficients"):
-        near_zero(Layout(normal(f).polynomial), Budget(SignLimits(max_taylor_terms=10)))
+        near_zero(Layout(normal(f).polynomial), Budget(Limits(order=10)))
 
 
 def test_a_radius_does_not_reach_over_a_root() -> None:

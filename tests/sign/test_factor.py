@@ -6,9 +6,9 @@ import sympy
 from hypothesis import given
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.sign.budget import Budget
 from dipc.sign.factor import is_surely_square_free, rational_root, split_content, square_free_parts
-from dipc.sign.limits import Budget, SignLimits
 from dipc.sign.polynomial import Polynomial
 from tests.sign.strategies import EPS, Planted, e, normal, planted, polynomials
 
@@ -16,7 +16,7 @@ T, Z = sympy.symbols("t z")
 
 
 def budget() -> Budget:
-    return Budget(SignLimits())
+    return Budget(Limits())
 
 
 def expression(polynomial: Polynomial) -> sympy.Expr:
@@ -112,4 +112,4 @@ def test_rational_root() -> None:
 def test_the_degree_has_a_limit() -> None:
     f = (e(1) - 2) ** 2 * (e(100) - 3)
     with pytest.raises(LimitReached, match="degree 102, more than 50"):
-        square_free_parts(of(f), Budget(SignLimits(max_degree=50)))
+        square_free_parts(of(f), Budget(Limits(degree=50)))

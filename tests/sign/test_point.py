@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
-from dipc.sign import SignLimits, sign_at
-from dipc.sign.limits import Budget
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.sign import sign_at
+from dipc.sign.budget import Budget
 from dipc.sign.point import magnitude_at, point_value
 from dipc.sign.polynomial import Layout, Polynomial
 from tests.sign.oracle import polynomial_terms, sign, terms_value
@@ -44,7 +44,7 @@ def test_exact_zeros(case: Planted) -> None:
 
 @given(polynomials(most_power=5), points.filter(lambda t: t < 100), st.sampled_from([24, 60, 200]))
 def test_values_and_their_errors(polynomial: Polynomial, t: Fraction, precision: int) -> None:
-    found = point_value(Layout(polynomial), t, Budget(SignLimits()), precision)
+    found = point_value(Layout(polynomial), t, Budget(Limits()), precision)
     exact = terms_value(polynomial_terms(polynomial), t, 1500)
     with mpmath.workprec(1500):
         scaled = exact * found.scale.numerator / found.scale.denominator
@@ -52,7 +52,7 @@ def test_values_and_their_errors(polynomial: Polynomial, t: Fraction, precision:
         if found.sign:
             assert exact * found.sign > 0
             assert found.error == 0 or abs(found.value).bit_length() >= precision
-            assert abs(magnitude_at(Layout(polynomial), t, Budget(SignLimits())) - mpmath.log(abs(exact), 2)) <= 3
+            assert abs(magnitude_at(Layout(polynomial), t, Budget(Limits())) - mpmath.log(abs(exact), 2)) <= 3
 
 
 def test_values_that_are_tiny_but_not_zero() -> None:
@@ -77,4 +77,4 @@ def test_precision_has_a_limit() -> None:
     with mpmath.workprec(4000):
         near = Fraction(int(mpmath.floor(mpmath.log(2) * 10**1000)), 10**1000)
     with pytest.raises(LimitReached, match="numbers of 1000 bits"):
-        sign_at(e(1) - 2, near, SignLimits(max_precision_bits=1000))
+        sign_at(e(1) - 2, near, Limits(bits=1000))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.algebra.limits import LimitReached
-from dipc.sign import Interval, Root, SignLimits, isolate_roots, refine
-from dipc.sign.limits import Budget
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.sign import Interval, Root, isolate_roots, refine
+from dipc.sign.budget import Budget
 from dipc.sign.root import separated
 from tests.sign.strategies import EPS, Planted, e, normal, planted
 
@@ -38,7 +38,7 @@ def test_a_thousand_digits_of_log_2() -> None:
 def test_refining_has_a_limit() -> None:
     (root,) = isolate_roots(e(1) - 2, Interval.positive())
     with pytest.raises(LimitReached):
-        refine(root, Fraction(1, 10**1000), SignLimits(max_precision_bits=500))
+        refine(root, Fraction(1, 10**1000), Limits(bits=500))
 
 
 def test_roots_of_different_factors_are_separated() -> None:
@@ -49,7 +49,7 @@ def test_roots_of_different_factors_are_separated() -> None:
     wide = Root(Fraction(1, 2), Fraction(1), 1, factor, Fraction(1))
     exact = Root(near, near, 2, linear, Fraction(1))
     other = Root(Fraction(3, 5), Fraction(7, 10), 1, normal(e(1000) - 2**1000 - 1).polynomial, Fraction(1000))
-    found = separated([wide, exact, other], Budget(SignLimits()))
+    found = separated([wide, exact, other], Budget(Limits()))
     assert [root.polynomial for root in found] == [linear, factor, other.polynomial]
     assert all(a.upper <= b.lower for a, b in pairwise(found))
     assert found[0].is_exact
@@ -61,4 +61,4 @@ def test_equal_roots_are_never_called_separated() -> None:
     factor = normal(e(1) - 2).polynomial
     same = [Root(Fraction(1, 2), Fraction(1), 1, factor, Fraction(1))] * 2
     with pytest.raises(LimitReached):
-        separated(same, Budget(SignLimits(max_intervals=50)))
+        separated(same, Budget(Limits(intervals=50)))

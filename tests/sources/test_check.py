@@ -12,12 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.chain.explore import ExploreLimits
+from dipc.algebra.limits import Limits
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.exits.probability import Limits
 from dipc.obligations.decide import Decider
 from dipc.obligations.verdict import Verdict
-from dipc.sign import SignLimits
 from dipc.sources.check import iter_rows
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Interrupted, Report
@@ -328,18 +326,18 @@ def test_a_row_over_a_limit_is_undecided_and_the_others_are_decided() -> None:
     free = dipc.check(program, rows, beta="exp(-eps)/100")
     undecided = [row for row in report.rows if row.verdict is Verdict.UNDECIDED]
     assert undecided
-    assert all(row.reason == f"the chain has more than {chosen} states" for row in undecided)
+    assert all(row.reason == f"the chain has more than {chosen} states (limit `states`)" for row in undecided)
     assert all(row.probability is None and row.counterexample is None for row in undecided)
     assert all(row == free.rows[row.row - 1] for row in report.rows if row.verdict is not Verdict.UNDECIDED)
     assert report.verdict is Verdict.INACCURATE
 
 
 def _states(limit: int) -> Limits:
-    return Limits(explore=ExploreLimits(states=limit))
+    return Limits(states=limit)
 
 
 def test_undecided_is_never_accurate() -> None:
-    limits = Limits(sign=SignLimits(max_intervals=0))
+    limits = Limits(intervals=0)
     beta = "exp(-eps) + (exp(eps) - 2)^2"
     report = dipc.check(dipc.load(LAPLACE), [{"q": 0, "out": 0}], beta=beta, gamma=1, limits=limits)
     assert report.verdict is Verdict.UNDECIDED
@@ -350,7 +348,7 @@ def test_undecided_is_never_accurate() -> None:
 
 
 def test_an_undecided_interval_does_not_hide_a_counterexample() -> None:
-    limits = Limits(sign=SignLimits(max_intervals=0))
+    limits = Limits(intervals=0)
     beta = "exp(-eps) + (exp(eps) - 2)^2 - 1/10"
     program = dipc.load(LAPLACE)
     rows = [{"q": 0, "out": 0}]
@@ -443,4 +441,4 @@ def test_a_beta_without_a_common_denominator_of_bearable_size_is_refused() -> No
 
 def test_nothing_is_decided_about_no_interval() -> None:
     with pytest.raises(ValueError, match="some interval"):
-        Decider((), SignLimits())
+        Decider((), Limits())

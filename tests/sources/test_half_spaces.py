@@ -194,6 +194,6 @@ def test_pieces_cover_a_region_and_know_their_exits() -> None:
     loaded = dipc.load(source)
     ideal = Ideal(loaded)
     region = ideal.regions({})[0]
-    found = pieces(region.guards, ExitFinder(loaded).exits({}, region))
+    found = pieces(region.guards, ExitFinder(loaded).exits({}, region), 500)
     assert len(found) == 2
     assert all(len(piece.exits) == 1 for piece in found)

@@ -11,16 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.effort import TermLimit
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint, constraint
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.exits.probability import Limits, Probabilities
+from dipc.exits.probability import Probabilities
 from dipc.ideal.inputs import FiniteInputs
 from dipc.lang.ast import CompareOp
 from dipc.lang.core import DomType, IntType, RealType, Value
-from dipc.measure.measure import MeasureLimits
 from dipc.sources.symmetry import classes as finite
 from dipc.sources.symmetry.blocks import Position
 from dipc.sources.symmetry.check import class_table
@@ -266,7 +264,7 @@ def test_other_distances_of_answers(distance: str, gamma: str) -> None:
 
 def test_classes_that_are_undecided() -> None:
     program = dipc.load(BENCHMARKS / "noisy_max.dip", m=3)
-    limits = Limits(measure=MeasureLimits(terms=TermLimit(terms=1)))
+    limits = Limits(terms=1)
     report = dipc.check(program, inputs="q = 0..1", classes=True, limits=limits)
     assert report.verdict is dipc.Verdict.UNDECIDED
     assert sum(row.count or 0 for row in report.select(dipc.Verdict.UNDECIDED)) == 8

@@ -8,13 +8,14 @@ from typing import Any
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.claim.claim import resolve_claim
 from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.source import Source
 from dipc.lang.parser import parse_interval
 from dipc.measure.event import Constraint, Event, Family, Noise
-from dipc.measure.measure import MeasureLimits, Measurer
+from dipc.measure.measure import Measurer
 from dipc.sign import Holds, Interval, decide_nonnegative, isolate_roots, refine, sign_at, sign_chart
 from dipc.tables.table import read_table
 from tests.sign.oracle import terms_value
@@ -244,7 +245,7 @@ def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[lis
 
 def _derivation(data: dict[str, Any], document: dict[str, Any], probabilities: list[Closed]) -> Iterator[str]:
     measures: list[Closed] = []
-    measurer = Measurer(MeasureLimits())
+    measurer = Measurer(Limits())
     for number, record in enumerate(data["measures"]):
         value = function(record["value"])
         measures.append(value)

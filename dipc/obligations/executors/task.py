@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from threading import Lock
 
-from dipc.measure.measure import MeasureLimits, Measurer
+from dipc.algebra.limits import Limits
+from dipc.measure.measure import Measurer
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine, Question, Spent
 from dipc.obligations.fingerprint import fingerprint
-from dipc.sign.limits import SignLimits
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
     """All that a worker has to know of an engine."""
 
-    measure: MeasureLimits
-    sign: SignLimits
+    measure: Limits
+    sign: Limits
     digits: int | None
 
     @staticmethod

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.sign.interval import Interval
-from dipc.sign.limits import SignLimits
 from dipc.sign.optimum.number import Number, compare
 from dipc.sign.optimum.peaks import Peak, ends_of, peaks
 from dipc.sign.optimum.ratio import Ratio
@@ -94,7 +94,7 @@ def supremum(
     denominator: ExpPoly,
     interval: Interval,
     digits: int = DIGITS,
-    limits: SignLimits | None = None,
+    limits: Limits | None = None,
 ) -> Supremum:
     """The supremum of numerator/denominator on the interval: the least f with f·denominator >= numerator everywhere.
 

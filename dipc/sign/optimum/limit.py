@@ -7,7 +7,8 @@ from fractions import Fraction
 from math import factorial
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.sign.limits import Budget, SignLimits
+from dipc.algebra.limits import Limits
+from dipc.sign.budget import Budget
 from dipc.sign.near_zero import TaylorCoefficients
 from dipc.sign.normal_form import normal_form
 from dipc.sign.polynomial import Layout
@@ -23,9 +24,9 @@ class Infinite(Enum):
 Limit = Fraction | Infinite
 
 
-def leading_at_zero(f: ExpPoly, limits: SignLimits | None = None) -> tuple[int, Fraction]:
+def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Fraction]:
     """(n, c) with f(eps) = c·eps^n·(1 + o(1)) for eps -> 0 and c != 0. f must not be zero. Raises LimitReached."""
-    budget = Budget(limits or SignLimits())
+    budget = Budget(limits or Limits())
     form = normal_form(f, budget)
     coefficients = TaylorCoefficients(Layout(form.polynomial))
     n = 0
@@ -41,7 +42,7 @@ def leading_at_infinity(f: ExpPoly) -> tuple[tuple[Fraction, int], Fraction]:
     return (q, k), c
 
 
-def limit_at_zero(numerator: ExpPoly, denominator: ExpPoly, limits: SignLimits | None = None) -> Limit:
+def limit_at_zero(numerator: ExpPoly, denominator: ExpPoly, limits: Limits | None = None) -> Limit:
     """The limit of numerator/denominator for eps -> 0 from above. The denominator must not be zero."""
     if numerator.is_zero():
         return Fraction(0)

@@ -7,8 +7,7 @@ from fractions import Fraction
 import flint
 
 from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
-from dipc.algebra.limits import LimitReached
-from dipc.sign.limits import SignLimits
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.sign.optimum.shared_root import vanishes_at
 from dipc.sign.root import Root, refine
 from dipc.sign.simplest import simplest_between
@@ -29,13 +28,13 @@ class Number:
     __slots__ = ("_at", "_bits", "_denominator", "_limits", "_numerator", "_unlike", "high", "low")
 
     def __init__(
-        self, numerator: ExpPoly, denominator: ExpPoly, at: Fraction | Root, limits: SignLimits | None = None
+        self, numerator: ExpPoly, denominator: ExpPoly, at: Fraction | Root, limits: Limits | None = None
     ) -> None:
         """Raises LimitReached where the number is too large or too small to be written out."""
         self._numerator = numerator
         self._denominator = denominator
         self._at = at
-        self._limits = limits or SignLimits()
+        self._limits = limits or Limits()
         self._bits = _FIRST_BITS
         self._unlike: set[Fraction] = set()
         enclosure = None
@@ -84,8 +83,8 @@ class Number:
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
         """An enclosure with about so many bits as it is the turn of; None where that was too few."""
         bits, self._bits = self._bits, 2 * self._bits
-        if bits > 2 * self._limits.max_precision_bits:
-            raise LimitReached("sign.max_precision_bits", f"a value was not settled with numbers of {bits} bits")
+        if bits > 2 * self._limits.bits:
+            raise LimitReached("bits", f"a value was not settled with numbers of {bits} bits")
         if self._denominator == 1 and isinstance(self._at, Fraction):
             terms = self._numerator.terms()
             if not any(q for _, q, _ in terms):
@@ -109,9 +108,7 @@ class Number:
             if any(abs(_exponent(end)) > _MOST_MAGNITUDE for end in ends):
                 if ball.contains(0):
                     return None
-                raise LimitReached(
-                    "digits", f"a value near eps = {low.numerator // low.denominator} is too large or small"
-                )
+                raise LimitReached(None, f"a value near eps = {low.numerator // low.denominator} is too large or small")
             return dyadic(ends[0]), dyadic(ends[1])
 
     # --- exact questions --------------------------------------------------------------------------

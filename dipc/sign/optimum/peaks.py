@@ -9,10 +9,11 @@ from fractions import Fraction
 from itertools import pairwise
 
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
+from dipc.sign.budget import Budget
 from dipc.sign.chart import sign_at, sign_chart
 from dipc.sign.decide import RegionEnd
 from dipc.sign.interval import Interval
-from dipc.sign.limits import Budget, SignLimits
 from dipc.sign.optimum.limit import Infinite, Limit, limit_at_infinity, limit_at_zero
 from dipc.sign.optimum.number import Number
 from dipc.sign.optimum.ratio import Ratio
@@ -47,7 +48,7 @@ def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
     return RegionEnd(interval.lower, interval.lower_closed), RegionEnd(interval.upper, interval.upper_closed)
 
 
-def peaks(ratio: Ratio, lower: RegionEnd, upper: RegionEnd, limits: SignLimits | None = None) -> list[Peak]:
+def peaks(ratio: Ratio, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
     """Peaks of the quotient among the eps between the ends, so that the greatest of their values is its supremum.
 
     Both ends are positive, or 0 for the lower and infinity for the upper one; the lower comes first, or they are the
@@ -57,11 +58,11 @@ def peaks(ratio: Ratio, lower: RegionEnd, upper: RegionEnd, limits: SignLimits |
     If a peak is infinite, the supremum is. Empty only where the quotient has a value nowhere, or is minus infinity at
     the only point. Raises LimitReached.
     """
-    return _Search(ratio, lower, upper, limits or SignLimits()).peaks()
+    return _Search(ratio, lower, upper, limits or Limits()).peaks()
 
 
 class _Search:
-    def __init__(self, ratio: Ratio, lower: RegionEnd, upper: RegionEnd, limits: SignLimits) -> None:
+    def __init__(self, ratio: Ratio, lower: RegionEnd, upper: RegionEnd, limits: Limits) -> None:
         self.ratio = ratio
         self.lower = _plain(lower)
         self.upper = _plain(upper)

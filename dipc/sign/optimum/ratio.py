@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.sign.limits import SignLimits
+from dipc.algebra.limits import Limits
 from dipc.sign.optimum.shared_root import vanishes_at
 from dipc.sign.root import Root
 
@@ -63,6 +63,6 @@ class Ratio:
             return self.numerator.derivative()
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
 
-    def is_gap(self, at: Fraction | Root, limits: SignLimits | None = None) -> bool:
+    def is_gap(self, at: Fraction | Root, limits: Limits | None = None) -> bool:
         """Whether the quotient that was given is 0/0 there."""
         return not self.common.is_unit() and vanishes_at(self.common, at, limits)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
+from dipc.sign.budget import Budget
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
-from dipc.sign.limits import Budget, SignLimits
 from dipc.sign.root import Root, refine_within
 
 #: Two roots whose intervals still overlap when they are narrower than this part of their size may be equal.
@@ -24,7 +25,7 @@ def root_function(root: Root) -> ExpPoly:
     return ExpPoly.from_terms((k, -j * scale, c * scale**k) for j, k, c in root.polynomial.terms)
 
 
-def vanishes_at(f: ExpPoly, at: Fraction | Root, limits: SignLimits | None = None) -> bool:
+def vanishes_at(f: ExpPoly, at: Fraction | Root, limits: Limits | None = None) -> bool:
     """Whether f is 0 at this rational eps > 0 or at this root. Exact; raises LimitReached."""
     if f.is_zero():
         return True

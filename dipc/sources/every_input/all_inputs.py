@@ -112,7 +112,8 @@ class AllInputs(Source):
     def _parts(self, found: InputClass) -> Iterator[ConvexClass]:
         moving = walls(found.region, found.others, self.metric)
         try:
-            parts = pieces(found.region.guards, self.exits.exits(found.finite, found.region))
+            exits = self.exits.exits(found.finite, found.region)
+            parts = pieces(found.region.guards, exits, self.ideal.program.limits.pieces)
         except Undecided as undecided:
             yield ConvexClass(0, found, Piece((), ()), (), moving, undecided.reason)
             return

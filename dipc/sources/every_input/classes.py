@@ -16,9 +16,6 @@ from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal, Region
 from dipc.lang.core import IntType, Value
 
-#: Combinations of finite inputs, each with real inputs of its own.
-MOST_COMBINATIONS = 10_000
-
 
 @dataclass(frozen=True, slots=True)
 class InputClass:
@@ -46,8 +43,9 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
     _require_reals(ideal.program)
     finite_slots = [core.slots[slot] for slot in ideal.finite_inputs]
     domains = [finite_values(slot) for slot in finite_slots]
-    if prod(map(len, domains)) > MOST_COMBINATIONS:
-        raise LimitReached("combinations", f"the finite inputs have more than {MOST_COMBINATIONS} combinations")
+    most = ideal.program.limits.cases
+    if prod(map(len, domains)) > most:
+        raise LimitReached("cases", f"the finite inputs have more than {most} combinations")
     by_finite = [
         (finite, ideal.regions(finite))
         for values in product(*domains)

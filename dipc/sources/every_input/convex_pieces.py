@@ -10,9 +10,6 @@ from dipc.chain.constraints import Constraint, negation
 from dipc.chain.entailment import contradict, entails
 from dipc.sources.every_input.exits import Exit
 
-#: A region is cut into no more pieces than this.
-MOST_PIECES = 500
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -22,12 +19,12 @@ class Piece:
     exits: tuple[Exit, ...]
 
 
-def pieces(region: Sequence[Constraint], exits: Sequence[Exit]) -> tuple[Piece, ...]:
+def pieces(region: Sequence[Constraint], exits: Sequence[Exit], most: int) -> tuple[Piece, ...]:
     """The region cut along the comparisons of inputs that the program makes on its own, as far as it has to be.
 
     The pieces cover the region. On each the probability of the answer is at least the sum over its exits, and exactly
     that sum wherever their guards are decided exactly (a guard that is not found to be excluded is split on).
-    Raises LimitReached for more than MOST_PIECES.
+    Raises LimitReached for more than `most`.
     """
     found: list[Piece] = []
     pending: list[tuple[Constraint, ...]] = [()]
@@ -49,9 +46,9 @@ def pieces(region: Sequence[Constraint], exits: Sequence[Exit]) -> tuple[Piece, 
             found.append(Piece(extra, tuple(taken)))
         else:
             pending += [(*extra, negation(open_guard)), (*extra, open_guard)]
-        if len(found) + len(pending) > MOST_PIECES:
+        if len(found) + len(pending) > most:
             raise LimitReached(
-                "pieces", f"the program's comparisons of inputs cut a region into more than {MOST_PIECES} pieces"
+                "pieces", f"the program's comparisons of inputs cut a region into more than {most} pieces"
             )
     return tuple(found)
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Closed
 from dipc.chain.affine import Affine, Terms, combination
 from dipc.chain.answers import same_value
@@ -22,7 +22,7 @@ from dipc.chain.chain import ExitState
 from dipc.chain.component import ComponentTemplate
 from dipc.chain.constraints import Constraint
 from dipc.chain.event import EventTemplate, template
-from dipc.chain.explore import ExploreLimits, explore
+from dipc.chain.explore import explore
 from dipc.chain.symbolic import is_symbolic
 from dipc.exits.program import Program
 from dipc.exits.reaching import exit_weights
@@ -132,7 +132,7 @@ class ExitFinder:
 
     def _everything(self, finite: Mapping[int, Value]) -> _Explored | None:
         if self._whole is None or self._whole[0] != finite:
-            limits = replace(self._program.limits.explore, states=min(MOST_SHARED, self._program.limits.explore.states))
+            limits = replace(self._program.limits, states=min(MOST_SHARED, self._program.limits.states))
             try:
                 self._whole = finite, self._explore(finite, None, limits)
             except LimitReached:
@@ -140,14 +140,14 @@ class ExitFinder:
         return self._whole[1]
 
     def _explore(
-        self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, limits: ExploreLimits | None = None
+        self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, limits: Limits | None = None
     ) -> _Explored:
         program = self._program
         weights = program.choices.settled()
         observed = program.core.outputs
-        within = limits or program.limits.explore
+        within = limits or program.limits
         chain = explore(program.flow, finite, wanted, within, observed=observed, possible=weights.possible)
-        return _Explored(chain.exits, exit_weights(chain, weights, program.limits.measure.terms))
+        return _Explored(chain.exits, exit_weights(chain, weights, program.limits))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import sympy
 from hypothesis import given
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached
-from dipc.sign import SignLimits
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.sign.optimum.limit import Infinite, leading_at_infinity, leading_at_zero, limit_at_infinity, limit_at_zero
 from tests.sign.oracle import value
 from tests.sign.strategies import EPS, e, exp_polys
@@ -71,7 +70,7 @@ def test_the_leading_terms_are_asymptotic(f: ExpPoly) -> None:
 
 def test_too_many_vanishing_taylor_coefficients() -> None:
     with pytest.raises(LimitReached, match="Taylor"):
-        leading_at_zero((e(1) - 1) ** 30, SignLimits(max_taylor_terms=10))
+        leading_at_zero((e(1) - 1) ** 30, Limits(order=10))
 
 
 def test_orders_at_zero() -> None:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.sign import Interval, Root, SignLimits, isolate_roots
-from dipc.sign.limits import Budget
+from dipc.algebra.limits import Limits
+from dipc.sign import Interval, Root, isolate_roots
+from dipc.sign.budget import Budget
 from dipc.sign.optimum import Number, order, vanishes_at
 from dipc.sign.optimum.number import compare
 from dipc.sign.optimum.shared_root import root_function
@@ -90,7 +91,7 @@ def test_common_roots(first: Place, second: Place, other: ExpPoly) -> None:
     with mpmath.workdps(200):
         difference = first.value() - second.value()
         truth = 0 if abs(difference) < mpmath.mpf(10) ** -150 else int(mpmath.sign(difference))
-    assert order(left, right, Budget(SignLimits())) == truth
+    assert order(left, right, Budget(Limits())) == truth
     assert vanishes_at(g, left) == (truth == 0)
     assert vanishes_at(f, left)
     assert vanishes_at(f, right) == (truth == 0)

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Undecided
-from dipc.sign import Fails, Holds, Interval, Root, SignLimits, decide_nonnegative
+from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.sign import Fails, Holds, Interval, Root, decide_nonnegative
 from dipc.sign.optimum import Far, Supremum, supremum
 from tests.sign.oracle import value
 from tests.sign.strategies import EPS, e, exp_polys, positive_factors
@@ -225,7 +225,7 @@ def test_no_value_anywhere() -> None:
 
 def test_limits_are_kept() -> None:
     with pytest.raises(LimitReached):
-        supremum(EPS * e(-1) + EPS**2 * e(-2), ONE, EVERYWHERE, 3000, SignLimits(max_precision_bits=2000))
+        supremum(EPS * e(-1) + EPS**2 * e(-2), ONE, EVERYWHERE, 3000, Limits(bits=2000))
     with pytest.raises(LimitReached, match="too large or small"):
         sup(e(1), interval=Interval.closed(10**7, 10**7))
     with pytest.raises(LimitReached, match="too large or small"):
@@ -258,7 +258,7 @@ def _grid(interval: Interval, count: int = 60) -> list[Fraction]:
 def test_the_supremum_is_the_least_factor(numerator: ExpPoly, denominator: ExpPoly, interval: Interval) -> None:
     """f = high suffices and f a little below low does not, by the sign procedure, which knows nothing of maxima; and
     the quotient is nowhere above high on a grid."""
-    limits = SignLimits(max_precision_bits=4000)
+    limits = Limits(bits=4000)
     try:
         found = supremum(numerator, denominator, interval, 12, limits)
         if found.low is None or found.high is None:
@@ -278,7 +278,7 @@ def test_the_supremum_is_the_least_factor(numerator: ExpPoly, denominator: ExpPo
 
 @given(exp_polys(most_terms=4), positive_factors, intervals)
 def test_more_digits_only_narrow_the_enclosure(numerator: ExpPoly, denominator: ExpPoly, interval: Interval) -> None:
-    limits = SignLimits(max_precision_bits=4000)
+    limits = Limits(bits=4000)
     try:
         few, some, many = (supremum(numerator, denominator, interval, n, limits) for n in (3, 12, 40))
     except Undecided:
@@ -301,7 +301,7 @@ def test_more_digits_only_narrow_the_enclosure(numerator: ExpPoly, denominator: 
 
 @given(exp_polys(most_terms=4), positive_factors, st.builds(Fraction, st.integers(1, 5), st.integers(1, 5)))
 def test_the_scale_of_eps_moves_the_place_and_keeps_the_value(f: ExpPoly, g: ExpPoly, factor: Fraction) -> None:
-    limits = SignLimits(max_precision_bits=4000)
+    limits = Limits(bits=4000)
     try:
         here = supremum(f, g, EVERYWHERE, 15, limits)
         there = supremum(f.scaled(factor), g.scaled(factor), EVERYWHERE, 15, limits)
