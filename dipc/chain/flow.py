@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import assert_never
 
 from dipc.chain.affine import Affine
 from dipc.lang.core import (
-    AffineExpr,
-    Apply,
     AssignAffine,
-    AssignComparison,
-    AssignDom,
     Branch,
     BranchComparison,
-    Const,
-    DomExpr,
     DomType,
     Exit,
     Family,
@@ -32,10 +25,10 @@ from dipc.lang.core import (
     SampleChoice,
     SampleExponential,
     SampleNoise,
-    Target,
     Value,
 )
 from dipc.lang.core_program import CoreProgram
+from dipc.lang.tree import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,62 +200,17 @@ def _reachable(entry: int, successors: tuple[tuple[int, ...], ...]) -> set[int]:
 
 def _effect(instruction: Instruction) -> tuple[int, int, int]:
     """The slots that an instruction may read, may write, and surely writes."""
-    match instruction:
-        case AssignDom(target=target, value=value):
-            return _writing(target, _reads(value))
-        case AssignAffine(target=target, value=form):
-            return _writing(target, _reads_affine(form))
-        case AssignComparison(target=target, difference=form):
-            return _writing(target, _reads_affine(form))
-        case SampleNoise(target=target, mean=form):
-            return _writing(target, _reads_affine(form))
-        case SampleExponential(target=target, scores=scores):
-            return _writing(target, _union(_reads(score) for score in scores))
-        case SampleChoice(target=target, arms=arms):
-            return _writing(target, _union(_reads(value) for value, _ in arms))
-        case Branch(condition=condition):
-            return _reads(condition), 0, 0
-        case BranchComparison(difference=form):
-            return _reads_affine(form), 0, 0
-        case Jump() | Exit():
-            return 0, 0, 0
-        case _:
-            assert_never(instruction)
-
-
-def _writing(target: Target, reads: int) -> tuple[int, int, int]:
-    written = slot_set(target.slots)
-    if target.index is None:
-        return reads, written, written
-    return reads | _reads(target.index), written, 0
-
-
-def _union(sets: Iterable[int]) -> int:
-    result = 0
-    for members in sets:
-        result |= members
-    return result
-
-
-def _reads(expr: DomExpr) -> int:
-    match expr:
-        case Const():
-            return 0
-        case Read(slot=slot):
-            return 1 << slot
-        case ReadElement(slots=slots, index=index):
-            return slot_set(slots) | _reads(index)
-        case Apply(arguments=arguments):
-            return _union(_reads(argument) for argument in arguments)
-        case _:
-            assert_never(expr)
-
-
-def _reads_affine(form: AffineExpr) -> int:
-    result = _reads(form.constant)
-    for coefficient, read in form.terms:
-        result |= _reads(coefficient) | _reads(read)
-    return result
+    reads = 0
+    for part in walk(instruction):
+        match part:
+            case Read(slot=slot):
+                reads |= 1 << slot
+            case ReadElement(slots=slots):
+                reads |= slot_set(slots)
+    if isinstance(instruction, Branch | BranchComparison | Jump | Exit):
+        return reads, 0, 0
+    written = slot_set(instruction.target.slots)
+    return reads, written, written if instruction.target.index is None else 0
 
 
 def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]]:

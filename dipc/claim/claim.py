@@ -23,9 +23,10 @@ from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Excerpt, Source
-from dipc.lang.ast import Binary, Call, ClaimField, Expr, Name, Unary
+from dipc.lang.ast import ClaimField, Expr, Name
 from dipc.lang.core_program import CoreProgram
 from dipc.lang.parser import parse_interval
+from dipc.lang.tree import walk
 from dipc.sign.divisors import sign_throughout
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
@@ -349,13 +350,5 @@ def _moved(found: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
 
 def mentions(tree: Expr, name: str) -> bool:
     """Whether a name occurs in a claim expression, perhaps as its Greek letter."""
-    match tree:
-        case Name(name=found):
-            return {"α": "alpha", "β": "beta", "γ": "gamma"}.get(found, found) == name
-        case Unary(operand=operand):
-            return mentions(operand, name)
-        case Binary(left=left, right=right):
-            return mentions(left, name) or mentions(right, name)
-        case Call(arguments=arguments):
-            return any(mentions(argument, name) for argument in arguments)
-    return False
+    greek = {"α": "alpha", "β": "beta", "γ": "gamma"}
+    return any(isinstance(part, Name) and greek.get(part.name, part.name) == name for part in walk(tree))

@@ -8,16 +8,10 @@ from typing import assert_never
 from dipc.lang.ast import Role
 from dipc.lang.codes import Code
 from dipc.lang.core import (
-    AffineExpr,
-    Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     BoolType,
     Branch,
     BranchComparison,
     Const,
-    DomExpr,
     DomType,
     Exit,
     Instruction,
@@ -26,13 +20,11 @@ from dipc.lang.core import (
     Read,
     ReadElement,
     RealType,
-    SampleChoice,
-    SampleExponential,
-    SampleNoise,
     Slot,
 )
 from dipc.lang.display import show_value, show_values
 from dipc.lang.findings import Findings
+from dipc.lang.tree import walk
 
 
 def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot], findings: Findings) -> None:
@@ -109,47 +101,7 @@ def _bits(slots: tuple[int, ...]) -> int:
 
 
 def _reads(instruction: Instruction) -> Iterator[Read | ReadElement]:
-    match instruction:
-        case AssignDom(value=value):
-            yield from _in_concrete(value)
-        case AssignAffine(value=affine) | SampleNoise(mean=affine):
-            yield from _in_affine(affine)
-        case AssignComparison(difference=difference) | BranchComparison(difference=difference):
-            yield from _in_affine(difference)
-        case Branch(condition):
-            yield from _in_concrete(condition)
-        case SampleExponential(scores=scores):
-            for score in scores:
-                yield from _in_concrete(score)
-        case SampleChoice(arms=arms):
-            for value, _ in arms:
-                yield from _in_concrete(value)
-        case Jump() | Exit():
-            return
-    if not isinstance(instruction, Branch | BranchComparison) and instruction.target.index is not None:
-        yield from _in_concrete(instruction.target.index)
-
-
-def _in_affine(expr: AffineExpr) -> Iterator[Read | ReadElement]:
-    for coefficient, read in expr.terms:
-        yield from _in_concrete(coefficient)
-        yield from _in_concrete(read)
-    yield from _in_concrete(expr.constant)
-
-
-def _in_concrete(expr: DomExpr) -> Iterator[Read | ReadElement]:
-    pending = [expr]
-    while pending:
-        match pending.pop():
-            case Const():
-                pass
-            case Read() as read:
-                yield read
-            case ReadElement(index=index) as read:
-                yield read
-                pending.append(index)
-            case Apply(arguments=arguments):
-                pending.extend(arguments)
+    return (part for part in walk(instruction) if isinstance(part, Read | ReadElement))
 
 
 def _report(read: Read | ReadElement, slot: Slot, findings: Findings) -> None:

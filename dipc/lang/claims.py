@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from dipc.lang import ast
 from dipc.lang.codes import Code
-from dipc.lang.expressions import Elaborator, parts
+from dipc.lang.expressions import Elaborator
 from dipc.lang.scope import FUNCTIONS, Constant, suggest, word_for
+from dipc.lang.tree import walk
 
 #: What may stand in each field, besides eps and constants.
 _FIELDS: dict[str, frozenset[str]] = {
@@ -67,7 +68,7 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
 
 def _check_names(expr: ast.Expr, field: str, elaborator: Elaborator) -> None:
     allowed = _FIELDS[field]
-    for part in parts(expr):
+    for part in walk(expr):
         match part:
             case ast.Name(name, span):
                 _check_name(name, part, allowed, field, elaborator)
@@ -114,4 +115,4 @@ def _check_circle(fields: dict[str, ast.ClaimField], elaborator: Elaborator) -> 
 def _uses(field: ast.ClaimField | None, name: str) -> bool:
     if field is None or isinstance(field.value, tuple):
         return False
-    return any(isinstance(part, ast.Name) and part.name == name for part in parts(field.value))
+    return any(isinstance(part, ast.Name) and part.name == name for part in walk(field.value))

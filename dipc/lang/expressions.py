@@ -13,6 +13,7 @@ from dipc.lang.core import Const, DomExpr, DomOp
 from dipc.lang.display import show_affine, show_read
 from dipc.lang.references import References
 from dipc.lang.scope import FUNCTIONS, Variable, suggest
+from dipc.lang.tree import walk
 from dipc.lang.typed import (
     NUMERIC,
     UNKNOWN,
@@ -92,7 +93,7 @@ class Elaborator(References):
             return None
         variables = [
             f"`{part.name}` is a variable"
-            for part in parts(expr)
+            for part in walk(expr)
             if isinstance(part, ast.Name | ast.Element) and isinstance(self.scope.symbols.get(part.name), Variable)
         ]
         label = variables[0] if variables else f"this is {_kind_word(typed)}"
@@ -111,7 +112,7 @@ class Elaborator(References):
         if value is None or value.denominator == 1:
             return None if value is None else int(value)
         constants = self.scope.constants()
-        used = [part.name for part in parts(expr) if isinstance(part, ast.Name) and part.name in constants]
+        used = [part.name for part in walk(expr) if isinstance(part, ast.Name) and part.name in constants]
         notes = tuple(f"the constant `{name}` is {constants[name]}" for name in dict.fromkeys(used))
         self.report_value(
             Code.NOT_AN_INTEGER,
@@ -359,22 +360,6 @@ class Elaborator(References):
     def variable_of(self, linear: Linear) -> str:
         """The first variable of a linear form, as the user reads it."""
         return show_read(linear.terms[0][1], self.scope.slots)
-
-
-def parts(expr: ast.Expr) -> list[ast.Expr]:
-    """`expr` and everything in it."""
-    found = [expr]
-    for part in found:
-        match part:
-            case ast.Unary(operand=operand):
-                found.append(operand)
-            case ast.Binary(left=left, right=right) | ast.Compare(left=left, right=right):
-                found += (left, right)
-            case ast.Call(arguments=arguments):
-                found += arguments
-            case ast.Element(index=index):
-                found.append(index)
-    return found
 
 
 def _folded(op: BinaryOp, left: DomExpr, right: DomExpr, span: Span) -> DomExpr:

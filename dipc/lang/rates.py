@@ -9,8 +9,9 @@ from dipc.lang import ast
 from dipc.lang.ast import BinaryOp, UnaryOp
 from dipc.lang.codes import Code
 from dipc.lang.display import show_multiple
-from dipc.lang.expressions import Elaborator, parts
+from dipc.lang.expressions import Elaborator
 from dipc.lang.limits import MAX_POWER
+from dipc.lang.tree import walk
 from dipc.lang.values import ValueTooLarge, bounded
 
 #: constant + slope * eps
@@ -92,7 +93,7 @@ def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
 
 
 def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:
-    if any(isinstance(part, ast.Eps) for part in parts(expr)):
+    if any(isinstance(part, ast.Eps) for part in walk(expr)):
         raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
     value = elaborator.constant(expr, "what multiplies eps")
     if value is None:
@@ -106,7 +107,7 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
     None when it is something else, which has been reported.
     """
     if not any(
-        isinstance(part, ast.Eps) or (isinstance(part, ast.Call) and part.function == "exp") for part in parts(expr)
+        isinstance(part, ast.Eps) or (isinstance(part, ast.Call) and part.function == "exp") for part in walk(expr)
     ):
         value = elaborator.constant(expr, "this part of a weight")
         return None if value is None else _number(value, expr.span)

@@ -147,7 +147,7 @@ a <- DLap(eps, q); b <- DLap(eps, 0); y <- 7*a >= 5*b"""
 
 
 @pytest.mark.parametrize(
-    ("lattice", "name"),
+    ("limits", "name"),
     [
         (Limits(classes=2), "classes"),
         (Limits(cells=2), "cells"),

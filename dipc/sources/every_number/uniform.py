@@ -14,11 +14,11 @@ are the same but for the elements q[i], out[i] that are their own. The number m 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 
 from dipc.diagnostics.source import Span
 from dipc.lang import ast
+from dipc.lang.tree import walk
 
 
 class NotUniform(Exception):
@@ -107,18 +107,7 @@ def require_uniform_metric(program: ast.Program, parameter: str, arrays: frozens
 
 def mentions(node: object, name: str) -> bool:
     """Whether the name occurs in a tree."""
-    return any(isinstance(found, ast.Name | ast.Element) and found.name == name for found in nodes(node))
-
-
-def nodes(node: object) -> Iterator[object]:
-    """The tree's nodes, itself first."""
-    if isinstance(node, tuple):
-        for part in node:
-            yield from nodes(part)
-    elif is_dataclass(node) and not isinstance(node, Span):
-        yield node
-        for field in fields(node):
-            yield from nodes(getattr(node, field.name))
+    return any(isinstance(found, ast.Name | ast.Element) and found.name == name for found in walk(node))
 
 
 def _declare(declaration: ast.VariableDecl, parameter: str, arrays: set[str], others: set[str]) -> None:
@@ -148,7 +137,7 @@ def _require_free(node: object, parameter: str, reason: str) -> None:
 
 def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
     """Raises NotUniform where an array is not indexed by the variable alone, which may be none; primes do not count."""
-    for found in nodes(node):
+    for found in walk(node):
         if not isinstance(found, ast.Element) or found.name.rstrip("'") not in arrays:
             continue
         if variable is None or not _is_name(found.index, variable):
@@ -166,16 +155,16 @@ def _loop(body: tuple[ast.Statement, ...], parameter: str, arrays: frozenset[str
     _require_free(loop.body, parameter, f"the loop computes with `{parameter}`")
     if not _indexed_alike(loop.body, loop.variable):
         raise NotUniform(f"`{loop.variable}` is used otherwise than as an index", loop.span)
-    for found in nodes(loop.body):
+    for found in walk(loop.body):
         if isinstance(found, ast.Element) and (found.name in arrays) is not _is_name(found.index, loop.variable):
             raise NotUniform(f"an array is not indexed by `{loop.variable}` alone", found.span)
     for statement in body:
         if statement is not loop:
             _require_free(statement, parameter, f"`{parameter}` is computed with outside of the loop")
-            for found in nodes(statement):
+            for found in walk(statement):
                 if isinstance(found, ast.Element | ast.Name) and found.name in arrays:
                     raise NotUniform(f"`{found.name}` is used outside of the loop", found.span)
-    for found in nodes(body):
+    for found in walk(body):
         if isinstance(found, ast.While | ast.For) and found is not loop:
             raise NotUniform("there is another loop", found.span)
         if isinstance(found, ast.DiscreteLaplace | ast.ExponentialMechanism | ast.Choose):
@@ -185,8 +174,8 @@ def _loop(body: tuple[ast.Statement, ...], parameter: str, arrays: frozenset[str
 
 def _indexed_alike(node: object, variable: str) -> bool:
     """Whether the loop's variable occurs only as a whole index."""
-    free = sum(1 for found in nodes(node) if isinstance(found, ast.Name) and found.name == variable)
-    indices = sum(1 for found in nodes(node) if isinstance(found, ast.Element) and _is_name(found.index, variable))
+    free = sum(1 for found in walk(node) if isinstance(found, ast.Name) and found.name == variable)
+    indices = sum(1 for found in walk(node) if isinstance(found, ast.Element) and _is_name(found.index, variable))
     return free == indices
 
 
