@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import ConstraintSet
 from dipc.chain.flow import Flow
 from dipc.chain.state import NoiseVar, State
+from dipc.chain.transitions import Transitions
 from dipc.lang.core import Value
 
 if TYPE_CHECKING:
@@ -30,18 +32,24 @@ class ExitState:
     guards: ConstraintSet
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chain:
     """The parametrized DTMC from `initial` on.
 
-    `graph` is a networkx.DiGraph over the keys of `states`; the attribute `edges` of an edge is a tuple of `Edge`, more
-    than one where several outcomes lead to the same state. States in `cut` were left without successors because their
+    `transitions` are over the keys of `states`, with more than one edge from a state to another where several outcomes
+    lead there. States in `cut` were left without successors because their
     outputs already differ from the wanted ones; without them the leaves are the `exits`.
     """
 
     flow: Flow
-    graph: nx.DiGraph[int]
+    transitions: Transitions
     states: dict[int, State]
     initial: int
     exits: tuple[ExitState, ...]
     cut: frozenset[int]
+
+    @cached_property
+    def graph(self) -> nx.DiGraph[int]:
+        """The chain as a networkx.DiGraph, made when it is first asked for: the attribute `edges` of an edge is a tuple
+        of `Edge`."""
+        return self.transitions.as_networkx()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.affine import Affine
@@ -16,15 +15,13 @@ from dipc.chain.path import path_notes
 from dipc.chain.state import Mark, NoiseVar, SlotValue, State, initial_state
 from dipc.chain.step import step
 from dipc.chain.symbolic import is_symbolic
+from dipc.chain.transitions import Transitions
 from dipc.chain.trap import recurrent_comparison, trapped, trapped_fault
 from dipc.chain.unite import Dominators, united
 from dipc.chain.unite_guards import GuardUniter, alike_in_values
 from dipc.lang.ast import Role
 from dipc.lang.core import Slot, Value
 from dipc.lang.core_program import CoreProgram
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 def explore(
@@ -75,8 +72,6 @@ class _Explorer:
         display: bool,
         possible: Callable[[ChoiceWeight], bool],
     ) -> None:
-        import networkx as nx
-
         self.flow = flow
         self.dom_inputs = dom_inputs
         self.wanted = wanted
@@ -89,14 +84,14 @@ class _Explorer:
         self.live = [everything] * (flow.exit_label + 1) if display else flow.live(observed | wanted.keys())
         self.everything = everything
         self.unites = flow.forward and not flow.chooses and not display
-        self.graph: nx.DiGraph[int] = nx.DiGraph()
+        self.transitions = Transitions()
         self.states: dict[int, State] = {}
         self.ids: dict[State, int] = {}
         self.pending: list[tuple[int, int]] = []
         self.cut: set[int] = set()
         self.exited: list[int] = []
         self.dominators = Dominators()
-        self.guard_uniter = GuardUniter(self.graph, self.states, self.dominators)
+        self.guard_uniter = GuardUniter(self.transitions, self.states, self.dominators)
         self.created = 0
         self.initial = 0
 
@@ -122,17 +117,18 @@ class _Explorer:
                 for node in batch:
                     self._expand(node)
         if not flow.forward:
-            trap = trapped(self.graph, frozenset(self.exited) | self.cut)
+            graph = self.transitions.as_networkx()
+            trap = trapped(graph, frozenset(self.exited) | self.cut)
             if trap:
-                notes = path_notes(flow.program, self.graph, self.states, initial, min(trap), self.dom_inputs)
+                notes = path_notes(flow.program, graph, self.states, initial, min(trap), self.dom_inputs)
                 raise trapped_fault(flow, self.states, trap).diagnosed(flow.program.source, *notes)
-            if recurrent_comparison(self.graph):
+            if recurrent_comparison(graph):
                 raise LimitReached(
                     None,
                     "what is known in a `while` is too much to tell how one of its comparisons turns out",
                 )
         exits = tuple(self._exit_state(node) for node in self.exited)
-        return Chain(flow, self.graph, self.states, initial, exits, frozenset(self.cut))
+        return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _initial_value(self, slot: Slot) -> SlotValue:
         if slot.role is Role.INPUT:
@@ -155,7 +151,7 @@ class _Explorer:
         node = self.created - 1
         self.ids[state] = node
         self.states[node] = state
-        self.graph.add_node(node)
+        self.transitions.add(node)
         return node
 
     def _expand(self, node: int) -> None:
@@ -164,7 +160,8 @@ class _Explorer:
         try:
             successors = step(self.flow, state)
         except Fault as fault:
-            notes = path_notes(self.flow.program, self.graph, self.states, self.initial, node, self.dom_inputs)
+            graph = self.transitions.as_networkx()
+            notes = path_notes(self.flow.program, graph, self.states, self.initial, node, self.dom_inputs)
             raise fault.diagnosed(self.flow.program.source, *notes) from None
         held = self.live[label] | self.flow.writes[label]
         changeable = self.flow.may_assign[label]
@@ -184,9 +181,7 @@ class _Explorer:
             self._connect(node, known, (edge,))
 
     def _connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:
-        if self.graph.has_edge(source, goal):
-            edges = (*self.graph.edges[source, goal]["edges"], *edges)
-        self.graph.add_edge(source, goal, edges=edges)
+        self.transitions.connect(source, goal, edges)
         if self.unites:
             self.dominators.connect(source, goal)
 
@@ -202,7 +197,7 @@ class _Explorer:
             return self._unite_guards(batch)
         result: list[int] = []
         for group, noises in _alike(batch, self.states):
-            constraints = united(group, self.graph, self.states, self.dominators) if len(group) > 1 else None
+            constraints = united(group, self.transitions, self.states, self.dominators) if len(group) > 1 else None
             if constraints is None:
                 result.extend(group)
                 continue
@@ -226,9 +221,9 @@ class _Explorer:
         """Puts one state in the place of all those of the group."""
         whole = self._add(state)
         for node in group:
-            for source in list(self.graph.predecessors(node)):
-                self._connect(source, whole, self.graph.edges[source, node]["edges"])
-            self.graph.remove_node(node)
+            for source in list(self.transitions.predecessors(node)):
+                self._connect(source, whole, self.transitions.edges(source, node))
+            self.transitions.remove(node)
             del self.ids[self.states.pop(node)]
         return whole
 

@@ -57,14 +57,14 @@ def reach(chain: Chain) -> Reach:
             return Reach(start, {}, exits or frozenset({NOWHERE}))
         return Reach(chain.initial, {chain.initial: [(node, ()) for node in sorted(exits)]}, exits)
     settled: dict[int, int] = dict.fromkeys(chain.cut, NOWHERE)
-    graph = chain.graph
+    transitions = chain.transitions
 
     def settle(node: int) -> int:
         """Where control that comes to `node` stays: at a choice, at a comparison, or at an end."""
         passed: list[int] = []
-        while node not in settled and node not in exits and graph.out_degree(node) == 1:
-            (goal,) = graph.successors(node)
-            if any(isinstance(edge, Choice) for edge in graph.edges[node, goal]["edges"]):
+        while node not in settled and node not in exits and len(transitions.successors(node)) == 1:
+            (goal,) = transitions.successors(node)
+            if any(isinstance(edge, Choice) for edge in transitions.edges(node, goal)):
                 break
             passed.append(node)
             node = goal
@@ -84,8 +84,8 @@ def reach(chain: Chain) -> Reach:
             ends.add(NOWHERE)
             continue
         steps: list[Step] = []
-        for goal in graph.successors(node):
-            chosen = tuple(edge.weight for edge in graph.edges[node, goal]["edges"] if isinstance(edge, Choice))
+        for goal in transitions.successors(node):
+            chosen = tuple(edge.weight for edge in transitions.edges(node, goal) if isinstance(edge, Choice))
             after = settle(goal)
             steps.append((after, chosen))
             if after not in seen:

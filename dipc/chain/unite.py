@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dipc.chain.bounds import ORIGIN, as_difference, graph_of, greatest_bounds
 from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, form_of, variables_of
@@ -25,10 +24,8 @@ from dipc.chain.irredundant import irredundant
 from dipc.chain.nonnegative import nonnegative
 from dipc.chain.offsets import Offsets, moved, offsets
 from dipc.chain.state import State
+from dipc.chain.transitions import Transitions
 from dipc.lang.ast import CompareOp
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 _MOST_LEAVES = 2000
 _MOST_BOUNDS = 300
@@ -57,7 +54,7 @@ class Dominators:
 
 
 def united(
-    group: Sequence[int], graph: nx.DiGraph[int], states: Mapping[int, State], dominators: Dominators
+    group: Sequence[int], transitions: Transitions, states: Mapping[int, State], dominators: Dominators
 ) -> ConstraintSet | None:
     """The one conjunction that is, up to measure zero, the union of the group's regions; None if none was found."""
     members = [states[node] for node in group]
@@ -70,7 +67,7 @@ def united(
     for node in group[1:]:
         above = dominators.common(above, node)
     own = set(group)
-    leaves = [leaf for leaf in leaves_below(graph, above) if leaf not in own]
+    leaves = [leaf for leaf in leaves_below(transitions, above) if leaf not in own]
     if len(leaves) > _MOST_LEAVES:
         return None
     signs = nonnegative(noise for member in members for noise in member.noises)
@@ -166,14 +163,14 @@ def _is_noise(variable: int) -> bool:
     return variable >= 0 and variable % 2 == 0
 
 
-def leaves_below(graph: nx.DiGraph[int], above: int) -> list[int]:
+def leaves_below(transitions: Transitions, above: int) -> list[int]:
     """The states without successors that can be reached from `above`."""
     found: list[int] = []
     seen = {above}
     pending = [above]
     while pending:
         node = pending.pop()
-        successors = list(graph.successors(node))
+        successors = transitions.successors(node)
         if not successors:
             found.append(node)
         for goal in successors:

@@ -14,17 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dipc.chain.bounds import ORIGIN, Difference, Graph, Weight, as_difference, graph_of, greatest_bounds
 from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, negation
 from dipc.chain.entailment import contradict, entails
 from dipc.chain.irredundant import irredundant
 from dipc.chain.state import State
+from dipc.chain.transitions import Transitions
 from dipc.chain.unite import Dominators, leaves_below
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 _MOST_LEAVES = 4000
 _MOST_CANDIDATES = 20_000
@@ -53,8 +50,8 @@ def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[l
 class GuardUniter:
     """Unites the states of one chain as it grows."""
 
-    def __init__(self, graph: nx.DiGraph[int], states: Mapping[int, State], dominators: Dominators) -> None:
-        self._graph = graph
+    def __init__(self, transitions: Transitions, states: Mapping[int, State], dominators: Dominators) -> None:
+        self._transitions = transitions
         self._states = states
         self._dominators = dominators
         self._numbers = _Numbers()
@@ -87,7 +84,7 @@ class GuardUniter:
         for node in group[1:]:
             above = self._dominators.common(above, node)
         own = set(group)
-        leaves = [leaf for leaf in leaves_below(self._graph, above) if leaf not in own]
+        leaves = [leaf for leaf in leaves_below(self._transitions, above) if leaf not in own]
         if len(leaves) > _MOST_LEAVES:
             return None
         candidates = dict.fromkeys(number for node in group for number in members[node].numbers)

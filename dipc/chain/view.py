@@ -95,8 +95,8 @@ def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -
     """The steps from a state, but for those that the inputs exclude."""
     program = chain.flow.program
     found: list[EdgeView] = []
-    for goal in sorted(chain.graph.successors(source)):
-        for edge in chain.graph.edges[source, goal]["edges"]:
+    for goal in sorted(chain.transitions.successors(source)):
+        for edge in chain.transitions.edges(source, goal):
             match edge:
                 case Comparison():
                     step = _comparison(program, chain.states[source], source, goal, edge, inputs)
