@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from dipc.algebra.rationals import NotExact, parse_rational
 from dipc.claim.claim import Claim, mentions, resolve_claim
 from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -35,8 +34,7 @@ class Request:
 
 
 def checked(request: Request) -> Request:
-    """The request with an eps that is one number made an interval. Raises DiagnosticError for one that contradicts
-    itself."""
+    """The request itself. Raises DiagnosticError for one that contradicts itself."""
     wanted = request.wanted
     given = {Wanted.ALPHA: request.alpha, Wanted.BETA: request.beta, Wanted.GAMMA: request.gamma}.get(wanted)
     if given is not None:
@@ -44,17 +42,7 @@ def checked(request: Request) -> Request:
     if wanted in request.table.columns:
         note = "remove the column, or check the table as it is with `dipc check`"
         _refuse("E1021", f"{wanted} is asked for, but the table has a column `{wanted}`", note)
-    return replace(request, eps=_as_interval(request.eps))
-
-
-def _as_interval(eps: object) -> object:
-    if isinstance(eps, str):
-        try:
-            value = parse_rational(eps.strip())
-        except NotExact:
-            return eps
-        return f"[{value}, {value}]"
-    return eps
+    return request
 
 
 def refuse_dependence(request: Request, claim: Claim, on: str, why: str) -> None:

@@ -312,7 +312,7 @@ class VariableDecl:
 
 @dataclass(frozen=True, slots=True)
 class IntervalExpr:
-    """An interval of eps, `(0, inf)`, `[1/2, 3]`; `high` None means inf."""
+    """An interval of eps, `(0, inf)`, `[1/2, 3]`; `high` None means inf. A point, `1/2`, is closed with equal ends."""
 
     low: Expr
     high: Expr | None

@@ -196,6 +196,13 @@ class Builder:
         node = ast.IntervalExpr(low.node, bound, left.type == "LSQUARE", high_closed, _span(children))
         return _group(node, children)
 
+    def point(self, children: Children) -> Part:
+        (at,) = children
+        if isinstance(at.node, ast.Name) and at.node.name == "inf":
+            notes = ("an interval without an upper end is written `(0, inf)`",)
+            raise Problem(SyntaxCode.BAD_INTERVAL, at.node.span, "eps never reaches `inf`", "no value of eps", notes)
+        return _group(ast.IntervalExpr(at.node, at.node, True, True, _span(children)), children)
+
     def ideal(self, children: Children) -> Part:
         *declared, body = (child for child in children if type(child) is Part)
         declarations = tuple(declaration for part in declared for declaration in part.node)

@@ -57,9 +57,9 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
             elaborator.findings.report(Code.BAD_CLAIM, field.span, message, notes=notes)
         elif isinstance(field.value, tuple):
             for interval in field.value:
-                for end in (interval.low, interval.high):
-                    if end is not None:
-                        elaborator.constant(end, "the end of an interval of eps")
+                elaborator.constant(interval.low, "the end of an interval of eps")
+                if interval.high is not None and interval.high is not interval.low:
+                    elaborator.constant(interval.high, "the end of an interval of eps")
         else:
             _check_names(field.value, field.name, elaborator)
         seen.setdefault(field.name, field)

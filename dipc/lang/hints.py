@@ -168,7 +168,7 @@ def _declaration(s: Situation) -> str | None:
 
 
 def _interval(s: Situation) -> str | None:
-    if s.accepts == {"LPAR", "LSQUARE"}:
+    if s.accepts >= {"NUMBER", "LSQUARE"}:
         return "eps ranges over intervals, for example `(0, inf)` or `[1/2, 3)`"
     if "UNION" in s.accepts:
         return "several intervals are separated by `,` or `∪`"

@@ -254,7 +254,11 @@ def test_the_caret_is_on_the_offending_token(text: str, line: int, column: int, 
         ("var z = 3;", "`,`, `:` or `[`", None),
         ("input q[3] : real;", "`..`", "an array is declared with both bounds, for example `q[1..m]`"),
         ("var z : real var w : real;", "`;` or `=`", "every declaration ends with `;`"),
-        ("claim { eps: 1 }", "`(` or `[`", "eps ranges over intervals, for example `(0, inf)` or `[1/2, 3)`"),
+        (
+            "claim { eps: ; }",
+            "an expression or `[`",
+            "eps ranges over intervals, for example `(0, inf)` or `[1/2, 3)`",
+        ),
         ("claim { eps: (0, 1) u (2, 3) }", "`;`, `}`, `,` or `∪`", "several intervals are separated by `,` or `∪`"),
         (
             "ideal { input z : real; }",
@@ -385,7 +389,7 @@ error[E0103]: expected `)` or `,`, found the end of the expression
     assert caught.value.diagnostics[0].message == "expected an operator or the end of the expression, found `2`"
     with pytest.raises(DiagnosticError) as caught:
         parse_interval(Source("--eps", "0, inf"))
-    assert caught.value.diagnostics[0].message == "expected `(` or `[`, found `0`"
+    assert caught.value.diagnostics[0].message == "eps never reaches `inf`"
 
 
 # --- hostile input ---------------------------------------------------------------------------------

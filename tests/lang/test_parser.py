@@ -299,6 +299,14 @@ def test_parentheses_change_the_tree() -> None:
 # --- intervals -------------------------------------------------------------------------------------
 
 
+def test_a_point_is_an_interval_of_eps() -> None:
+    assert parse_interval(Source("--eps", "1/2, (1 + 2)*3, (4, 5)")) == (
+        *parse_interval(Source("--eps", "[1/2, 1/2]")),
+        *parse_interval(Source("--eps", "[(1 + 2)*3, (1 + 2)*3]")),
+        *parse_interval(Source("--eps", "(4, 5)")),
+    )
+
+
 def test_intervals() -> None:
     several = parse_interval(Source("--eps", "(0, 1/2], [2, 3) ∪ [4, inf)"))
     assert [(i.low_closed, i.high_closed) for i in several] == [(False, True), (True, False), (True, False)]
