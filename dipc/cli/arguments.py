@@ -48,6 +48,12 @@ def inputs_option(command: _F) -> _F:
     )(command)
 
 
+def for_all_option(command: _F) -> _F:
+    """The option --for-all."""
+    text = 'Leave a constant open, as -D NAME=all does: with --inputs all, a proof for all; or from "NAME >= 3" on.'
+    return click.option("--for-all", metavar="NAME", help=text)(command)
+
+
 def digits_option(text: str) -> Callable[[_F], _F]:
     """The option --digits, with its help."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
@@ -15,25 +16,28 @@ from dipc.cli.arguments import (
     claim_options,
     define_option,
     digits_option,
+    for_all_option,
     inputs_option,
     limit_option,
     output_option,
     parse_definitions,
     program_argument,
 )
-from dipc.cli.check_all import check_all, for_all_of, least_of, wants_all
-from dipc.cli.exits import ExitCode
+from dipc.cli.exits import ExitCode, exit_code
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_result, write_text
 from dipc.cli.progress import ProgressBar
+from dipc.cli.question import Asked, for_all_of
 from dipc.cli.scale import scale_options
-from dipc.cli.statement import statement_of
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
+    from dipc.inverse.written import WrittenForm
+    from dipc.obligations.engine import Engine
+    from dipc.report.claimed import Statement
     from dipc.sources.report import Report
     from dipc.sources.source import Source
 
@@ -67,11 +71,7 @@ JSON_DIGITS = 15
 @click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
 @inputs_option
 @define_option
-@click.option(
-    "--for-all",
-    metavar="NAME",
-    help='Leave a constant open, as -D NAME=all does: with --inputs all, a proof for all; or from "NAME >= 3" on.',
-)
+@for_all_option
 @claim_options(gamma=" free: any.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
@@ -84,7 +84,10 @@ JSON_DIGITS = 15
     help="Decide inputs with equal obligations once; by default where --inputs are thousands.",
 )
 @click.option(
-    "--closed-form", metavar="ROW", type=click.IntRange(min=1), help="Write out the probability of a row; JSON has all."
+    "--closed-form",
+    metavar="ROW",
+    type=click.IntRange(min=1),
+    help="Write out the probability of a row; JSON has all.",
 )
 @limit_option()
 @scale_options
@@ -122,42 +125,19 @@ def check(
     check_target(target)
     check_target(proof, "--certificate")
     check_distinct({"-o": target, "--certificate": proof, "--cache": cache}, program_path, table_path)
-    at_least = least_of(for_all)
     definitions, for_all = for_all_of(definitions, for_all)
     constants = parse_definitions(definitions)
 
     from dipc.exits.load import load_source
     from dipc.obligations.open_engine import open_engine
-    from dipc.report.text import interrupted_text, render, verdict_line
+    from dipc.report.text import interrupted_text
     from dipc.sources.check import answer
     from dipc.sources.question import question
     from dipc.sources.report import Interrupted
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
-    if wants_all(inputs, table_path, for_all):
-        return check_all(
-            program,
-            program_path,
-            beta=beta,
-            alpha=alpha,
-            gamma=gamma,
-            eps=eps,
-            form=form,
-            target=target,
-            quiet=quiet,
-            times=times,
-            for_all=for_all,
-            at_least=at_least,
-            unsupported={
-                "--closed-form": closed_form,
-                "--certificate": proof,
-                "--classes": classes,
-                "--digits": digits,
-                "--jobs": jobs if jobs != "1" else None,
-                "--cache": cache,
-                "--dask": dask,
-            },
-        )
+    claim = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
+    asked = Asked(program_path, inputs, for_all, claim)
     # A cache or a cluster that cannot be used is refused before a long table is read.
     stack = click.get_current_context().with_resource(ExitStack())
     engine = open_engine(
@@ -175,53 +155,86 @@ def check(
         program,
         table_path,
         inputs=inputs or None,
-        beta=beta,
-        alpha=alpha,
-        gamma=gamma,
-        eps=eps,
+        for_all=for_all,
         classes=classes,
         as_given=proof is not None,
+        **claim,
     )
     reading = perf_counter() - reading
+    if classes is not None and source.table is None:
+        raise DiagnosticError(_classes_already())
     if closed_form is not None and source.total is not None and closed_form > source.total:
-        raise DiagnosticError(_no_row(closed_form, source))
+        raise DiagnosticError(_no_row(closed_form, source.total, source))
     try:
         with ProgressBar(f"checking {program.core.name}", silent=quiet) as progress:
             report = answer(source, engine, progress)
     except Interrupted as stop:
         write(sys.stderr, interrupted_text(stop.report, stop.done, stop.total, look_of(sys.stderr)))
         return ExitCode.INTERRUPTED
+    if closed_form is not None and closed_form > len(report.rows):
+        raise DiagnosticError(_no_row(closed_form, len(report.rows), source))
     if proof is not None and report.evidence is None:
         raise DiagnosticError(_no_certificate())
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
     report = replace(report, effort=effort)
+    look = look_of(sys.stdout) if target is None else Look()
+    text = _Words(source, engine, report, asked, look, closed_form, times=times)
     if form == "json":
         _write_json(report, target)
-    elif quiet:
-        write_text(target, verdict_line(report) + "\n")
     else:
-        assert source.table is not None
-        statement = statement_of(program, source.table, alpha=alpha, beta=beta, gamma=gamma, program_path=program_path)
-        look = look_of(sys.stdout) if target is None else Look()
-        write_text(target, render(report, statement, look, closed_form=closed_form, times=times))
+        write_text(target, text.line() + "\n" if quiet else text.page())
     if proof is not None:
         _write_certificate(report, proof, quiet=quiet)
     if target is not None and not quiet:
-        write(sys.stderr, f"{verdict_line(report)} (written to {target})\n")
-    return exit_code(report)
+        write(sys.stderr, f"{text.line()} (written to {target})\n")
+    return exit_code(report.verdict)
 
 
-def exit_code(report: Report) -> ExitCode:
-    """The exit code that says the verdict."""
-    from dipc.obligations.verdict import Verdict
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The report in words: those of rows, or of classes of all real inputs."""
 
-    match report.verdict:
-        case Verdict.ACCURATE:
-            return ExitCode.ACCURATE
-        case Verdict.INACCURATE:
-            return ExitCode.INACCURATE
-        case Verdict.UNDECIDED:
-            return ExitCode.UNDECIDED
+    source: Source
+    engine: Engine
+    report: Report
+    asked: Asked
+    look: Look
+    closed_form: int | None
+    times: bool = field(kw_only=True)
+
+    def line(self) -> str:
+        """The verdict in one line."""
+        from dipc.report.every_input import class_verdict_line
+        from dipc.report.text import verdict_line
+
+        if self.source.table is not None:
+            return verdict_line(self.report)
+        return class_verdict_line(self.report, self._statement())
+
+    def page(self) -> str:
+        """The whole report."""
+        from dipc.report.every_input import render_classes
+        from dipc.report.text import render
+
+        statement = self._statement()
+        if self.source.table is not None:
+            return render(self.report, statement, self.look, closed_form=self.closed_form, times=self.times)
+        number = self.closed_form
+        forms = None if number is None else (self.report.rows[number - 1], self._forms(number))
+        return render_classes(self.report, statement, self.look, forms=forms, times=self.times)
+
+    def _statement(self) -> Statement:
+        from dipc.sources.every_number.all_numbers import AllNumbers
+
+        source = self.source
+        if isinstance(source, AllNumbers):
+            return self.asked.statement(source.program, None, (source.parameter, source.least))
+        return self.asked.statement(source.program, source.table)
+
+    def _forms(self, number: int) -> Sequence[WrittenForm]:
+        from dipc.inverse.written import forms_of
+
+        return forms_of(self.source, self.engine, self.report.rows[number - 1])
 
 
 def _write_json(report: Report, target: Path | None) -> None:
@@ -250,6 +263,11 @@ def _no_certificate() -> Diagnostic:
     return Diagnostic("E0903", "a check of this kind has no certificate", notes=(note,))
 
 
-def _no_row(number: int, source: Source) -> Diagnostic:
-    span = "only row 1" if source.total == 1 else f"rows 1 to {source.total}"
+def _no_row(number: int, rows: int, source: Source) -> Diagnostic:
+    span = "only row 1" if rows == 1 else f"rows 1 to {rows}"
     return Diagnostic("E0808", f"there is no row {number}", notes=(f"`{source.about}` has {span}",))
+
+
+def _classes_already() -> Diagnostic:
+    note = "leave `--classes` out: it is about finitely many inputs"
+    return Diagnostic("E1205", "the rows of a claim about every real input are classes anyway", notes=(note,))

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dipc.obligations.verdict import Verdict
 
 
 class ExitCode(IntEnum):
@@ -15,3 +19,12 @@ class ExitCode(IntEnum):
     INTERNAL_ERROR = 70
     INTERRUPTED = 130  # 128 + SIGINT, as shells report it
     BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+def exit_code(verdict: Verdict) -> ExitCode:
+    """The exit code that says a verdict."""
+    return {
+        "accurate": ExitCode.ACCURATE,
+        "inaccurate": ExitCode.INACCURATE,
+        "undecided": ExitCode.UNDECIDED,
+    }[verdict]

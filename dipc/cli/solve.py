@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from dipc.cli.arguments import (
     claim_options,
     define_option,
     digits_option,
+    for_all_option,
     inputs_option,
     limit_option,
     output_option,
@@ -22,7 +24,8 @@ from dipc.cli.exits import ExitCode
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
-from dipc.cli.statement import statement_of
+from dipc.cli.question import Asked, for_all_of
+from dipc.cli.scale import scale_options
 from dipc.cli.terminal import look_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.files import read_source
@@ -38,13 +41,15 @@ Examples:
   dipc solve laplace.dip table.csv --for gamma --beta 1e-23 --eps 50
   dipc solve sparse.dip --inputs "q = -1..1" --for beta
   dipc solve sparse.dip table.csv --for alpha --beta 1/10 --eps "[20, inf)"
+  dipc solve sparse.dip --inputs all --for alpha --beta 1/10
 
 \b
 What is asked for holds at every row, and for every eps of --eps:
   eps    the exact set of eps at which the claim holds, and its least
   gamma  the exact tolerance: the least gamma, certified from both sides
   beta   the largest 1 - Pr of all rows, as closed forms in eps
-  alpha  the least alpha such that all rows with dd > alpha hold
+  alpha  the least alpha such that all rows with dd > alpha hold; for every
+         real input t/eps, with the least t
 Every digit shown is one of the number.
 
 \b
@@ -59,11 +64,13 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @click.option("--for", "wanted", type=click.Choice(["eps", "alpha", "beta", "gamma"]), help="What is asked for.")
 @inputs_option
 @define_option
-@claim_options(eps="1/2 or ")
+@for_all_option
+@claim_options(gamma=" free: any.", eps="1/2 or ")
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
 @limit_option()
+@scale_options
 @quiet_option
 def solve(
     program_path: Path,
@@ -71,6 +78,7 @@ def solve(
     wanted: str | None,
     inputs: tuple[str, ...],
     definitions: tuple[str, ...],
+    for_all: str | None,
     beta: str | None,
     alpha: str | None,
     gamma: str | None,
@@ -79,6 +87,9 @@ def solve(
     form: str,
     target: Path | None,
     limits: tuple[str, ...],
+    jobs: str,
+    cache: Path | None,
+    dask: str | None,
     quiet: bool,
 ) -> ExitCode:
     """Find the least eps, alpha, beta or gamma with which a claim holds at every row of a table.
@@ -87,37 +98,32 @@ def solve(
     there is none is proved as well.
     """
     check_target(target)
-    check_distinct({"-o": target}, program_path, table_path)
+    check_distinct({"-o": target, "--cache": cache}, program_path, table_path)
+    definitions, for_all = for_all_of(definitions, for_all)
     constants = parse_definitions(definitions)
     if wanted is None:
         notes = ("give `--for eps`, `--for alpha`, `--for beta` or `--for gamma`",)
         raise DiagnosticError(Diagnostic("E1025", "it is not said what to solve for", notes=notes))
 
     from dipc.exits.load import load_source
-    from dipc.inverse.solve import solve as find
+    from dipc.inverse.solution import Wanted
+    from dipc.inverse.solve import solved
+    from dipc.obligations.open_engine import open_engine
     from dipc.report.solve import render, render_json
-    from dipc.sources.question import prepared
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
-    table = prepared(program, table_path, inputs or None)
+    asked = Asked(program_path, inputs, for_all, {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps})
+    stack = click.get_current_context().with_resource(ExitStack())
+    engine = open_engine(stack, program.measurer, program.limits, jobs=jobs, cache=cache, dask=dask)
+    question = asked.question(program, table_path, engine)
     with ProgressBar(f"solving {program.name} for {wanted}", silent=quiet) as progress:
-        found = find(
-            program,
-            table,
-            wanted=wanted,
-            beta=beta,
-            alpha=alpha,
-            gamma=gamma,
-            eps=eps,
-            digits=digits or DIGITS,
-            progress=progress,
-        )
+        found = solved(question, Wanted(wanted), digits or DIGITS, progress)
     if form == "json":
         text = render_json(found)
     else:
-        statement = statement_of(program, table, alpha=alpha, beta=beta, gamma=gamma, program_path=program_path)
+        statement = asked.asks(found.question)
         look = look_of(sys.stdout) if target is None and not quiet else Look()
-        text = render(found, statement, program.inputs, program.outputs, look)
+        text = render(found, statement, look)
         text = first_line(text) if quiet else text
     write_text(target, text)
     return {

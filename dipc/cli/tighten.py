@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dipc.cli.arguments import (
     claim_options,
     digits_option,
+    for_all_option,
     inputs_option,
     limit_option,
     output_option,
@@ -25,7 +27,8 @@ from dipc.cli.families import member_text, members, parse_family, table_path
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
-from dipc.cli.statement import statement_of
+from dipc.cli.question import Asked, for_all_of
+from dipc.cli.scale import scale_options
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.files import read_source
@@ -34,8 +37,9 @@ from dipc.report.page import Look
 
 if TYPE_CHECKING:
     from dipc.algebra.limits import Limits
+    from dipc.inverse.question import Question
     from dipc.inverse.tighten import Tightest
-    from dipc.report.text import Statement
+    from dipc.report.claimed import Statement
     from dipc.report.tighten_data import Member
 
 #: Significant digits unless told otherwise.
@@ -49,16 +53,19 @@ Examples:
   dipc tighten sparse.dip "sparse_{m}.csv" -D m=1..6 --format csv
   dipc tighten sparse.dip --inputs "q = -1..1" -D m=1..6 --plot factors.svg
   dipc tighten sparse.dip --inputs "q = -1..1" -D m=1..6 -D "c={1,2}"
+  dipc tighten sparse.dip --inputs all
+  dipc tighten sparse.dip --inputs all --for-all "m >= 3"
 
 \b
 The least factor is the supremum of (1 - Pr)/beta over all rows and all eps.
-It is exact: every digit shown is one of the number.
+It is exact: every digit shown is one of the number. It is enclosed where only
+bounds of probabilities are known.
 With ranges in -D each member of the family has its own table: {m} in the
 path stands for the value of m, or --inputs asks the program's ideal.
 
 \b
-Exit codes: 0 found, 2 bad input, 3 undecided (some row is past a limit),
-70 internal error.
+Exit codes: 0 found, 2 bad input, 3 undecided (past a limit, or only
+enclosed), 70 internal error.
 """
 
 
@@ -73,7 +80,8 @@ Exit codes: 0 found, 2 bad input, 3 undecided (some row is past a limit),
     multiple=True,
     help="Give a constant another value, or several: m=4, m=1..10 or c={1,2}; may be repeated.",
 )
-@claim_options()
+@for_all_option
+@claim_options(gamma=" free: any.")
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", help="text by default.")
 @output_option
@@ -84,12 +92,14 @@ Exit codes: 0 found, 2 bad input, 3 undecided (some row is past a limit),
     help="Draw the factor against eps, or over a family against its constants (needs matplotlib).",
 )
 @limit_option()
+@scale_options
 @quiet_option
 def tighten(
     program_path: Path,
     pattern: Path | None,
     inputs: tuple[str, ...],
     definitions: tuple[str, ...],
+    for_all: str | None,
     beta: str | None,
     alpha: str | None,
     gamma: str | None,
@@ -99,6 +109,9 @@ def tighten(
     target: Path | None,
     plot: Path | None,
     limits: tuple[str, ...],
+    jobs: str,
+    cache: Path | None,
+    dask: str | None,
     quiet: bool,
 ) -> ExitCode:
     """Find the least factor f such that the claim holds with f*beta at every row, and the best 1/κ with integer κ.
@@ -106,7 +119,8 @@ def tighten(
     The result is exact: a certified enclosure to as many digits as asked for, with the row and the eps that need it.
     """
     check_target(target)
-    check_distinct({"-o": target, "--plot": plot}, program_path, pattern)
+    check_distinct({"-o": target, "--plot": plot, "--cache": cache}, program_path, pattern)
+    definitions, for_all = for_all_of(definitions, for_all)
     family = parse_family(definitions)
 
     from dipc.report.tighten import render, render_family
@@ -119,7 +133,9 @@ def tighten(
         check_plot(plot, family)
     claim = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
     digits = digits or DIGITS
-    run = _Run(read_source(program_path), program_path, pattern, inputs, claim, parse_limits(limits), digits, quiet)
+    asked = Asked(program_path, inputs, for_all, claim)
+    shared = {"jobs": jobs, "cache": cache, "dask": dask}
+    run = _Run(read_source(program_path), asked, pattern, parse_limits(limits), shared, digits, quiet)
     ranged = any(len(values) > 1 for values in family.values())
     found = [run.member(constants, named=ranged) for constants in members(family)]
     match form:
@@ -154,20 +170,18 @@ class _Run:
     def __init__(
         self,
         source: Source,
-        path: Path,
+        asked: Asked,
         pattern: Path | None,
-        inputs: tuple[str, ...],
-        claim: Mapping[str, str | None],
         limits: Limits,
+        shared: Mapping[str, Any],
         digits: int,
         quiet: bool,
     ) -> None:
         self._source = source
-        self._path = path
+        self._asked = asked
         self._pattern = pattern
-        self._inputs = inputs
-        self._claim = claim
         self._limits = limits
+        self._shared = shared
         self._digits = digits
         self._quiet = quiet
 
@@ -187,26 +201,21 @@ class _Run:
 
     def _found(self, constants: Mapping[str, Fraction]) -> Tightest:
         from dipc.exits.load import load_source
-        from dipc.inverse.tighten import tighten as find
-        from dipc.sources.question import prepared
+        from dipc.obligations.open_engine import open_engine
 
         program = load_source(self._source, constants).with_limits(self._limits)
         path = None if self._pattern is None else table_path(self._pattern, program.constants)
-        table = prepared(program, path, self._inputs or None)
-        claim = self._claim
+        with ExitStack() as stack:
+            engine = open_engine(stack, program.measurer, program.limits, **self._shared)
+            return self._tightest(self._asked.question(program, path, engine), constants)
+
+    def _tightest(self, question: Question, constants: Mapping[str, Fraction]) -> Tightest:
+        from dipc.inverse.claims import claims_of
+        from dipc.inverse.tighten import tightest
+
+        program = question.program
         self.name = program.name
-        self.statement = statement_of(
-            program, table, alpha=claim["alpha"], beta=claim["beta"], gamma=claim["gamma"], program_path=self._path
-        )
+        self.statement = self._asked.asks(question)
         what = f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else "")
         with ProgressBar(what, silent=self._quiet) as progress:
-            return find(
-                program,
-                table,
-                beta=claim["beta"],
-                alpha=claim["alpha"],
-                gamma=claim["gamma"],
-                eps=claim["eps"],
-                digits=self._digits,
-                progress=progress,
-            )
+            return tightest(claims_of(question, progress), self._digits)

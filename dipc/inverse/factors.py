@@ -22,18 +22,17 @@ class Factors:
     all distances share their peaks' values, as identical objects.
     """
 
-    def __init__(self, intervals: Sequence[Interval], limits: Limits) -> None:
-        self._intervals = intervals
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._known: dict[tuple[object, ...], list[Peak]] = {}
 
-    def needs(self, probability: ClosedForm, beta: BetaForm) -> Iterator[Peak]:
+    def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
         """Peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps, so that the greatest of their values
         is the least factor for all eps of the intervals. None where Pr = 1 and beta >= 0 throughout; an infinite one
         where beta is negative, as no f > 0 suffices there even if Pr = 1. Raises LimitReached."""
         above, below = fraction_of(probability.value)
         missing = below - above
-        for interval in self._intervals:
+        for interval in intervals:
             negative = _negative_at(beta, interval, self._limits)
             if negative is not None:
                 yield Peak(negative, True, None)

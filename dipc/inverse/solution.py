@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.decimals import exact_text
+from dipc.inverse.question import Question
 from dipc.obligations.verdict import EndPoint
-from dipc.tables.table import Row, Table
+from dipc.sources.outcome import RowResult
+from dipc.sources.source import Variable
 
 SCHEMA = "dipc.solve/1"
 
@@ -55,11 +58,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """An answer for all rows of a table that claim something. `rows` are those that prevent a smaller answer, or any;
-    `remark` says in a sentence what was proved besides, or why nothing was. `eps` is what was asked about."""
+    """An answer for all cases of a question that claim something. `rows` are those that prevent a smaller answer, or
+    any; `shown` says what a case with this number is about. `remark` says in a sentence what was proved besides, or why
+    nothing was. `eps` is what was asked about."""
 
-    program: str
-    table: Table
+    question: Question
+    shown: Callable[[int], RowResult]
     eps: str
     digits: int
     status: Status
@@ -76,9 +80,9 @@ class Solution:
         low, _, high = self.eps.strip("[]").partition(", ")
         return low if low == high else None
 
-    def row(self, number: int) -> Row:
-        """The row of the table with this number."""
-        return self.table.rows[number - 1]
+    @property
+    def program(self) -> str:
+        return self.question.program.name
 
     def as_json(self) -> dict[str, Any]:
         """The JSON object; every number is a text that is exact, and an enclosure is a pair of them."""
@@ -102,11 +106,12 @@ class Solution:
 class EpsSolution(Solution):
     """The claim holds, of the eps asked about, exactly on the union of `holds`.
 
-    Undecided, it holds at most there. `everywhere`: it holds for all eps asked about. `from_there_on`: from the least
-    eps on it holds for all that are asked about.
+    Undecided, it holds at most there, and at least on `proved`. `everywhere`: it holds for all eps asked about.
+    `from_there_on`: from the least eps on it holds for all that are asked about.
     """
 
     holds: tuple[Span, ...]
+    proved: tuple[Span, ...]
     everywhere: bool
     from_there_on: bool
 
@@ -124,15 +129,20 @@ class EpsSolution(Solution):
             "least": None if self.least is None else end_json(self.least),
             "from_there_on": self.from_there_on,
             "holds": [span.as_json() for span in self.holds],
+            **({"proved": [span.as_json() for span in self.proved]} if self.proved else {}),
         }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GammaSolution(Solution):
     """Pr >= 1 - beta holds at all rows with gamma = `value[1]`, and not with gamma = `value[0]`, nor with any below;
-    both are the same where that is the least gamma exactly. None where there is no solution, or it is not known."""
+    both are the same where that is the least gamma exactly. None where there is no solution, or it is not known.
+
+    `product`, for every real input: the least k, as a cell, such that it holds with gamma = k/eps.
+    """
 
     value: Cell | None
+    product: Cell | None = None
 
     @property
     def wanted(self) -> Wanted:
@@ -146,34 +156,53 @@ class GammaSolution(Solution):
         return {
             "least": None if self.value is None else [exact_text(end) for end in self.value],
             "exact": self.exact,
+            **({} if self.product is None else {"gamma*eps": [exact_text(end) for end in self.product]}),
         }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AlphaSolution(Solution):
     """`value` is the least alpha such that all rows with dd(u) > alpha hold; it is attained. `claims` is how many rows
-    that are."""
+    that are.
+
+    For every real input `product` is the least t such that the claim holds with alpha = t/eps, enclosed by the ends of
+    a cell, or, undecided, by what is refuted below and what is proved (None where nothing is); `holds` are the t for
+    which it holds, undecided at most, and `cell` encloses the least alpha where a single eps is asked about.
+    """
 
     value: Fraction | None
     claims: int
+    product: tuple[Fraction, Fraction | None] | None = None
+    holds: tuple[Span, ...] = ()
+    cell: Cell | None = None
 
     @property
     def wanted(self) -> Wanted:
         return Wanted.ALPHA
 
     def details(self) -> dict[str, Any]:
-        return {"least": None if self.value is None else str(self.value), "claims": self.claims}
+        least: object = None if self.value is None else str(self.value)
+        if self.value is None and self.cell is not None:
+            least = [exact_text(end) for end in self.cell]
+        found: dict[str, Any] = {"least": least, "claims": self.claims}
+        if self.product is not None:
+            found["alpha*eps"] = ["inf" if end is None else exact_text(end) for end in self.product]
+            found["holds"] = [span.as_json() for span in self.holds]
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnvelopePiece:
-    """On `span`, 1 - Pr is largest at `rows`: there the least beta is this closed form; `value` is an enclosure where
-    the span is a single eps."""
+    """On `span`, 1 - Pr is largest at `rows`: there the least beta is this closed form, of the `variable`, which is
+    written `eps` in it; `value` is an enclosure where the span is a single eps. Unless `exact` the least beta is at
+    most this."""
 
     span: Span
     beta: str
     rows: tuple[int, ...]
     value: Cell | None
+    variable: Variable = Variable.EPS
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,6 +225,8 @@ class BetaSolution(Solution):
                     "beta": piece.beta,
                     "rows": list(piece.rows),
                     **({} if piece.value is None else {"value": [exact_text(end) for end in piece.value]}),
+                    **({} if piece.variable is Variable.EPS else {"variable": str(piece.variable)}),
+                    **({} if piece.exact else {"bound": "at most"}),
                 }
                 for piece in self.pieces
             ],

@@ -1,20 +1,21 @@
-"""Inverse questions: the least eps, alpha, beta or gamma for which a claim holds at all rows of a table."""
+"""Inverse questions: the least eps, alpha, beta or gamma for which a claim holds, whatever it is about."""
 
 from __future__ import annotations
 
 from typing import assert_never
 
 from dipc.algebra.limits import Limits
-from dipc.exits.program import Program, within
-from dipc.inverse.obligations import obligations_of
-from dipc.inverse.requests import Request, checked
+from dipc.claim.options import ClaimOptions
+from dipc.exits.program import Program
+from dipc.inverse.claims import Progress, claims_of
+from dipc.inverse.question import Question, asked
+from dipc.inverse.requests import checked
 from dipc.inverse.solution import DIGITS, Solution, Wanted
 from dipc.inverse.solve_alpha import solve_alpha
 from dipc.inverse.solve_beta import solve_beta
 from dipc.inverse.solve_eps import solve_eps
 from dipc.inverse.solve_gamma import solve_gamma
-from dipc.sources.check import Progress
-from dipc.sources.question import InputSpec, prepared
+from dipc.sources.question import InputSpec
 
 
 def solve(
@@ -23,6 +24,7 @@ def solve(
     *,
     wanted: str,
     inputs: InputSpec | None = None,
+    for_all: str | None = None,
     beta: object = None,
     alpha: object = None,
     gamma: object = None,
@@ -31,7 +33,7 @@ def solve(
     progress: Progress | None = None,
     limits: Limits | None = None,
 ) -> Solution:
-    """The least `wanted`, one of "eps", "alpha", "beta" and "gamma", for which the claim holds at every row and every
+    """The least `wanted`, one of "eps", "alpha", "beta" and "gamma", for which the claim holds at every case and every
     eps; numbers to so many digits. The other parameters are those of `dipc.check`; eps may be one number as well.
 
     An EpsSolution, AlphaSolution, BetaSolution or GammaSolution. Raises DiagnosticError for a bad table or claim and
@@ -39,24 +41,21 @@ def solve(
     """
     if digits < 1:
         raise ValueError(f"digits is at least 1, not {digits}")
-    program = within(program, limits)
-    what = Wanted(wanted)
-    read = prepared(program, table, inputs)
-    request = checked(Request(program, read, what, beta, alpha, gamma, eps))
-    match what:
+    options = ClaimOptions(beta=beta, alpha=alpha, gamma=gamma, eps=eps)
+    question = asked(program, table, options, inputs=inputs, for_all=for_all, limits=limits)
+    return solved(question, Wanted(wanted), digits, progress)
+
+
+def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: Progress | None = None) -> Solution:
+    """`solve` for a question that is known."""
+    question = checked(question, wanted)
+    match wanted:
         case Wanted.GAMMA:
-            return solve_gamma(request, digits)
+            return solve_gamma(question, question.asking(gamma=0).claim(), digits)
         case Wanted.ALPHA:
-            return solve_alpha(request, digits)
-        case Wanted.EPS | Wanted.BETA:
-            obligations = obligations_of(
-                program,
-                read,
-                beta="0" if what is Wanted.BETA else beta,
-                alpha=alpha,
-                gamma=gamma,
-                eps=request.eps,
-                progress=progress,
-            )
-            return solve_eps(obligations, digits) if what is Wanted.EPS else solve_beta(obligations, digits)
-    assert_never(what)
+            return solve_alpha(question, None if question.table is None else question.asking(alpha=0).claim(), digits)
+        case Wanted.EPS:
+            return solve_eps(claims_of(question, progress), digits)
+        case Wanted.BETA:
+            return solve_beta(claims_of(question.asking(beta="0"), progress), digits)
+    assert_never(wanted)

@@ -6,54 +6,123 @@ from collections.abc import Iterable, Sequence
 
 from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.intervals import intervals_text
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.inverse.claims import Claimed, Claims, Unknown
 from dipc.inverse.holding import Comparison, Stretch, cuts, failing_regions, outside, span_between, stretches
-from dipc.inverse.obligations import Obligation, Obligations, Unknown
 from dipc.inverse.solution import EpsSolution, Status
 from dipc.sign import Interval
+from dipc.sources.source import Variable
+
+#: For each interval, the stretches in it where the claim fails or is not proved, each with what says so.
+Failing = Sequence[list[tuple[Stretch, Claimed]]]
 
 
-def solve_eps(obligations: Obligations, digits: int) -> EpsSolution:
-    """The exact set of eps, of those asked about, at which every row that claims something holds.
+def solve_eps(claims: Claims, digits: int) -> EpsSolution:
+    """The exact set of eps, of those asked about, at which every case that claims something holds.
 
-    Rows whose probability or sign is past a limit leave the answer undecided, unless the others exclude every eps.
+    Cases whose probability or sign is past a limit leave the answer undecided, unless the others exclude every eps; so
+    do mere bounds that fail where no exact probability does: then the claim holds at least on what is `proved`.
+
+    Raises DiagnosticError for a claim about every value of a product of eps.
     """
-    limits = obligations.program.limits
-    unknown = list(obligations.unknown)
-    intervals = obligations.claim.intervals
-    failing: list[list[tuple[Stretch, Obligation]]] = [[] for _ in intervals]
-    for obligation in obligations.distinct:
-        try:
-            found = [failing_regions(obligation.probability, obligation.beta, part, limits) for part in intervals]
-        except Undecided as undecided:
-            unknown.append(Unknown(undecided.reason, obligation.rows))
-            continue
-        for part, regions in zip(failing, found, strict=True):
-            part += [(stretch, obligation) for stretch in stretches(regions)]
-    held = [
-        outside([stretch for stretch, _ in part], interval, limits)
-        for part, interval in zip(failing, intervals, strict=True)
-    ]
+    limits = claims.question.program.limits
+    intervals = claims.intervals
+    _require_single(claims)
+    failing, unproved, unknown = failing_parts(claims.distinct, intervals, limits)
+    unknown = [*claims.unknown, *unknown]
+    held = _held(failing, intervals, limits)
+    certain = _held([[*a, *b] for a, b in zip(failing, unproved, strict=True)], intervals, limits)
     holds = [stretch for part in held for stretch in part]
-    rows = _preventing(failing, intervals, holds, limits)
-    if unknown and holds:
-        status, remark, rows = Status.UNDECIDED, unknown[0].reason, unknown[0].rows
+    proved = [] if unknown else [stretch for part in certain for stretch in part]
+    rows = preventing(failing, intervals, holds, limits)
+    if holds and (unknown or not _same(held, certain, limits)):
+        status = Status.UNDECIDED
+        remark = unknown[0].reason if unknown else "a lower bound of the probabilities of a class is below 1 - beta"
+        rows = unknown[0].rows if unknown else _rows(claimed for part in unproved for _, claimed in part)
     elif holds:
         status, remark = Status.SOLVED, ""
     else:
         status = Status.NONE
-        remark = "no row fails at every eps, but at every eps some row does" if len(rows) > 1 else ""
+        word = claims.question.word
+        remark = f"no {word} fails at every eps, but at every eps some {word} does" if len(rows) > 1 else ""
     return EpsSolution(
-        program=obligations.program.name,
-        table=obligations.table,
+        question=claims.question,
+        shown=claims.shown,
         eps=intervals_text(intervals),
         digits=digits,
         status=status,
         rows=rows,
         remark=remark,
         holds=tuple(span_between(a, b, digits, limits) for a, b in holds),
+        proved=tuple(span_between(a, b, digits, limits) for a, b in proved) if status is Status.UNDECIDED else (),
         everywhere=status is Status.SOLVED and not any(failing),
         from_there_on=status is Status.SOLVED and _to_the_end(held, intervals),
     )
+
+
+def failing_parts(
+    distinct: Iterable[Claimed], intervals: Sequence[Interval], limits: Limits
+) -> tuple[Failing, Failing, list[Unknown]]:
+    """Where exact probabilities fail in each of the intervals, where mere bounds do, and what is past a limit."""
+    failing: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
+    unproved: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
+    unknown = []
+    for claimed in distinct:
+        try:
+            found = [failing_regions(claimed.bound, claimed.beta, part, limits) for part in claimed.intervals]
+        except Undecided as undecided:
+            unknown.append(Unknown(undecided.reason, claimed.rows))
+            continue
+        for part, regions in zip(claimed.intervals, found, strict=True):
+            into = (failing if claimed.exact else unproved)[_place_of(part, intervals)]
+            into += [(stretch, claimed) for stretch in stretches(regions)]
+    return failing, unproved, unknown
+
+
+def _place_of(part: Interval, intervals: Sequence[Interval]) -> int:
+    """Which of the intervals a part of one of them is in."""
+    return next(
+        at
+        for at, interval in enumerate(intervals)
+        if part == interval
+        or (part.lower >= interval.lower and (interval.upper is None or part.lower < interval.upper))
+    )
+
+
+def _held(failing: Failing, intervals: Sequence[Interval], limits: Limits) -> list[list[Stretch]]:
+    return [
+        outside([stretch for stretch, _ in part], interval, limits)
+        for part, interval in zip(failing, intervals, strict=True)
+    ]
+
+
+def _same(first: Sequence[list[Stretch]], second: Sequence[list[Stretch]], limits: Limits) -> bool:
+    """Whether these are the same sets."""
+    order = Comparison(limits)
+    return all(
+        len(one) == len(other)
+        and all(not order(a, c) and not order(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
+        for one, other in zip(first, second, strict=True)
+    )
+
+
+def _require_single(claims: Claims) -> None:
+    """Raise DiagnosticError where the claim is about every distance, and so about every product of one with eps."""
+    scale = next((claimed.variable for claimed in claims.distinct if claimed.variable is not Variable.EPS), None)
+    if scale is None:
+        return
+    name = "alpha" if scale is Variable.ALPHA_EPS else "gamma"
+    what = "is dd(u), whatever that is" if name == "alpha" else "is free"
+    notes = (
+        f"give {name} a number > 0: `--{name} 1`",
+        f"`--for {name}` finds the least t = {scale}, with alpha = dd" if name == "alpha" else "",
+    )
+    message = f"no eps is enough where {name} {what}: {scale} comes as near to 0 as one likes"
+    raise DiagnosticError(Diagnostic("E1026", message, notes=tuple(filter(None, notes))))
+
+
+def _rows(of: Iterable[Claimed]) -> tuple[int, ...]:
+    return tuple(sorted({number for claimed in of for number in claimed.rows}))
 
 
 def _to_the_end(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
@@ -65,24 +134,24 @@ def _to_the_end(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) ->
     return len(first) == 1 and first[0][1] == whole[1] and all(found == [all_of_it] for found, all_of_it in later)
 
 
-def _preventing(
-    failing: Sequence[list[tuple[Stretch, Obligation]]],
+def preventing(
+    failing: Failing,
     intervals: Sequence[Interval],
     holds: Sequence[Stretch],
     limits: Limits,
 ) -> tuple[int, ...]:
     """The rows that fail right before the least eps; where there is none, rows that exclude all eps together."""
     every = [entry for part in failing for entry in part]
-    found: Iterable[Obligation]
+    found: Iterable[Claimed]
     if holds:
         comparison = Comparison(limits)
-        found = [obligation for (_, upper), obligation in every if comparison(upper, holds[0][0]) == 0]
+        found = [claimed for (_, upper), claimed in every if comparison(upper, holds[0][0]) == 0]
     else:
-        found = {obligation: None for _, obligation in every}
+        found = {claimed: None for _, claimed in every}
         for alone in found:
             own = [[stretch for stretch, owner in part if owner is alone] for part in failing]
             # One row that fails throughout says it best.
             if not any(outside(part, interval, limits) for part, interval in zip(own, intervals, strict=True)):
                 found = [alone]
                 break
-    return tuple(sorted({number for obligation in found for number in obligation.rows}))
+    return _rows(found)

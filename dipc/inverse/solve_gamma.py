@@ -13,7 +13,9 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Claim
 from dipc.claim.intervals import intervals_text
 from dipc.exits.probability import Probabilities
-from dipc.inverse.requests import Request, refuse_dependence
+from dipc.inverse.gamma_everywhere import solve_gamma_everywhere
+from dipc.inverse.question import Question
+from dipc.inverse.requests import refuse_dependence
 from dipc.inverse.solution import Cell, GammaSolution, Status
 from dipc.inverse.steps import Smooth, Steps, course_of, grows_up_to, largest_distance, settled_at_zero
 from dipc.obligations.decide_pieces import holds_in_pieces
@@ -22,7 +24,7 @@ from dipc.sign import Interval, Root, isolate_roots
 from dipc.sign.optimum.limit import Infinite, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.tables.cells import CellPool
-from dipc.tables.table import Row
+from dipc.tables.table import Row, Table
 
 #: Gammas above 10 to the power of this are not tried, nor below 10 to the power of its negative.
 MOST_MAGNITUDE = 300
@@ -30,16 +32,17 @@ MOST_MAGNITUDE = 300
 _WHY = "if the bound moves with gamma, a larger gamma may fail where a smaller one holds"
 
 
-def solve_gamma(request: Request, digits: int) -> GammaSolution:
-    """The least gamma such that every row that claims something has Pr >= 1 - beta at all eps asked about, enclosed to
-    so many digits; exactly, where that is proved.
+def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
+    """The least gamma such that every case that claims something has Pr >= 1 - beta at all eps asked about, enclosed to
+    so many digits; exactly, where that is proved. `claim` is that with gamma = 0.
 
     Pr never falls as gamma grows, and neither alpha nor beta may depend on it, so the good gammas are all from some
     number on. Raises DiagnosticError for a claim that does depend on it.
     """
-    claim = request.claim(gamma=0)
-    refuse_dependence(request, claim, "gamma", _WHY)
-    search = _Search(request, claim, digits)
+    refuse_dependence(question, claim, "gamma", _WHY)
+    if question.table is None:
+        return solve_gamma_everywhere(question, digits)
+    search = _Search(question, question.table, claim, digits)
     try:
         return search.solve()
     except Undecided as undecided:
@@ -57,15 +60,15 @@ class _Claimed:
 class _Search:
     """Narrows the least gamma of all rows together; rows that are known to need less are dropped on the way."""
 
-    def __init__(self, request: Request, claim: Claim, digits: int) -> None:
-        self._request = request
+    def __init__(self, question: Question, table: Table, claim: Claim, digits: int) -> None:
+        self._question = question
         self._claim = claim
         self._digits = digits
-        self._limits: Limits = request.program.limits
-        self._probabilities: Probabilities = request.program.probabilities()
+        self._limits: Limits = question.program.limits
+        self._probabilities: Probabilities = question.program.probabilities()
         self._pool = CellPool()
         self._decided: dict[tuple[ClosedForm, BetaForm], bool] = {}
-        self._open = [_Claimed(row, t.beta) for row in request.table.rows if not (t := claim.terms(row)).vacuous]
+        self._open = [_Claimed(row, t.beta) for row in table.rows if not (t := claim.terms(row)).vacuous]
         self._failing: _Claimed | None = None
 
     # --- the search --------------------------------------------------------------------------------
@@ -113,7 +116,7 @@ class _Search:
     def _probability(self, claimed: _Claimed, gamma: Fraction | None) -> ClosedForm:
         outputs = claimed.row.outputs
         if gamma is None:
-            core = self._request.program.core
+            core = self._question.program.core
             outputs = tuple(
                 None if is_symbolic(core.slots[slot].type) else cell
                 for slot, cell in zip(core.outputs, outputs, strict=True)
@@ -231,10 +234,9 @@ class _Search:
         return () if self._failing is None else (self._failing.row.number,)
 
     def answer(self, status: Status, value: Cell | None, rows: tuple[int, ...], remark: str) -> GammaSolution:
-        request = self._request
         return GammaSolution(
-            program=request.program.name,
-            table=request.table,
+            question=self._question,
+            shown=self._question.asking(gamma=0).shown,
             eps=intervals_text(self._claim.intervals),
             digits=self._digits,
             status=status,

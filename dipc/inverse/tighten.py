@@ -1,7 +1,8 @@
-"""The tightest constant: the least f such that a program is (alpha, f·beta, gamma)-accurate at every row of a table.
+"""The tightest constant: the least f such that a program is (alpha, f·beta, gamma)-accurate.
 
-f is the supremum of (1 - Pr)/beta over all rows and all eps. It is found exactly: the critical points are isolated
-roots of the quotient's derivative, and the ends are limits.
+f is the supremum of (1 - Pr)/beta over all cases of a question and all eps. It is found exactly: the critical points
+are isolated roots of the quotient's derivative, and the ends are limits. Where only lower bounds of probabilities are
+known f is enclosed: no less than what the exact ones need, no more than what all need.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from fractions import Fraction
 
 from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.intervals import intervals_text
+from dipc.claim.options import ClaimOptions
 from dipc.exits.program import Program
+from dipc.inverse.claims import Claimed, Claims, Progress, Unknown, claims_of
 from dipc.inverse.factors import Factors
-from dipc.inverse.obligations import Obligation, Obligations, Unknown, obligations_of
+from dipc.inverse.question import asked
 from dipc.sign import Root
 from dipc.sign.digits import number_cell, root_cell
 from dipc.sign.optimum import Far, Highest, Number, Peak, Where, highest
-from dipc.sources.check import Progress
 from dipc.sources.question import InputSpec
-from dipc.tables.table import Row
 
 #: Significant digits of a factor unless more are asked for.
 DIGITS = 30
@@ -30,11 +31,13 @@ Cell = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a factor is needed: the rows of an obligation and the eps. `eps` is an enclosure (exact where both ends are
-    equal; (0, 0) is the limit at 0), None for the limit at infinity; `everywhere` says that it is needed at every eps.
-    Unless `attained`, the factor needed only approaches the least one as eps approaches that."""
+    """Where a factor is needed: the cases of an inequality and the value of its variable, eps or a product t of it.
 
-    obligation: Obligation
+    `eps` is an enclosure (exact where both ends are equal; (0, 0) is the limit at 0), None for the limit at infinity;
+    `everywhere` says that it is needed at every value. Unless `attained`, the factor needed only approaches the least
+    one as the variable approaches that."""
+
+    claimed: Claimed
     eps: Cell | None
     everywhere: bool
     attained: bool
@@ -42,18 +45,21 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tightest:
-    """The least factor f >= 0 with Pr >= 1 - f·beta at every row that claims something and every eps.
+    """The least factor f >= 0 with Pr >= 1 - f·beta at every case that claims something and every eps.
 
     `factor`: low <= f <= high; high is one unit of the last digit more than low, or both are f, which is rational then.
     None: no f > 0 suffices. `places` are those that need f, all others need less; where there are several, they need
     the same if `proved`, and agree to the digits asked for if not.
 
-    `kappa` is the largest integer with Pr >= 1 - beta/kappa at every row, proved, and proved to be the largest; 0
-    where beta itself fails; None where every kappa holds, as f = 0, and where rows are `unknown`: then f is only what
-    the others need, and a lower bound.
+    `kappa` is the largest integer with Pr >= 1 - beta/kappa, proved, and proved to be the largest; 0 where beta itself
+    fails; None where every kappa holds, as f = 0, and unless the factor is `complete`.
+
+    Where cases are `unknown`, `factor` is only what the others need, and a lower bound. Where cases have mere bounds
+    that need more than all exact ones, it is a lower bound as well, and `upper` the same from above, unless that is
+    infinite or not known: no factor less than `factor` suffices, and `upper` does, as far as the cases are known.
     """
 
-    obligations: Obligations
+    claims: Claims
     eps: str
     digits: int
     factor: Cell | None
@@ -61,15 +67,22 @@ class Tightest:
     places: tuple[Place, ...]
     proved: bool
     unknown: tuple[Unknown, ...]
+    upper: Cell | None = None
+    upper_places: tuple[Place, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """What a case is called: `row`, `class`."""
+        return self.claims.question.word
 
     @property
     def complete(self) -> bool:
-        """Whether the factor is that of all rows."""
-        return not self.unknown
+        """Whether the factor is that of all cases."""
+        return not self.unknown and not self.upper_places
 
     @property
     def is_zero(self) -> bool:
-        """Whether every factor suffices, as Pr = 1 at every row that claims something."""
+        """Whether every factor suffices, as Pr = 1 at every case that claims something."""
         return self.factor is not None and not any(self.factor)
 
     @property
@@ -80,16 +93,13 @@ class Tightest:
             return True in found
         return None
 
-    def row(self, number: int) -> Row:
-        """The row of the table with this number."""
-        return self.obligations.table.rows[number - 1]
-
 
 def tighten(
     program: Program,
     table: object = None,
     *,
     inputs: InputSpec | None = None,
+    for_all: str | None = None,
     beta: object = None,
     alpha: object = None,
     gamma: object = None,
@@ -98,48 +108,52 @@ def tighten(
     progress: Progress | None = None,
     limits: Limits | None = None,
 ) -> Tightest:
-    """The least factor f such that the program is (alpha, f·beta, gamma)-accurate at all rows, to so many digits.
+    """The least factor f such that the program is (alpha, f·beta, gamma)-accurate, to so many digits.
 
-    The other parameters are those of `dipc.check`. Rows that hold vacuously do not count. Raises DiagnosticError for a
-    bad table or claim, and ValueError for digits that are not positive. A row past a limit is among the `unknown`.
+    The other parameters are those of `dipc.check`. Cases that hold vacuously do not count. Raises DiagnosticError for a
+    bad table or claim, and ValueError for digits that are not positive. A case past a limit is among the `unknown`.
     """
     if digits < 1:
         raise ValueError(f"digits is at least 1, not {digits}")
-    found = obligations_of(
-        program, table, inputs=inputs, beta=beta, alpha=alpha, gamma=gamma, eps=eps, progress=progress, limits=limits
-    )
-    return tightest(found, digits)
+    options = ClaimOptions(beta=beta, alpha=alpha, gamma=gamma, eps=eps)
+    question = asked(program, table, options, inputs=inputs, for_all=for_all, limits=limits)
+    return tightest(claims_of(question, progress), digits)
 
 
-def tightest(obligations: Obligations, digits: int = DIGITS) -> Tightest:
-    """`tighten` for obligations that are known."""
-    limits = obligations.program.limits
-    factors = Factors(obligations.claim.intervals, limits)
-    candidates: list[tuple[Peak, Obligation]] = []
-    unknown = list(obligations.unknown)
-    for obligation in obligations.distinct:
+def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
+    """`tighten` for a question whose inequalities are known."""
+    limits = claims.question.program.limits
+    factors = Factors(limits)
+    candidates: list[tuple[Peak, Claimed]] = []
+    unknown = list(claims.unknown)
+    for claimed in claims.distinct:
         try:
-            peaks = list(factors.needs(obligation.probability, obligation.beta))
+            peaks = list(factors.needs(claimed.bound, claimed.beta, claimed.intervals))
         except Undecided as undecided:
-            unknown.append(Unknown(undecided.reason, obligation.rows))
+            unknown.append(Unknown(undecided.reason, claimed.rows))
         else:
-            candidates += [(peak, obligation) for peak in peaks]
+            candidates += [(peak, claimed) for peak in peaks]
+    upper: _Most | None = None
     try:
         most = _most(candidates, digits, limits)
+        if not any(place.claimed.exact for place in most.places) and most.places:
+            upper, most = most, _most([each for each in candidates if each[1].exact], digits, limits)
     except Undecided as undecided:
         # Known one by one, they could not be compared, or not be written to so many digits.
-        rows = {number for _, obligation in candidates for number in obligation.rows}
+        rows = {number for _, claimed in candidates for number in claimed.rows}
         unknown.append(Unknown(undecided.reason, tuple(sorted(rows))))
         most = _NOTHING
     return Tightest(
-        obligations=obligations,
-        eps=intervals_text(obligations.claim.intervals),
+        claims=claims,
+        eps=intervals_text(claims.intervals),
         digits=digits,
         factor=most.factor,
-        kappa=None if unknown else most.kappa,
+        kappa=most.kappa if not unknown and upper is None else None,
         places=most.places,
         proved=most.proved,
         unknown=tuple(unknown),
+        upper=None if upper is None else upper.factor,
+        upper_places=() if upper is None else upper.places,
     )
 
 
@@ -156,15 +170,15 @@ class _Most:
 _NOTHING = _Most((Fraction(0), Fraction(0)), None, (), proved=True)
 
 
-def _most(candidates: Sequence[tuple[Peak, Obligation]], digits: int, limits: Limits) -> _Most:
+def _most(candidates: Sequence[tuple[Peak, Claimed]], digits: int, limits: Limits) -> _Most:
     best = highest((peak for peak, _ in candidates), digits)
     if best is None:
         return _NOTHING
-    owners = {id(peak): obligation for peak, obligation in candidates}
+    owners = {id(peak): claimed for peak, claimed in candidates}
     for number in best.numbers:
         number.recognize()
-    # Those that are attained come first; the sort is stable.
-    ordered = sorted(best.peaks, key=lambda peak: not peak.attained)
+    # Exact ones come first, and among them those that are attained; the sort is stable.
+    ordered = sorted(best.peaks, key=lambda peak: (not owners[id(peak)].exact, not peak.attained))
     places = tuple(_place(peak, owners[id(peak)], digits, limits) for peak in ordered)
     return _Most(None if best.is_infinite else _cell(best, digits), _kappa(best), places, best.proved)
 
@@ -189,9 +203,9 @@ def _kappa(best: Highest) -> int:
     return kappa
 
 
-def _place(peak: Peak, obligation: Obligation, digits: int, limits: Limits) -> Place:
+def _place(peak: Peak, claimed: Claimed, digits: int, limits: Limits) -> Place:
     eps = _eps(peak.at, digits, limits)
-    return Place(obligation, eps, peak.at is Far.EVERYWHERE, peak.attained)
+    return Place(claimed, eps, peak.at is Far.EVERYWHERE, peak.attained)
 
 
 def _eps(at: Where, digits: int, limits: Limits) -> Cell | None:

@@ -1,10 +1,63 @@
-"""What every report says of the program it is about and of the event whose probability is bounded."""
+"""What every report says of its question: the program, what it is asked about, and the claim."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from dipc.report.page import GLUE
+from dipc.report.words import interval_text
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What was asked, in the user's own words: `program` and `table` as they were named, the constants, and the parts
+    of the claim with where each was said. `near` names the types of the outputs compared within gamma: "real and int",
+    empty where there are none; `distance` says whether the `metric` block has its own distance of answers.
+
+    Without a table it is about every real input: `scale` is the distance that is left open then, `alpha` or `gamma`,
+    None where none is, and `numbers` the values of a constant that is left open, such as `m >= 1`.
+    """
+
+    program: str
+    table: str | None
+    constants: tuple[tuple[str, str], ...]
+    alpha: str
+    beta: str
+    gamma: str
+    near: str
+    distance: bool = False
+    scale: str | None = None
+    numbers: str | None = None
+
+
+def about(
+    statement: Statement, eps: str, *, required: str = "1 - beta", asked: str | None = None
+) -> Iterable[tuple[str, str]]:
+    """The fields of a report that say what it is about. `eps` are the intervals as text; `required` is what the
+    probability is claimed to be at least, and `asked` the part of the claim that is asked for."""
+    yield "program", program_text(statement.program, statement.constants)
+    whose = "for every input u"
+    if statement.table is not None:
+        yield "table", statement.table
+        whose += " of the table"
+    else:
+        yield "inputs", "all real inputs, by the answers of `ideal`"
+        if statement.numbers is not None:
+            yield "for every", f"integer {statement.numbers}"
+    yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ {required}, {whose}"
+    said = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
+    if statement.table is None:
+        said["alpha"] = "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
+        said["gamma"] = "every gamma > 0" if statement.scale == "gamma" else statement.gamma
+    for name, text in said.items():
+        yield name, "asked for" if asked == name else text
+    where = interval_text(eps)
+    if asked == "eps":
+        yield "eps", f"asked for, in {where}"
+    else:
+        low, _, high = eps.strip("[]").partition(", ")
+        yield "eps", low if asked is not None and low == high else f"all of {where}"
 
 
 def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:

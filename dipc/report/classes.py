@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dipc.obligations.verdict import Verdict
+from dipc.report.words import count, plural
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
 
@@ -16,7 +17,7 @@ def class_verdict_line(report: Report, everywhere: str) -> str:
     """The result about all inputs of all classes in one sentence; `everywhere` says for which eps."""
     counts = report.counts
     inputs = report.inputs or 0
-    classes = f"{counts.rows} class{'' if counts.rows == 1 else 'es'}"
+    classes = count(counts.rows, "class")
     accurate = members(report, Verdict.ACCURATE)
     undecided = members(report, Verdict.UNDECIDED)
     inaccurate = members(report, Verdict.INACCURATE)
@@ -37,9 +38,8 @@ def class_verdict_line(report: Report, everywhere: str) -> str:
 
 def row_word(row: RowResult, number: int = 1) -> str:
     """What so many rows such as this one are called: `rows`, or `classes` where they stand for these."""
-    if row.count is None:
-        return "row" if number == 1 else "rows"
-    return "class" if number == 1 else "classes"
+    word = "row" if row.count is None else "class"
+    return word if number == 1 else plural(word)
 
 
 def row_name(row: RowResult) -> str:
@@ -54,4 +54,4 @@ def class_size(row: RowResult) -> str:
 
 
 def _inputs(number: int, whole: bool = False) -> str:
-    return f"{'all ' if whole and number > 1 else ''}{number} input{'' if number == 1 else 's'}"
+    return f"{'all ' if whole and number > 1 else ''}{count(number, 'input')}"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from dipc.obligations.verdict import Verdict
-from dipc.report.claimed import event_text, program_text
+from dipc.report.claimed import Statement, about
 from dipc.report.numbers import agreement, rational, shown
 from dipc.report.page import Look, Page, Tone
-from dipc.report.text import failing_text, interval_text
+from dipc.report.text import failing_text, worst_texts
 from dipc.report.vectors import assignment_text
+from dipc.report.words import TONES, count, interval_text, s
 from dipc.sources.every_input.class_result import ClassResult, Method
+from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
+
+if TYPE_CHECKING:
+    from dipc.inverse.written import WrittenForm
 
 #: Classes of one verdict that are described; the others are counted.
 SHOWN_CLASSES = 4
@@ -22,45 +27,27 @@ SHOWN_CLASSES = 4
 _SHOWN_WALLS = 8
 _LONGEST = 160
 
-_TONES = {Verdict.ACCURATE: Tone.GOOD, Verdict.INACCURATE: Tone.BAD, Verdict.UNDECIDED: Tone.OPEN}
 
-
-@dataclass(frozen=True, slots=True)
-class ClassStatement:
-    """What was checked: the program as it was named, its constants, and the parts of the claim as they were written.
-    `scale` is the distance that is left open, `alpha` or `gamma`, None where none is; `numbers` the values of a
-    constant that is left open, such as `m >= 1`."""
-
-    program: str
-    constants: tuple[tuple[str, str], ...]
-    alpha: str
-    beta: str
-    gamma: str
-    scale: str | None
-    near: str
-    numbers: str | None = None
-
-
-def class_verdict_line(report: Report, statement: ClassStatement) -> str:
+def class_verdict_line(report: Report, statement: Statement) -> str:
     """The whole result in one sentence."""
     counts = report.counts
     if statement.numbers is not None:
         return _numbers_line(report, statement)
-    classes = f"{counts.rows} class{'es' if counts.rows > 1 else ''}"
+    classes = count(counts.rows, "class")
     everywhere = f"every real input ({classes}), {_quantified(report, statement)}"
     match report.verdict:
         case Verdict.ACCURATE:
             return f"accurate: {everywhere}"
         case Verdict.INACCURATE:
             tail = f", {counts.undecided} undecided" if counts.undecided else ""
-            return f"INACCURATE: {counts.inaccurate} of {classes} of inputs fail{_s(counts.inaccurate)}{tail}"
+            return f"INACCURATE: {counts.inaccurate} of {classes} of inputs fail{s(counts.inaccurate)}{tail}"
         case Verdict.UNDECIDED:
             rest = "; the claim holds on the others" if counts.accurate else ""
             return f"UNDECIDED: {counts.undecided} of {classes} of inputs{rest}"
     assert_never(report.verdict)
 
 
-def _numbers_line(report: Report, statement: ClassStatement) -> str:
+def _numbers_line(report: Report, statement: Statement) -> str:
     """The result about every number of queries."""
     match report.verdict:
         case Verdict.ACCURATE:
@@ -73,10 +60,17 @@ def _numbers_line(report: Report, statement: ClassStatement) -> str:
     assert_never(report.verdict)
 
 
-def render_classes(report: Report, statement: ClassStatement, look: Look, *, times: bool = False) -> str:
-    """The whole report as text."""
+def render_classes(
+    report: Report,
+    statement: Statement,
+    look: Look,
+    *,
+    forms: tuple[RowResult, Sequence[WrittenForm]] | None = None,
+    times: bool = False,
+) -> str:
+    """The whole report as text. `forms` are a row and its probabilities, which are to be written out."""
     page = Page(look)
-    page.line(class_verdict_line(report, statement), _TONES[report.verdict])
+    page.line(class_verdict_line(report, statement), TONES[report.verdict])
     page.blank()
     page.fields(_claim(report, statement))
     rows = [row for row in report.rows if isinstance(row, ClassResult)]
@@ -86,33 +80,28 @@ def render_classes(report: Report, statement: ClassStatement, look: Look, *, tim
     _section(page, [row for row in rows if row.verdict is Verdict.INACCURATE], _refuted)
     _section(page, [row for row in rows if row.verdict is Verdict.UNDECIDED], _undecided)
     _section(page, [row for row in rows if row.verdict is Verdict.ACCURATE], _proved)
+    if forms is not None:
+        page.blank()
+        _written_out(page, *forms)
     if times:
         effort = report.effort
         page.blank()
         page.fields(
             [
                 ("time", f"{effort.seconds:.2f} s"),
-                ("work", f"{_count(effort.measures, 'integral')}, {_count(effort.obligations, 'sign decision')}"),
+                ("work", f"{count(effort.measures, 'integral')}, {count(effort.obligations, 'sign decision')}"),
             ]
         )
     return page.text()
 
 
-def _quantified(report: Report, statement: ClassStatement) -> str:
+def _quantified(report: Report, statement: Statement) -> str:
     eps = f"every eps in {interval_text(report.eps)}"
     return eps if statement.scale is None else f"every {statement.scale} and {eps}"
 
 
-def _claim(report: Report, statement: ClassStatement) -> Iterable[tuple[str, str]]:
-    yield "program", program_text(statement.program, statement.constants)
-    yield "inputs", "all real inputs, by the answers of `ideal`"
-    if statement.numbers is not None:
-        yield "for every", f"integer {statement.numbers}"
-    yield "claim", f"Pr[{event_text(statement.near)}] ≥ 1 - beta, for every input u"
-    yield "alpha", "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
-    yield "beta", statement.beta
-    yield "gamma", "every gamma > 0" if statement.scale == "gamma" else statement.gamma
-    yield "eps", f"all of {interval_text(report.eps)}"
+def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
+    yield from about(statement, report.eps)
     methods = [row.note.method for row in report.rows if isinstance(row, ClassResult) and row.note is not None]
     parts = [f"{methods.count(method)} {text}" for method, text in _METHODS.items() if method in methods]
     yield ("classes" if statement.numbers is None else "cases"), "; ".join(parts)
@@ -135,7 +124,7 @@ def _section(page: Page, rows: Sequence[ClassResult], show: object) -> None:
         show(page, row)
     if len(rows) > SHOWN_CLASSES:
         page.blank()
-        page.line(f"{_count(len(rows) - SHOWN_CLASSES, 'more class')} {rows[0].verdict}; --format json has them all")
+        page.line(f"{count(len(rows) - SHOWN_CLASSES, 'more class')} {rows[0].verdict}; --format json has them all")
 
 
 def _cases(page: Page, rows: Sequence[ClassResult]) -> None:
@@ -147,7 +136,9 @@ def _cases(page: Page, rows: Sequence[ClassResult]) -> None:
     page.fields([(", ".join(note.where), _METHODS[note.method]) for note in notes])
 
 
-def _where(row: ClassResult) -> Iterable[tuple[str, str]]:
+def where(row: RowResult) -> Iterable[tuple[str, str]]:
+    """The inputs that a class stands for, and the answer there."""
+    assert isinstance(row, ClassResult)
     assert row.note is not None
     walls = row.note.where
     rest = f" and {len(walls) - _SHOWN_WALLS} more" if len(walls) > _SHOWN_WALLS else ""
@@ -164,7 +155,7 @@ def _refuted(page: Page, row: ClassResult) -> None:
     beta = f" = 1 - beta, where beta = {row.beta}" if len(row.beta) <= _LONGEST else " = 1 - beta"
     page.fields(
         [
-            *_where(row),
+            *where(row),
             ("input", assignment_text(row.input)),
             ("alpha", row.alpha),
             *([("gamma", row.gamma)] if row.gamma != "0" else []),
@@ -173,20 +164,21 @@ def _refuted(page: Page, row: ClassResult) -> None:
             ("required", shown(*found.required, digits) + beta),
             ("short by", shown(*found.margin)),
             *([("fails for", f"eps in {failing_text(row.failing)}, at this input")] if row.failing else []),
+            *(("worst at" if number == 0 else "", text) for number, text in enumerate(worst_texts(row.failing))),
         ]
     )
 
 
 def _undecided(page: Page, row: ClassResult) -> None:
     page.line(f"class {row.row} is undecided", Tone.HEAD)
-    page.fields([*_where(row), ("reason", row.reason or "no reason was given")], label_width=len("probability"))
+    page.fields([*where(row), ("reason", row.reason or "no reason was given")], label_width=len("probability"))
 
 
 def _proved(page: Page, row: ClassResult) -> None:
     note = row.note
     assert note is not None
     page.line(f"class {row.row} holds", Tone.HEAD)
-    pairs = [*_where(row)]
+    pairs = [*where(row)]
     if note.corner and note.exact:
         pairs.append(("hardest at", assignment_text(note.corner)))
     if note.probability is not None and note.beta is not None:
@@ -199,17 +191,20 @@ def _proved(page: Page, row: ClassResult) -> None:
     page.fields(pairs, label_width=len("probability"))
 
 
+def _written_out(page: Page, row: RowResult, forms: Sequence[WrittenForm]) -> None:
+    """Probabilities in closed form; a lower bound is called one."""
+    page.line(f"class {row.row} in closed form: {row.verdict}", Tone.HEAD)
+    pairs = list(where(row))
+    for form in forms:
+        text = form.text if form.variable == "eps" else re.sub(r"\beps\b", "t", form.text)
+        said = "" if form.variable == "eps" else f", t = {form.variable}"
+        pairs.append(("probability", f"{'' if form.exact else 'at least '}{text}{said}"))
+    if not forms:
+        pairs.append(("probability", "was not reached"))
+    page.fields(pairs, label_width=len("probability"))
+
+
 def _form(text: str, product: bool) -> str:
     """A closed form, in t where it is a function of a product of eps."""
     shown_text = text.replace("eps", "t") if product else text
     return shown_text if len(text) <= _LONGEST else f"a form of {len(text)} characters; --format json has it"
-
-
-def _count(number: int, what: str) -> str:
-    ending = "es" if what.endswith("s") else "s"
-    return f"{number} {what}{'' if number == 1 else ending}"
-
-
-def _s(number: int) -> str:
-    """The ending of a verb whose subject is so many."""
-    return "s" if number == 1 else ""

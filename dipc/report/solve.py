@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dipc.algebra.decimals import decimal
 from dipc.obligations.verdict import EndPoint
-from dipc.report.claimed import event_text, program_text
-from dipc.report.numbers import cell_text, rational
+from dipc.report.claimed import Statement, about
+from dipc.report.every_input import where
+from dipc.report.numbers import cell_text, rational, shown
 from dipc.report.page import Look, Page, Tone
-from dipc.report.text import Statement, interval_text
 from dipc.report.vectors import assignment_text
+from dipc.report.words import interval_text, numbered
+from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
     from dipc.inverse.solution import (
         AlphaSolution,
         BetaSolution,
+        EnvelopePiece,
         EpsSolution,
         GammaSolution,
         Solution,
         Span,
     )
 
-#: How many rows are described, and how many row numbers a list spells out.
+#: How many rows are described.
 _SHOWN_ROWS = 2
-_LISTED_ROWS = 12
 
 _MOST_SPANS = 12
 
 
-def render(found: Solution, statement: Statement, inputs: Sequence[str], outputs: Sequence[str], look: Look) -> str:
-    """One answer as a page; the names are those of the program's inputs and outputs, in order."""
+def render(found: Solution, statement: Statement, look: Look) -> str:
+    """One answer as a page."""
     page = Page(look)
     page.line(headline(found), _tone(found))
     page.blank()
-    page.fields(_about(found, statement))
+    page.fields(about(statement, found.eps, asked=str(found.wanted)))
     details = list(_details(found))
     if details:
         page.blank()
@@ -44,23 +47,15 @@ def render(found: Solution, statement: Statement, inputs: Sequence[str], outputs
     if found.remark:
         page.blank()
         page.fields([("reason" if found.status == "undecided" else "because", found.remark)])
+    word = found.question.word
     for number in found.rows[:_SHOWN_ROWS]:
         page.blank()
-        row = found.row(number)
-        page.line(f"row {number} {_part(found)}", Tone.HEAD)
-        given = {name: cell.text for name, cell in zip(inputs, row.inputs, strict=True)}
-        wanted = {name: cell.text for name, cell in zip(outputs, row.outputs, strict=True) if cell is not None}
-        page.fields(
-            [
-                ("input", assignment_text(given)),
-                ("output", assignment_text(wanted) if wanted else "any"),
-                *([] if row.dd is None else [("dd", row.dd.text)]),
-            ]
-        )
+        page.line(f"{word} {number} {_part(found)}", Tone.HEAD)
+        page.fields(_case(found, number))
     rest = found.rows[_SHOWN_ROWS:]
     if rest:
         page.blank()
-        page.line(f"likewise {_rows_text(rest)}", Tone.FAINT)
+        page.line(f"likewise {numbered(word, rest)}", Tone.FAINT)
     return page.text()
 
 
@@ -87,13 +82,25 @@ def headline(found: Solution) -> str:
     raise AssertionError(found)
 
 
+def _case(found: Solution, number: int) -> Iterable[tuple[str, str]]:
+    row = found.shown(number)
+    if found.question.table is None:
+        yield from where(row)
+        return
+    yield "input", assignment_text(row.input)
+    yield "output", assignment_text(row.output) if row.output else "any"
+    dd = found.question.table.rows[number - 1].dd
+    if dd is not None:
+        yield "dd", dd.text
+
+
 def _eps_headline(found: EpsSolution) -> str:
-    where = interval_text(found.eps)
+    asked = interval_text(found.eps)
     least = found.least
     if least is None:
-        return f"NO SOLUTION: the claim fails for every eps in {where}"
+        return f"NO SOLUTION: the claim fails for every eps in {asked}"
     if found.everywhere:
-        return f"no least eps is needed: the claim holds for every eps in {where}"
+        return f"no least eps is needed: the claim holds for every eps in {asked}"
     if not least.included:
         rest = "and from there on" if found.from_there_on else "but not from there on"
         return f"no least eps: the claim holds right above {_end(least)}, {rest}"
@@ -102,6 +109,9 @@ def _eps_headline(found: EpsSolution) -> str:
 
 
 def _gamma_headline(found: GammaSolution) -> str:
+    if found.product is not None:
+        smallest = "" if found.value is None else f", at most {shown(*found.value, found.digits)}"
+        return f"least gamma k/eps with k = {cell_text(*found.product)}{smallest}"
     if found.value is None:
         return "NO SOLUTION: no gamma suffices"
     low, high = found.value
@@ -111,20 +121,26 @@ def _gamma_headline(found: GammaSolution) -> str:
 
 
 def _alpha_headline(found: AlphaSolution) -> str:
+    if found.product is not None and found.product[1] is not None:
+        low, high = found.product
+        if not high:
+            return "least alpha 0, for every eps"
+        number = "" if found.cell is None else f" = {shown(*found.cell, found.digits)}"
+        return f"least alpha t/eps with t = {cell_text(low, high)}{number}"
     if found.value is None:
-        return "NO SOLUTION: no alpha suffices for which a row claims anything"
+        return f"NO SOLUTION: no alpha suffices for which a {found.question.word} claims anything"
     rows = "the row" if found.claims == 1 else f"all {found.claims} rows"
     return f"least alpha {rational(found.value)}: {rows} with dd(u) > {found.value} hold{'s' * (found.claims == 1)}"
 
 
 def _beta_headline(found: BetaSolution) -> str:
     if not found.pieces:
-        return "every beta suffices: no row claims anything"
+        return f"every beta suffices: no {found.question.word} claims anything"
     if all(piece.value is not None for piece in found.pieces):
         values = [f"{cell_text(*piece.value)} at eps = {piece.span.start.low}" for piece in found.pieces if piece.value]
         return f"least beta {', '.join(values)}"
     if len({piece.beta for piece in found.pieces}) == 1:
-        return f"least beta {found.pieces[0].beta}"
+        return f"least beta {_form(found.pieces[0])}{_variable_text(found.pieces[0], ', where ')}"
     return f"least beta: a closed form in each of {len(found.pieces)} pieces"
 
 
@@ -146,34 +162,48 @@ def _part(found: Solution) -> str:
     }[found.wanted]
 
 
-def _about(found: Solution, statement: Statement) -> Iterable[tuple[str, str]]:
-    yield "program", program_text(statement.program, statement.constants)
-    yield "table", statement.table
-    yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ 1 - beta, for every input u of the table"
-    said = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
-    for name, text in said.items():
-        yield name, "asked for" if found.wanted == name else text
-    where = interval_text(found.eps)
-    if found.wanted == "eps":
-        yield "eps", f"asked for, in {where}"
-    else:
-        yield "eps", found.single_eps or f"all of {where}"
-
-
 def _details(found: Solution) -> Iterable[tuple[str, str]]:
-    from dipc.inverse.solution import BetaSolution, EpsSolution, GammaSolution
+    from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, GammaSolution
 
     match found:
         case EpsSolution(holds=holds) if holds and not found.everywhere:
             maybe = "at most for" if found.status == "undecided" else "holds for"
             yield maybe, f"eps in {_union(holds)}"
-        case GammaSolution(value=value) if value is not None and not found.exact:
+            if found.proved:
+                yield "at least for", f"eps in {_union(found.proved)}"
+        case AlphaSolution(product=product, holds=holds) if product is not None:
+            maybe = "at most for" if found.status == "undecided" else "holds for"
+            yield maybe, f"t = alpha*eps in {_union(holds)}"
+            if found.status == "undecided" and product[1] is not None:
+                yield "proved with", f"alpha = t/eps, t = {decimal(product[1])}"
+        case GammaSolution(value=value, product=None) if value is not None and not found.exact:
             yield "fails with", f"gamma = {decimal(value[0])}"
             yield "holds with", f"gamma = {decimal(value[1])}"
-        case BetaSolution(pieces=pieces) if len(pieces) > 1 or any(piece.value for piece in pieces):
+        case BetaSolution(pieces=pieces) if len(pieces) > 1 or any(p.value or not p.exact for p in pieces):
             for piece in pieces:
-                at = f"eps = {piece.span.start.low}" if piece.span.is_point else f"eps in {_span(piece.span)}"
-                yield at, f"{piece.beta}   ({_rows_text(piece.rows)})"
+                yield _at(found, piece), _beta_text(found, piece)
+
+
+def _at(found: BetaSolution, piece: EnvelopePiece) -> str:
+    """Where a piece is: for which values of its variable, and of a constant that is left open."""
+    name = "eps" if piece.variable is Variable.EPS else "t"
+    at = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
+    note = getattr(found.shown(piece.rows[0]), "note", None) if found.question.parameter is not None else None
+    return at if note is None else f"{', '.join(note.where)}, {at}"
+
+
+def _beta_text(found: BetaSolution, piece: EnvelopePiece) -> str:
+    bound = "" if piece.exact else "at most "
+    return f"{bound}{_form(piece)}{_variable_text(piece, ', ')}   ({numbered(found.question.word, piece.rows)})"
+
+
+def _form(piece: EnvelopePiece) -> str:
+    """The closed form, in t where it is a function of a product of eps."""
+    return piece.beta if piece.variable is Variable.EPS else re.sub(r"\beps\b", "t", piece.beta)
+
+
+def _variable_text(piece: EnvelopePiece, before: str) -> str:
+    return "" if piece.variable is Variable.EPS else f"{before}t = {piece.variable}"
 
 
 def _union(spans: Sequence[Span]) -> str:
@@ -192,10 +222,3 @@ def _span(span: Span) -> str:
 
 def _end(end: EndPoint) -> str:
     return "∞" if end.high is None else cell_text(end.low, end.high)
-
-
-def _rows_text(rows: Sequence[int]) -> str:
-    if len(rows) == 1:
-        return f"row {rows[0]}"
-    text = ", ".join(map(str, rows[:_LISTED_ROWS]))
-    return f"rows {text}{', …' if len(rows) > _LISTED_ROWS else ''}"

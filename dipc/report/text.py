@@ -8,44 +8,23 @@ from itertools import islice
 from typing import assert_never
 
 from dipc.obligations.verdict import EndPoint, FailureInterval, Verdict, Worst
-from dipc.report.claimed import event_text, program_text
+from dipc.report.claimed import Statement, about
 from dipc.report.classes import class_size, class_verdict_line, row_name, row_word
 from dipc.report.numbers import agreement, cell_text, exact, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
+from dipc.report.words import LISTED, TONES, count, interval_text, s
 from dipc.sources.outcome import Effort, RowResult
 from dipc.sources.report import Report
 
 #: How many counterexamples are shown in full; the others are named by their rows.
 SHOWN_ROWS = 3
 
-#: How many row numbers a list spells out.
-_LISTED_ROWS = 12
-
 #: How many different reasons for undecided rows are shown.
 _SHOWN_REASONS = 5
 
 #: A beta longer than this is not repeated for every row.
 _SHORT = 60
-
-_TONES = {Verdict.ACCURATE: Tone.GOOD, Verdict.INACCURATE: Tone.BAD, Verdict.UNDECIDED: Tone.OPEN}
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """What was checked, in the user's own words: `program` and `table` as they were named, the constants, and the
-    parts of the claim with where each was said. `near` names the types of the outputs compared within gamma: "real and
-    int", empty where there are none."""
-
-    program: str
-    table: str
-    constants: tuple[tuple[str, str], ...]
-    alpha: str
-    beta: str
-    gamma: str
-    near: str
-    distance: bool = False
-    """Whether the `metric` block has its own distance of answers."""
 
 
 def verdict_line(report: Report) -> str:
@@ -54,7 +33,7 @@ def verdict_line(report: Report) -> str:
     everywhere = f"for every eps in {interval_text(report.eps)}"
     if report.inputs is not None:
         return class_verdict_line(report, everywhere)
-    rows = _count(counts.rows, "row")
+    rows = count(counts.rows, "row")
     match report.verdict:
         case Verdict.ACCURATE:
             return f"accurate: {'all ' if counts.rows > 1 else ''}{rows}, {everywhere}"
@@ -62,7 +41,7 @@ def verdict_line(report: Report) -> str:
             tail = f", {counts.undecided} undecided" if counts.undecided else ""
             if counts.inaccurate == counts.rows > 1:
                 return f"INACCURATE: all {rows} fail"
-            return f"INACCURATE: {_of(counts.inaccurate, counts.rows)} fail{_s(counts.inaccurate)}{tail}"
+            return f"INACCURATE: {_of(counts.inaccurate, counts.rows)} fail{s(counts.inaccurate)}{tail}"
         case Verdict.UNDECIDED:
             rest = f"; the other {counts.accurate} hold {everywhere}" if counts.accurate > 1 else ""
             rest = f"; the other holds {everywhere}" if counts.accurate == 1 else rest
@@ -78,7 +57,7 @@ def interrupted_text(report: Report, done: int, total: int | None, look: Look) -
     counts = report.counts
     if counts.inaccurate:
         first = next(report.select(Verdict.INACCURATE))
-        page.line(f"already certain: INACCURATE, {_count(counts.inaccurate, 'row')} so far fail{_s(counts.inaccurate)}")
+        page.line(f"already certain: INACCURATE, {count(counts.inaccurate, 'row')} so far fail{s(counts.inaccurate)}")
         page.blank()
         _counterexample(page, first)
     elif done:
@@ -99,7 +78,7 @@ def render(
 ) -> str:
     """The whole report as text. `closed_form` is the number of a row whose probability is to be written out."""
     page = Page(look)
-    page.line(verdict_line(report), _TONES[report.verdict])
+    page.line(verdict_line(report), TONES[report.verdict])
     page.blank()
     page.fields(_claim(report, statement))
     _counterexamples(page, report)
@@ -124,13 +103,7 @@ def render(
 
 
 def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
-    yield "program", program_text(statement.program, statement.constants)
-    yield "table", statement.table
-    yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ 1 - beta, for every input u of the table"
-    yield "alpha", statement.alpha
-    yield "beta", statement.beta
-    yield "gamma", statement.gamma
-    yield "eps", f"all of {interval_text(report.eps)}"
+    yield from about(statement, report.eps)
     if report.theorem is not None:
         yield "theorem", str(report.theorem)
     counts = report.counts
@@ -166,7 +139,7 @@ def _counterexamples(page: Page, report: Report) -> None:
         page.blank()
         others = (row for row in report.select(Verdict.INACCURATE) if row.row not in named)
         more = f"{rest} more {row_word(worst, rest)}"
-        page.line(f"{more} fail{_s(rest)}: {_row_list(_first(others), rest)}")
+        page.line(f"{more} fail{s(rest)}: {_row_list(_first(others), rest)}")
 
 
 def _worst(rows: Iterator[RowResult]) -> RowResult:
@@ -227,7 +200,7 @@ class _Reason:
 
     def add(self, row: RowResult) -> None:
         self.rows += 1
-        if len(self.numbers) < _LISTED_ROWS:
+        if len(self.numbers) < LISTED:
             self.numbers.append(row.row)
 
 
@@ -252,7 +225,7 @@ def _undecided(page: Page, rows: Iterable[RowResult]) -> None:
         page.fields(pairs, label_width=len("probability"))
     if left:
         page.blank()
-        page.line(f"{_count(left, 'more row')} undecided for other reasons; --format json has them all")
+        page.line(f"{count(left, 'more row')} undecided for other reasons; --format json has them all")
 
 
 def _closed_form(page: Page, row: RowResult) -> None:
@@ -268,11 +241,6 @@ def _closed_form(page: Page, row: RowResult) -> None:
 
 
 # --- small texts -----------------------------------------------------------------------------------
-
-
-def interval_text(eps: str) -> str:
-    """`(0, inf)` as `(0, ∞)`."""
-    return eps.replace("inf", "∞")
 
 
 def failing_text(intervals: Sequence[FailureInterval], most: int = 6) -> str:
@@ -318,7 +286,7 @@ def _end(point: EndPoint) -> str:
 
 def _first(rows: Iterable[RowResult]) -> list[int]:
     """The numbers of the first of these rows, as many as a list spells out."""
-    return [row.row for row in islice(rows, _LISTED_ROWS)]
+    return [row.row for row in islice(rows, LISTED)]
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:
@@ -337,20 +305,11 @@ def _times(page: Page, effort: Effort) -> None:
     )
     parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages)
     work = (
-        f"{_count(effort.explorations, 'exploration')}, {_count(effort.measures, 'integral')}, "
-        f"{_count(effort.obligations, 'sign decision')}"
+        f"{count(effort.explorations, 'exploration')}, {count(effort.measures, 'integral')}, "
+        f"{count(effort.obligations, 'sign decision')}"
     )
     page.fields([("time", f"{effort.seconds:.2f} s ({parts})"), ("work", work)])
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def _of(part: int, whole: int) -> str:
-    return f"{part} of {_count(whole, 'row')}"
-
-
-def _s(number: int) -> str:
-    """The ending of a verb whose subject is so many."""
-    return "s" if number == 1 else ""
+    return f"{part} of {count(whole, 'row')}"

@@ -6,25 +6,28 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dipc.report.claimed import event_text, program_text
+from dipc.report.claimed import Statement, about
+from dipc.report.every_input import where
 from dipc.report.numbers import cell_text, exact
 from dipc.report.page import Look, Page, Tone
-from dipc.report.text import Statement, interval_text
-from dipc.report.tighten_data import Member, row_words
+from dipc.report.tighten_data import Member
 from dipc.report.vectors import assignment_text
+from dipc.report.words import count, numbered, plural
+from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
     from dipc.inverse.tighten import Place, Tightest
 
-#: How many places are described in full, and how many row numbers a list spells out.
+#: How many places are described in full.
 _SHOWN_PLACES = 3
-_LISTED_ROWS = 12
 
 
 def headline(found: Tightest) -> str:
     """The whole result in one sentence."""
     if found.factor is None:
         return "no factor suffices: however large f is, f*beta is too small"
+    if found.upper_places:
+        return f"undecided: the least factor is {_enclosure_text(found)}"
     if not found.places and not found.complete:
         return "undecided: nothing is known of the factor"
     if found.is_zero:
@@ -33,6 +36,17 @@ def headline(found: Tightest) -> str:
     if not found.complete:
         return f"undecided: the least factor is at least {least}"
     return f"least factor {least}; {kappa_text(found)}"
+
+
+def _enclosure_text(found: Tightest) -> str:
+    """What is known of a factor from below and from above."""
+    assert found.factor is not None
+    low = f"at least {cell_text(*found.factor)}"
+    if found.unknown:
+        return low
+    if found.upper is None:
+        return f"{low}, and the bounds prove no factor"
+    return f"{low} and at most {cell_text(*found.upper)}"
 
 
 def kappa_text(found: Tightest) -> str:
@@ -49,20 +63,25 @@ def render(found: Tightest, statement: Statement, look: Look) -> str:
     page = Page(look)
     page.line(headline(found), _tone(found))
     page.blank()
-    page.fields(_about(found, statement))
+    page.fields([*about(statement, found.eps, required="1 - f*beta"), (plural(found.word), _counts(found))])
     if found.factor is not None and found.places:
         page.blank()
         page.fields(_numbers(found, found.factor))
     for place in found.places[:_SHOWN_PLACES]:
         page.blank()
-        _place(page, found, place)
+        _place(page, found, place, "needs at least that" if found.upper_places else "needs it")
+    for place in found.upper_places[:1]:
+        page.blank()
+        _place(page, found, place, "has a bound that needs no more than that" if found.upper else "has no such bound")
     more = len(found.places) - _SHOWN_PLACES
     if more > 0:
         page.blank()
-        page.line(f"{more} more place{'' if more == 1 else 's'}; --format json has them all")
+        page.line(f"{count(more, 'more place')}; --format json has them all")
     for unknown in found.unknown:
         page.blank()
-        page.line(f"{_rows_text(unknown.rows)} {'is' if len(unknown.rows) == 1 else 'are'} undecided", Tone.HEAD)
+        page.line(
+            f"{numbered(found.word, unknown.rows)} {'is' if len(unknown.rows) == 1 else 'are'} undecided", Tone.HEAD
+        )
         page.fields([("reason", unknown.reason)])
     return page.text()
 
@@ -73,38 +92,27 @@ def _tone(found: Tightest) -> Tone:
     return Tone.BAD if found.factor is None else Tone.GOOD
 
 
-def _about(found: Tightest, statement: Statement) -> Iterable[tuple[str, str]]:
-    yield "program", program_text(statement.program, statement.constants)
-    yield "table", statement.table
-    yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ 1 - f*beta, for every input u of the table"
-    yield "alpha", statement.alpha
-    yield "beta", statement.beta
-    yield "gamma", statement.gamma
-    yield "eps", f"all of {interval_text(found.eps)}"
-    yield "rows", _counts(found)
-
-
 def _counts(found: Tightest) -> str:
-    obligations = found.obligations
-    rows = len(obligations.table.rows)
-    different = len(obligations.distinct)
-    text = f"{rows}, with {different} different obligation{'' if different == 1 else 's'}"
-    if obligations.vacuous:
-        text += f"; {obligations.vacuous} claim{'s' if obligations.vacuous == 1 else ''} nothing, as dd < alpha"
+    claims = found.claims
+    different = len(claims.distinct)
+    text = f"{claims.cases}, with {different} different obligation{'' if different == 1 else 's'}"
+    if claims.vacuous:
+        why = "as dd < alpha" if found.word == "row" else "as no input is that far from other answers"
+        text += f"; {claims.vacuous} claim{'s' if claims.vacuous == 1 else ''} nothing, {why}"
     return text
 
 
 def _numbers(found: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[tuple[str, str]]:
-    yield "factor", cell_text(*factor)
-    if factor[0]:
+    yield "factor", _enclosure_text(found) if found.upper_places else cell_text(*factor)
+    if factor[0] and not found.upper_places:
         yield "1/factor", _inverse_text(*factor)
     if found.complete and found.kappa is not None:
         kappa = found.kappa
         holds = f"beta/{kappa}" if kappa > 1 else "beta"
         if kappa:
-            yield "best 1/κ", f"1/{kappa}: {holds} holds at every row, beta/{kappa + 1} does not"
+            yield "best 1/κ", f"1/{kappa}: {holds} holds at every {found.word}, beta/{kappa + 1} does not"
         else:
-            yield "best 1/κ", "none: beta itself does not hold at every row"
+            yield "best 1/κ", f"none: beta itself does not hold at every {found.word}"
     if len(found.places) > 1:
         digits = f"they agree to {found.digits} digits, and are not proved to be equal"
         yield "places", f"{len(found.places)} need it: {'proved to be equal' if found.proved else digits}"
@@ -122,57 +130,61 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
     return f"{first[:shared]}…" if "." in first[:shared] else f"between {first} and {second}"
 
 
-def _place(page: Page, found: Tightest, place: Place) -> None:
-    rows = place.obligation.rows
+def _place(page: Page, found: Tightest, place: Place, does: str) -> None:
+    rows = place.claimed.rows
     if found.factor is None:
-        heading = f"none suffices for {_rows_text(rows)}"
+        heading = f"none suffices for {numbered(found.word, rows)}"
     else:
-        heading = f"{_rows_text(rows)} {'needs' if len(rows) == 1 else 'need'} it"
+        one, *rest = does.split(" ", 1)
+        verb = one if len(rows) == 1 else {"needs": "need", "has": "have"}[one]
+        heading = f"{numbered(found.word, rows)} {' '.join([verb, *rest])}"
     page.line(heading, Tone.HEAD)
-    page.fields([*_where(found, rows[0]), ("eps", _eps_text(found, place))])
+    page.fields([*_where(found, place), (_variable(place), _eps_text(found, place))])
 
 
-def _where(found: Tightest, number: int) -> Iterable[tuple[str, str]]:
-    row = row_words(found, number)
-    yield (
-        "input",
-        assignment_text(row["input"]) + (f" (row {number})" if len(found.places[0].obligation.rows) > 1 else ""),
-    )
-    yield "output", assignment_text(row["output"]) if row["output"] else "any"
-    yield "alpha", row["alpha"]
-    if row["gamma"] != "0":
-        yield "gamma", row["gamma"]
+def _variable(place: Place) -> str:
+    """What the eps of a place is a value of."""
+    variable = place.claimed.variable
+    return "eps" if variable is Variable.EPS else f"t = {variable}"
+
+
+def _where(found: Tightest, place: Place) -> Iterable[tuple[str, str]]:
+    number = place.claimed.rows[0]
+    row = found.claims.shown(number)
+    if found.word != "row":
+        yield from where(row)
+        return
+    several = len(found.places[0].claimed.rows) > 1
+    yield "input", assignment_text(row.input) + (f" (row {number})" if several else "")
+    yield "output", assignment_text(row.output) if row.output else "any"
+    yield "alpha", row.alpha
+    if row.gamma != "0":
+        yield "gamma", row.gamma
 
 
 def _eps_text(found: Tightest, place: Place) -> str:
+    name = "eps" if place.claimed.variable is Variable.EPS else "t"
     if place.everywhere:
-        return "every eps" if found.factor is not None else "every eps, as beta is 0"
+        return f"every {name}" if found.factor is not None else f"every {name}, as beta is 0"
     if found.factor is None:
-        return _infinite_text(place)
+        return _infinite_text(place, name)
     if place.eps is None:
-        return "approached as eps → ∞, and needed by no eps itself"
+        return f"approached as {name} → ∞, and needed by no {name} itself"
     if not any(place.eps):
-        return "approached as eps → 0, and needed by no eps itself"
+        return f"approached as {name} → 0, and needed by no {name} itself"
     at = cell_text(*place.eps)
-    return at if place.attained else f"approached as eps → {at}"
+    return at if place.attained else f"approached as {name} → {at}"
 
 
-def _infinite_text(place: Place) -> str:
+def _infinite_text(place: Place, name: str) -> str:
     if place.eps is None:
-        return "(1 - Pr)/beta grows beyond every bound as eps → ∞"
+        return f"(1 - Pr)/beta grows beyond every bound as {name} → ∞"
     if not any(place.eps):
-        return "(1 - Pr)/beta grows beyond every bound as eps → 0"
+        return f"(1 - Pr)/beta grows beyond every bound as {name} → 0"
     at = cell_text(*place.eps)
     if place.attained:
         return f"{at}, where Pr < 1 - f*beta for every f > 0"
-    return f"(1 - Pr)/beta grows beyond every bound as eps → {at}"
-
-
-def _rows_text(rows: Sequence[int]) -> str:
-    if len(rows) == 1:
-        return f"row {rows[0]}"
-    text = ", ".join(map(str, rows[:_LISTED_ROWS]))
-    return f"rows {text}{', …' if len(rows) > _LISTED_ROWS else ''}"
+    return f"(1 - Pr)/beta grows beyond every bound as {name} → {at}"
 
 
 def render_family(members: Sequence[Member], program: str, beta: str, look: Look) -> str:
@@ -182,7 +194,7 @@ def render_family(members: Sequence[Member], program: str, beta: str, look: Look
     page.line(f"beta = {beta}", Tone.FAINT)
     page.blank()
     names = list(members[0].constants)
-    rows = [[*names, "least factor", "1/factor", "best 1/κ", "at eps", "rows"]]
+    rows = [[*names, "least factor", "1/factor", "best 1/κ", "at eps", plural(members[0].found.word)]]
     rows += [[*(str(member.constants[name]) for name in names), *_columns(member.found)] for member in members]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for number, row in enumerate(rows):
@@ -192,7 +204,7 @@ def render_family(members: Sequence[Member], program: str, beta: str, look: Look
         for unknown in member.found.unknown:
             page.blank()
             where = ", ".join(f"{name} = {value}" for name, value in member.constants.items())
-            page.line(f"{where}: {_rows_text(unknown.rows)} undecided: {unknown.reason}", Tone.OPEN)
+            page.line(f"{where}: {numbered(member.found.word, unknown.rows)} undecided: {unknown.reason}", Tone.OPEN)
     return page.text()
 
 
@@ -207,6 +219,8 @@ def _columns(found: Tightest) -> list[str]:
         inverse = _inverse_text(low, high)
         if not found.complete:
             factor, inverse = f"≥ {factor}", f"≤ {inverse}"
+        if found.upper is not None and not found.unknown:
+            factor += f", ≤ {exact(found.upper[1])}"
     if not found.complete:
         best = "?"
     elif found.kappa is None:
@@ -224,5 +238,5 @@ def _columns(found: Tightest) -> list[str]:
         at = "→ 0"
     else:
         at = ("" if place.attained else "→ ") + exact(place.eps[0])
-    rows = ", ".join(map(str, place.obligation.rows[:3])) + (", …" if len(place.obligation.rows) > 3 else "")
+    rows = ", ".join(map(str, place.claimed.rows[:3])) + (", …" if len(place.claimed.rows) > 3 else "")
     return [factor, inverse, best, at, rows]

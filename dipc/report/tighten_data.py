@@ -11,6 +11,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dipc.algebra.decimals import exact_text
+from dipc.sources.every_input.class_result import ClassResult
+from dipc.sources.outcome import RowResult
+from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
     from dipc.inverse.tighten import Place, Tightest
@@ -44,10 +47,19 @@ def as_json(member: Member) -> dict[str, Any]:
         "complete": found.complete,
         "places": [_place_json(found, place) for place in found.places],
         "equal": "proved" if found.proved else f"to {found.digits} digits",
-        "rows": len(found.obligations.table.rows),
-        "vacuous": found.obligations.vacuous,
+        "rows": found.claims.cases,
+        "vacuous": found.claims.vacuous,
         "undecided": [{"rows": list(unknown.rows), "reason": unknown.reason} for unknown in found.unknown],
+        **_upper_json(found),
     }
+
+
+def _upper_json(found: Tightest) -> dict[str, Any]:
+    """What is known of the factor from above, where that is more than from below."""
+    if not found.upper_places:
+        return {}
+    at_most = None if found.unknown else ["inf", "inf"] if found.upper is None else _pair(found.upper)
+    return {"at_most": at_most, "bounds": [_place_json(found, place) for place in found.upper_places]}
 
 
 def _kappa_word(found: Tightest) -> str | None:
@@ -58,15 +70,30 @@ def _kappa_word(found: Tightest) -> str | None:
 
 
 def _place_json(found: Tightest, place: Place) -> dict[str, Any]:
-    row = row_words(found, place.obligation.rows[0])
+    claimed = place.claimed
     return {
-        "rows": list(place.obligation.rows),
-        **row,
-        "beta": str(place.obligation.beta),
-        "probability": str(place.obligation.probability),
+        "rows": list(claimed.rows),
+        **case_json(found.claims.shown(claimed.rows[0])),
+        "beta": str(claimed.beta),
+        "probability": str(claimed.bound),
         "eps": _eps_words(place),
         "attained": place.attained,
+        **({} if claimed.variable is Variable.EPS else {"variable": str(claimed.variable)}),
+        **({} if claimed.exact else {"exact": False}),
     }
+
+
+def case_json(row: RowResult) -> dict[str, Any]:
+    """What a row or class is about, as in the JSON of `dipc check`."""
+    found: dict[str, Any] = {
+        "input": dict(row.input),
+        "output": dict(row.output),
+        "alpha": row.alpha,
+        "gamma": row.gamma,
+    }
+    if isinstance(row, ClassResult) and row.note is not None:
+        found["where"] = list(row.note.where)
+    return found
 
 
 def _eps_words(place: Place) -> list[str] | str:
@@ -80,30 +107,15 @@ def _pair(cell: tuple[Fraction, Fraction]) -> list[str]:
     return [str(low), str(high)] if low == high else [exact_text(low), exact_text(high)]
 
 
-def row_words(found: Tightest, number: int) -> dict[str, Any]:
-    """Input, output, alpha and gamma of a row, as in the JSON of `dipc check`."""
-    core = found.obligations.program.core
-    row = found.row(number)
-    terms = found.obligations.claim.terms(row)
-    return {
-        "input": {core.slots[slot].name: cell.text for slot, cell in zip(core.inputs, row.inputs, strict=True)},
-        "output": {
-            core.slots[slot].name: cell.text
-            for slot, cell in zip(core.outputs, row.outputs, strict=True)
-            if cell is not None
-        },
-        "alpha": terms.alpha_text,
-        "gamma": terms.gamma.text,
-    }
-
-
 def render_csv(members: Sequence[Member]) -> str:
     """One line for each member: its constants, the enclosure of the factor, κ, and the first place that needs it."""
     names = list(members[0].constants)
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
+    bounded = any(member.found.upper_places for member in members)
+    above = ["at_most"] if bounded else []
     writer.writerow(
-        [*names, "factor_low", "factor_high", "kappa", "complete", "row", "eps_low", "eps_high", "attained"]
+        [*names, "factor_low", "factor_high", "kappa", "complete", "row", "eps_low", "eps_high", "attained", *above]
     )
     for member in members:
         found = member.found
@@ -116,12 +128,21 @@ def render_csv(members: Sequence[Member]) -> str:
                 *factor,
                 _kappa_word(found) or "",
                 _truth(found.complete),
-                place.obligation.rows[0] if place else "",
+                place.claimed.rows[0] if place else "",
                 *(["all", "all"] if isinstance(eps, str) else eps),
                 _truth(place.attained) if place else "",
+                *([_at_most_word(found)] if bounded else []),
             ]
         )
     return stream.getvalue()
+
+
+def _at_most_word(found: Tightest) -> str:
+    """The upper end of the factor; empty where that is not known."""
+    if not found.upper_places:
+        return _pair(found.factor)[1] if found.complete and found.factor is not None else ""
+    at_most = _upper_json(found)["at_most"]
+    return "" if at_most is None else str(at_most[1])
 
 
 def _truth(value: bool) -> str:

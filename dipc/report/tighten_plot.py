@@ -18,9 +18,10 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import fraction_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.report.numbers import exact
+from dipc.report.words import numbered, plural
 
 if TYPE_CHECKING:
-    from dipc.inverse.obligations import Obligation
+    from dipc.inverse.claims import Claimed
     from dipc.inverse.tighten import Place, Tightest
     from dipc.report.tighten_data import Member
     from dipc.sign.piecewise import BetaForm
@@ -117,14 +118,18 @@ class _Curve:
 
 def _draw_needs(axes: Any, found: Tightest) -> None:
     grid = _grid(found)
-    worst = list({id(place.obligation): place.obligation for place in found.places}.values())[: len(_COLORS)]
-    others = [one for one in found.obligations.distinct if one not in worst][:_OTHERS]
+    worst = list({id(place.claimed): place.claimed for place in found.places}.values())[: len(_COLORS)]
+    others = [one for one in found.claims.distinct if one not in worst][:_OTHERS]
     for number, obligation in enumerate(others):
         curve = _curve(obligation, grid)
-        axes.plot(curve.xs, curve.ys, color=_GRAY, linewidth=1, label="other rows" if number == 0 else None)
+        axes.plot(
+            curve.xs, curve.ys, color=_GRAY, linewidth=1, label=f"other {plural(found.word)}" if number == 0 else None
+        )
     for color, obligation in zip(_COLORS, worst, strict=False):
         curve = _curve(obligation, grid)
-        axes.plot(curve.xs, curve.ys, color=color, linewidth=2, label=_rows(obligation), zorder=3)
+        axes.plot(
+            curve.xs, curve.ys, color=color, linewidth=2, label=numbered(found.word, obligation.rows, 4), zorder=3
+        )
     if found.factor is not None and found.places:
         _mark_maximum(axes, found, found.factor, worst)
     axes.set_xscale("log")
@@ -135,18 +140,18 @@ def _draw_needs(axes: Any, found: Tightest) -> None:
         axes.set_ylim(bottom=max(axes.get_ylim()[0], 1e-9))
     else:
         axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
-    axes.set_xlabel("eps")
+    axes.set_xlabel(" and ".join(sorted({str(one.variable) for one in found.claims.distinct})) or "eps")
     axes.set_ylabel("(1 − Pr) / beta")
     axes.legend(frameon=False, fontsize=9)
 
 
-def _mark_maximum(axes: Any, found: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Obligation]) -> None:
+def _mark_maximum(axes: Any, found: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Claimed]) -> None:
     height = float(factor[0])
     axes.axhline(height, color="#555555", linewidth=0.9, linestyle=(0, (4, 3)))
     marked = [place for place in found.places if place.eps is not None and any(place.eps)]
     for place in marked:
-        if place.obligation in worst:
-            color = _COLORS[list(worst).index(place.obligation)]
+        if place.claimed in worst:
+            color = _COLORS[list(worst).index(place.claimed)]
             filled = color if place.attained else "white"
             at = float(_eps(place))
             axes.plot([at], [height], marker="o", markersize=7, color=color, markerfacecolor=filled, zorder=5)
@@ -166,18 +171,12 @@ def _eps(place: Place) -> Fraction:
     return place.eps[0]
 
 
-def _rows(obligation: Obligation) -> str:
-    rows = obligation.rows
-    text = ", ".join(map(str, rows[:4])) + (", …" if len(rows) > 4 else "")
-    return f"row {text}" if len(rows) == 1 else f"rows {text}"
-
-
 def _grid(found: Tightest) -> list[Fraction]:
     """Rational eps from well before the first maximum to well after the last, evenly by their logarithms."""
-    intervals = found.obligations.claim.intervals
+    intervals = found.claims.intervals
     peaks = [_eps(place) for place in found.places if place.eps is not None and any(place.eps)]
     if not peaks:
-        rates = [abs(q) for one in found.obligations.distinct for q in _exponents(one)]
+        rates = [abs(q) for one in found.claims.distinct for q in _exponents(one)]
         peaks = [1 / max(rates), 1 / min(rates)] if rates else [Fraction(1)]
     low, high = min(peaks) / 60, max(peaks) * 12
     first, last = intervals[0], intervals[-1]
@@ -191,13 +190,13 @@ def _grid(found: Tightest) -> list[Fraction]:
     return [point for point in points if any(point in interval for interval in intervals)] or [low]
 
 
-def _exponents(obligation: Obligation) -> list[Fraction]:
-    above, below = fraction_of(obligation.probability.value)
+def _exponents(obligation: Claimed) -> list[Fraction]:
+    above, below = fraction_of(obligation.bound.value)
     return [q for part in (above, below) for _, q, _ in part.terms() if q]
 
 
-def _curve(obligation: Obligation, grid: Sequence[Fraction]) -> _Curve:
-    above, below = fraction_of(obligation.probability.value)
+def _curve(obligation: Claimed, grid: Sequence[Fraction]) -> _Curve:
+    above, below = fraction_of(obligation.bound.value)
     missing = below - above
     xs, ys = [], []
     for eps in grid:

@@ -188,6 +188,11 @@ class FreeRow:
             if not found.terms.vacuous
         ]
 
+    def shown(self) -> RowResult:
+        source, row = self.source, self.row
+        shown = None if row.gamma is not None else "[0, inf)"
+        return source.result(row, source.claim.terms(row), Decision.undecided(""), shown)
+
     def settle(self) -> Settling:
         source, row = self.source, self.row
         try:

@@ -137,6 +137,10 @@ class RowCase:
         obligation = Obligation(self.source.bound(self.row), terms.beta, self.source.intervals)
         return (Posed(obligation, Variable.EPS, TheProbability()),)
 
+    def shown(self) -> RowResult:
+        outcome = Outcome(self.source.claim.terms(self.row), None, Decision.undecided(""))
+        return self.source.names.result(self.row, outcome)
+
     def settle(self) -> Settling:
         source = self.source
         terms = source.claim.terms(self.row)

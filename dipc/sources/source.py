@@ -70,6 +70,9 @@ class Case(Protocol):
         Raises Undecided where they are not known.
         """
 
+    def shown(self) -> RowResult:
+        """What it is about, not decided."""
+
     def settle(self) -> Settling:
         """Decides the case: yields obligations, is sent their decisions, and returns the result. Where a mere bound
         fails it may pose another bound, or inputs that may refute the claim."""

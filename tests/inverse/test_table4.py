@@ -74,8 +74,8 @@ def test_thirty_digits_against_closed_forms_in_mpmath(
     assert result.factor is not None
     with mpmath.workdps(maxima.DIGITS):
         tops = []
-        for obligation in result.obligations.distinct:
-            (terms, below) = obligation.probability.parts()
+        for obligation in result.claims.distinct:
+            (terms, below) = obligation.bound.parts()
             assert below is None
             ((power, rate, scale),) = obligation.beta.parts()[0].terms()  # type: ignore[union-attr]
             assert power == 0
@@ -105,7 +105,7 @@ def _against_quadrature(name: str, m: int, c: int | None) -> None:
     result = found(given)
     assert result.factor is not None
     place = result.places[0]
-    row = given.rows[place.obligation.rows[0] - 1]
+    row = given.rows[place.claimed.rows[0] - 1]
     constant = c or 1
 
     def probability(eps: mpmath.mpf) -> mpmath.mpf:

@@ -110,7 +110,7 @@ def test_vacuous_rows_do_not_count() -> None:
     assert both.factor is None
     second = dipc.tighten(program, rows, beta="exp(-2*eps)", alpha=2)
     assert second.factor == (1, 1)
-    assert second.obligations.vacuous == 1
+    assert second.claims.vacuous == 1
     none = dipc.tighten(program, rows, beta="exp(-2*eps)", alpha=9)
     assert none.factor == (0, 0)
     assert none.places == ()
@@ -123,7 +123,7 @@ def test_rows_that_differ_by_the_scale_only_are_proved_equal() -> None:
     assert len(found.places) == 3
     assert found.proved
     eps = [place.eps[0] for place in found.places if place.eps is not None]
-    assert [place.obligation.rows for place in found.places] == [(1,), (2,), (3,)]
+    assert [place.claimed.rows for place in found.places] == [(1,), (2,), (3,)]
     assert float(eps[0]) == pytest.approx(2 * float(eps[1])) == pytest.approx(3 * float(eps[2]))
 
 

@@ -12,9 +12,10 @@ import pytest
 
 import dipc
 from dipc.obligations.verdict import Verdict
+from dipc.report.claimed import Statement
 from dipc.report.json import write_json
 from dipc.report.page import Look
-from dipc.report.text import Statement, render
+from dipc.report.text import render
 from dipc.sources.report import Report
 from tests.obligations.workload import SPARSE, SPARSE_TABLE, Counting, check_with
 

@@ -18,9 +18,10 @@ from dipc.obligations.executors.in_turn import InTurn
 from dipc.obligations.executors.task import Task
 from dipc.obligations.memory import Memory
 from dipc.obligations.shared_engine import SharedEngine
+from dipc.report.claimed import Statement
 from dipc.report.json import write_json
 from dipc.report.page import Look
-from dipc.report.text import Statement, render
+from dipc.report.text import render
 from dipc.sources.check import answer
 from dipc.sources.question import question
 from dipc.sources.report import Report

@@ -8,8 +8,9 @@ import pytest
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict
+from dipc.report.claimed import Statement
 from dipc.report.page import Look
-from dipc.report.text import Statement, failing_text, interrupted_text, render, verdict_line
+from dipc.report.text import failing_text, interrupted_text, render, verdict_line
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 import dipc
+from dipc.report.claimed import Statement
 from dipc.report.numbers import cell_text
 from dipc.report.page import Look
-from dipc.report.text import Statement
 from dipc.report.tighten import headline, render
 from dipc.report.tighten_data import Member, as_json, render_csv, render_json
 

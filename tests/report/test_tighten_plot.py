@@ -66,7 +66,7 @@ def test_the_curve_is_the_factor_needed() -> None:
     """e^-eps over e^(-eps/2): e^(-eps/2) at each eps of the grid."""
     found = member("exp(-eps/2)").found
     grid = [Fraction(1, 2), Fraction(3)]
-    curve = tighten_plot._curve(found.obligations.distinct[0], grid)
+    curve = tighten_plot._curve(found.claims.distinct[0], grid)
     assert curve.xs == [0.5, 3.0]
     assert curve.ys == pytest.approx([0.7788007830714049, 0.22313016014842982], rel=1e-12)
 

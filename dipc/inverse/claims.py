@@ -1,0 +1,141 @@
+"""The different inequalities that a question comes to, measured, each with the cases that have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
+from dipc.inverse.question import Question
+from dipc.lang.ast import Name
+from dipc.obligations.engine import Engine
+from dipc.sign import Interval
+from dipc.sign.piecewise import BetaForm
+from dipc.sources.every_number.union_proof import Union
+from dipc.sources.outcome import RowResult
+from dipc.sources.source import Case, Posed, Variable
+
+#: Called with the number of cases done and of all (None where that is not known).
+Progress = Callable[[int, int | None], None]
+
+#: Cases between two calls of a progress function.
+_PROGRESS_CASES = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claimed:
+    """`bound` >= 1 - `beta` for all values of `variable` in `intervals`, with the numbers of the cases that come to it,
+    in order.
+
+    `exact`: where it fails, the claim does. Otherwise the bound may be less than the probability, and only what it
+    proves is certain. `power`: of a union bound for every m it is the inequality of that power of m - `start`.
+    """
+
+    bound: ClosedForm
+    beta: BetaForm
+    intervals: tuple[Interval, ...]
+    variable: Variable
+    exact: bool
+    rows: tuple[int, ...]
+    power: int = 0
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unknown:
+    """Cases whose answer is not known, and why."""
+
+    reason: str
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claims:
+    """All that a question comes to: no two of `distinct` are the same; `unknown` are the cases past a limit; `vacuous`
+    says how many claim nothing, of all `cases`. `intervals` are the eps asked about."""
+
+    question: Question
+    intervals: tuple[Interval, ...]
+    distinct: tuple[Claimed, ...]
+    unknown: tuple[Unknown, ...]
+    vacuous: int
+    cases: int
+    shown: Callable[[int], RowResult]
+
+    @property
+    def at_distance(self) -> bool:
+        """Whether alpha is dd(u)."""
+        alpha = self.question.claim().alpha
+        return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
+
+    def alike(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Claimed]]:
+        """The inequalities in eps, and those in products of eps, apart, by their ranges."""
+        found: dict[tuple[Variable, tuple[Interval, ...]], list[Claimed]] = {}
+        for claimed in self.distinct:
+            found.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
+        return found
+
+
+def claims_of(question: Question, progress: Progress | None = None, *, among: Container[int] | None = None) -> Claims:
+    """What the question comes to, or of it the cases with the numbers `among`.
+
+    Raises DiagnosticError for a claim that makes no sense, before anything is measured.
+    """
+    source = question.source()
+    engine = question.engine
+    cases: list[Case] = []
+    posed: list[tuple[int, Posed]] = []
+    reasons: dict[str, list[int]] = {}
+    vacuous = 0
+    for case in source.cases():
+        cases.append(case)
+        if among is not None and case.number not in among:
+            continue
+        if progress is not None and case.number % _PROGRESS_CASES == 0:
+            progress(case.number, source.total)
+        try:
+            found = case.posed()
+        except Undecided as undecided:
+            reasons.setdefault(undecided.reason, []).append(case.number)
+            continue
+        vacuous += not found
+        posed += [(case.number, one) for one in found]
+    distinct, unknown = measured(posed, engine)
+    for reason, numbers in unknown.items():
+        reasons.setdefault(reason, []).extend(numbers)
+    return Claims(
+        question,
+        source.intervals,
+        distinct,
+        tuple(Unknown(reason, tuple(numbers)) for reason, numbers in reasons.items()),
+        vacuous,
+        len(cases),
+        lambda number: cases[number - 1].shown(),
+    )
+
+
+def measured(posed: Sequence[tuple[int, Posed]], engine: Engine) -> tuple[tuple[Claimed, ...], Mapping[str, list[int]]]:
+    """The different inequalities of cases with these numbers, and why others are not known, with theirs."""
+    # All are asked for before the first is waited for: whoever measures may do many at a time.
+    pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
+    rows: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...], Variable, bool, int, int], list[int]] = {}
+    reasons: dict[str, list[int]] = {}
+    for number, one, asked in pending:
+        while asked.decision is None:
+            engine.wait()
+        bound, why = asked.decision.bound, one.why
+        if bound is None:
+            numbers = reasons.setdefault(asked.decision.reason or "", [])
+        else:
+            power, start = (why.power, why.start) if isinstance(why, Union) else (0, 0)
+            obligation = one.obligation
+            key = (bound, obligation.beta, obligation.intervals, one.variable, why.exact, power, start)
+            numbers = rows.setdefault(key, [])
+        if not numbers or numbers[-1] != number:
+            numbers.append(number)
+    distinct = tuple(
+        Claimed(bound, beta, intervals, variable, exact, tuple(numbers), power, start)
+        for (bound, beta, intervals, variable, exact, power, start), numbers in rows.items()
+    )
+    return distinct, reasons

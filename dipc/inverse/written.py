@@ -1,0 +1,61 @@
+"""The probabilities behind one row of a report about every real input, in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dipc.algebra.limits import Undecided
+from dipc.inverse.claims import measured
+from dipc.inverse.solve_beta import union_text
+from dipc.obligations.engine import Engine
+from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_input.class_result import ClassNote, ClassResult
+from dipc.sources.every_number.all_numbers import AllNumbers
+from dipc.sources.outcome import RowResult
+from dipc.sources.source import Posed, Source, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenForm:
+    """A probability, or, unless `exact`, a lower bound of it: `text` is a function of `variable`, written `eps`."""
+
+    text: str
+    variable: Variable
+    exact: bool
+
+
+def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
+    """Those of a class; of the classes for one number of queries; for all from some one on that of the union bound, a
+    polynomial in the number. None where they are not known."""
+    try:
+        match source, row:
+            case AllInputs(), _:
+                posed = next(case for case in source.cases() if case.number == row.row).posed()
+                return _written(posed, engine)
+            case AllNumbers(), ClassResult(note=note) if note is not None and note.where:
+                return _for_numbers(source, engine, note)
+    except Undecided:
+        pass
+    return ()
+
+
+def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequence[WrittenForm]:
+    name, _, value = note.where[0].partition(" = ")
+    if name == source.parameter and value.isdigit():
+        return _written([one for case in source.at(int(value)).cases() for one in case.posed()], engine)
+    proof = source.range.proof
+    if proof is None or note.numbers is None:
+        return ()
+    found, unknown = measured(
+        [(1, Posed(o, source.required.variable, why)) for o, why in proof.inequalities(note.numbers[1])], engine
+    )
+    if unknown:
+        return ()
+    wrong = union_text(found, source.parameter, source.program.limits)
+    return [WrittenForm(f"1 - ({wrong})", found[0].variable, exact=False)]
+
+
+def _written(posed: Sequence[Posed], engine: Engine) -> Sequence[WrittenForm]:
+    found, _ = measured([(1, one) for one in posed], engine)
+    return [WrittenForm(str(claimed.bound), claimed.variable, claimed.exact) for claimed in found]
