@@ -27,7 +27,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.sign": ("dipc.algebra",),
     "dipc.measure": ("dipc.algebra", "dipc.linear"),
     "dipc.lang": ("dipc.diagnostics",),
-    "dipc.chain": (*_LANGUAGE, "dipc.measure.event", "dipc.algebra.limits"),
+    "dipc.chain": (*_LANGUAGE, "dipc.linear", "dipc.measure.event", "dipc.algebra.limits"),
     "dipc.tables": (*_LANGUAGE, "dipc.algebra"),
     "dipc.claim": (*_LANGUAGE, *_MATHEMATICS, "dipc.tables"),
     "dipc.metric": (*_LANGUAGE, "dipc.algebra", "dipc.chain", "dipc.tables"),

@@ -12,7 +12,8 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from dipc.verifier import events
 
 #: The names of the families in a certificate.
@@ -122,7 +123,7 @@ def exact_event(event: NormalEvent) -> Event:
     return Event(
         tuple(Noise(families[family], Fraction(*rate), Fraction(0)) for family, rate in noises),
         tuple(
-            Constraint(tuple((i, Fraction(*c)) for i, c in coefficients), Fraction(*constant))
+            Halfspace(tuple((i, Fraction(*c)) for i, c in coefficients), Fraction(*constant))
             for coefficients, constant in constraints
         ),
     )

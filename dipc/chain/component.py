@@ -10,7 +10,8 @@ from typing import NamedTuple
 from dipc.chain.affine import Affine, Terms
 from dipc.chain.state import NoiseVar
 from dipc.lang import core
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 
 
 class Ball(NamedTuple):
@@ -50,7 +51,7 @@ class ComponentTemplate:
 
         No constraint is strict: those on integers are closed already, and to continuous noises it makes no difference.
         """
-        constraints: list[Constraint] = []
+        constraints: list[Halfspace] = []
         for bound in self.bounds:
             fixed = bound.fixed
             if fixed is not None:
@@ -58,12 +59,12 @@ class ComponentTemplate:
                 continue
             shift = _shift(bound.inputs, bound.constant, inputs)
             if bound.ball is None:
-                constraints.append(Constraint(bound.coefficients, shift))
+                constraints.append(Halfspace(bound.coefficients, shift))
             else:
                 center, radius = balls[bound.ball]
                 offset = shift - center
-                constraints.append(Constraint(bound.coefficients, radius + offset))
-                constraints.append(Constraint(bound.negated, radius - offset))
+                constraints.append(Halfspace(bound.coefficients, radius + offset))
+                constraints.append(Halfspace(bound.negated, radius - offset))
         noises = [
             noise.fixed
             if noise.fixed is not None
@@ -89,7 +90,7 @@ class _BoundTemplate:
     inputs: Terms
     constant: Fraction
     ball: int | None
-    fixed: Constraint | None
+    fixed: Halfspace | None
 
 
 def components(noises: Sequence[NoiseVar], bounds: Iterable[Bound]) -> tuple[ComponentTemplate, ...]:
@@ -147,7 +148,7 @@ def _bound(bound: Bound, position: Mapping[int, int]) -> _BoundTemplate:
     form = bound.form
     coefficients = tuple((position[noise], coefficient) for noise, coefficient in form.noises)
     negated = tuple((index, -coefficient) for index, coefficient in coefficients)
-    fixed = None if form.inputs or bound.ball is not None else Constraint(coefficients, form.constant)
+    fixed = None if form.inputs or bound.ball is not None else Halfspace(coefficients, form.constant)
     return _BoundTemplate(coefficients, negated, form.inputs, form.constant, bound.ball, fixed)
 
 

@@ -1,4 +1,4 @@
-"""Linear inequalities over noises and inputs, and conjunctions of them."""
+"""Comparisons of noises and inputs as half-spaces, and conjunctions of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from math import ceil, floor, gcd, lcm
 
 from dipc.chain.affine import Affine
 from dipc.lang.ast import CompareOp
+from dipc.linear.differences import Difference, difference_ends
+from dipc.linear.halfspace import Halfspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,17 @@ class Constraint:
     def is_open(self) -> bool:
         """Whether the boundary may be left out: it is not in the half-space, or has measure zero."""
         return self.strict or (not self.whole and bool(self.form.noises))
+
+    @property
+    def halfspace(self) -> Halfspace:
+        """The half-space over noises and inputs, by the numbering of `variables_of`: open where it may be."""
+        return Halfspace(tuple(sorted(terms_of(self.form))), self.form.constant, self.is_open)
+
+    @property
+    def guard(self) -> Halfspace:
+        """The half-space of a constraint on inputs alone, by their slots; its strictness is exact."""
+        assert not self.form.noises
+        return Halfspace(self.form.inputs, self.form.constant, self.strict)
 
     def holds_at(self, inputs: Mapping[int, Fraction]) -> bool:
         """Whether a constraint on inputs alone holds."""
@@ -143,3 +156,11 @@ def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine
     noises = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 0]
     inputs = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 1]
     return Affine(tuple(sorted(noises)), tuple(sorted(inputs)), constant)
+
+
+def as_difference(known: Constraint) -> Difference | None:
+    """The constraint as a difference of two variables (or of one and ORIGIN), None when it is none."""
+    upper, lower = difference_ends(terms_of(known.form))
+    if upper is None or lower is None:
+        return None
+    return upper, lower, (-known.form.constant, int(known.is_open))

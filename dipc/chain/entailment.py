@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dipc.chain.bounds import Graph, as_difference, graph_of, greatest_bounds, is_contradictory
-from dipc.chain.constraints import Constraint, ConstraintSet, negation, terms_of, variables_of
-from dipc.chain.elimination import is_feasible
+from dipc.chain.constraints import Constraint, ConstraintSet, as_difference, negation, terms_of, variables_of
 from dipc.chain.offsets import moved, offsets
+from dipc.linear.differences import Graph, graph_of, greatest_bounds, is_contradictory
+from dipc.linear.program import contradiction
 
 
 def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
@@ -52,7 +52,7 @@ def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
         return True
     if asked is not None and None not in differences:
         return False
-    return is_feasible([*facts, negation(question)]) is False
+    return contradiction([fact.halfspace for fact in (*facts, negation(question))]) is not None
 
 
 def graph_entails(graph: Graph, question: Constraint) -> bool:
@@ -77,7 +77,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
         differences = [as_difference(fact) for fact in facts]
     if is_contradictory(graph_of(difference for difference in differences if difference is not None)):
         return True
-    return None in differences and is_feasible(facts) is False
+    return None in differences and contradiction([fact.halfspace for fact in facts]) is not None
 
 
 def connected(question: Constraint, facts: Iterable[Constraint]) -> list[Constraint]:

@@ -17,8 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.chain.bounds import ORIGIN, as_difference, graph_of, greatest_bounds
-from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, form_of, variables_of
+from dipc.chain.constraints import Constraint, ConstraintSet, as_difference, constraint_set, form_of, variables_of
 from dipc.chain.entailment import contradict, entails
 from dipc.chain.irredundant import irredundant
 from dipc.chain.nonnegative import nonnegative
@@ -26,6 +25,7 @@ from dipc.chain.offsets import Offsets, moved, offsets
 from dipc.chain.state import State
 from dipc.chain.transitions import Transitions
 from dipc.lang.ast import CompareOp
+from dipc.linear.differences import ORIGIN, graph_of, greatest_bounds
 
 _MOST_LEAVES = 2000
 _MOST_BOUNDS = 300

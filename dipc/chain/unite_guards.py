@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from dipc.chain.bounds import ORIGIN, Difference, Graph, Weight, as_difference, graph_of, greatest_bounds
-from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, negation
+from dipc.chain.constraints import Constraint, ConstraintSet, as_difference, constraint_set, negation
 from dipc.chain.entailment import contradict, entails
 from dipc.chain.irredundant import irredundant
 from dipc.chain.state import State
 from dipc.chain.transitions import Transitions
 from dipc.chain.unite import Dominators, leaves_below
+from dipc.linear.differences import ORIGIN, Difference, Graph, Weight, graph_of, greatest_bounds
 
 _MOST_LEAVES = 4000
 _MOST_CANDIDATES = 20_000

@@ -14,11 +14,11 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil
 
-from dipc.chain.bounds import ORIGIN, as_difference, graph_of, greatest_bounds
-from dipc.chain.constraints import Constraint
+from dipc.chain.constraints import Constraint, as_difference
 from dipc.chain.entailment import contradict
 from dipc.ideal.linear import Arithmetic
 from dipc.ideal.norm import Norm
+from dipc.linear.differences import ORIGIN, graph_of, greatest_bounds
 
 Point = Mapping[int, Fraction]
 

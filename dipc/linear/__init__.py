@@ -1,1 +1,1 @@
-"""Half-spaces, and what they imply."""
+"""Half-spaces, exact linear programs, and what systems of linear inequalities imply."""

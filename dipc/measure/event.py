@@ -11,6 +11,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, cast
 
+from dipc.linear.halfspace import Halfspace
+
 
 class Family(Enum):
     """The laws of noise, defined at `Noise`."""
@@ -32,23 +34,14 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
-    """Σ coefficient · X[noise] + constant >= 0, or > 0 if `strict`. Coefficients nonzero, noises increasing.
+class Event:
+    """The conjunction of `constraints` over the product of `noises`; their keys are places in it.
 
     For continuous noises the measure of the open and of the closed half-space is the same.
     """
 
-    coefficients: tuple[tuple[int, Fraction], ...]
-    constant: Fraction
-    strict: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """The conjunction of `constraints` over the product of `noises`."""
-
     noises: tuple[Noise, ...]
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[Halfspace, ...]
     #: An event has many numbers, and is looked up more often than it is made.
     _hash: int | None = field(default=None, init=False, repr=False, compare=False)
 

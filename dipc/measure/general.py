@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.algebra.quotient import Closed
-from dipc.measure.event import Constraint, Event, Family
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family
 from dipc.measure.lattice import lattice_measure
 from dipc.measure.polyhedral import polyhedral_measure
 from dipc.measure.value_tree import value_tree_measure
@@ -35,7 +36,7 @@ def independent_parts(event: Event) -> list[Event]:
     for members in nx.connected_components(graph):
         place = {i: at for at, i in enumerate(sorted(members))}
         constraints = tuple(
-            Constraint(tuple((place[i], x) for i, x in c.coefficients), c.constant, c.strict)
+            Halfspace(tuple((place[i], x) for i, x in c.coefficients), c.constant, c.strict)
             for c in event.constraints
             if c.coefficients[0][0] in place
         )

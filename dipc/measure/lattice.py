@@ -17,7 +17,8 @@ from math import gcd, lcm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Quotient
-from dipc.linear.halfspaces import Feasibility, Halfspace
+from dipc.linear.halfspace import Halfspace
+from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Family
 from dipc.measure.geometric import Summand, Summands, add_to, closed_form, summed
 
@@ -57,7 +58,7 @@ class _Summation:
         assert all(n.family is Family.DISCRETE_LAPLACE and n.mean.denominator == 1 for n in event.noises)
         self._event = event
         self._limits = limits
-        self._feasibility = Feasibility(limits.cells)
+        self._feasibility = Interiors(limits.cells)
 
     def total(self) -> Quotient:
         width = len(self._event.noises)

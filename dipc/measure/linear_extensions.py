@@ -18,7 +18,8 @@ from itertools import product
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, OutsideFragment
-from dipc.measure.event import Constraint, Event, Family
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family
 
 #: c·eps^k·e^{q·eps} by (k, q).
 _Ring = dict[tuple[int, Fraction], Fraction]
@@ -48,7 +49,7 @@ def measure_by_linear_extensions(event: Event, max_orders: int = 200_000) -> Exp
 # --- events as plain comparisons -----------------------------------------------------------------------
 
 
-def _one_sided(constraints: tuple[Constraint, ...]) -> Iterator[tuple[int, list[Constraint]]]:
+def _one_sided(constraints: tuple[Halfspace, ...]) -> Iterator[tuple[int, list[Halfspace]]]:
     """Signed conjunctions without ranges of differences whose measures add up: [a <= D <= b] = [D >= a] - [D >= b]."""
     lows: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
     highs: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
@@ -68,17 +69,17 @@ def _one_sided(constraints: tuple[Constraint, ...]) -> Iterator[tuple[int, list[
             lows[form] = max(lows.get(form, end), end)
         else:
             highs[form] = min(highs.get(form, end), end)
-    choices: list[list[tuple[int, Constraint]]] = []
+    choices: list[list[tuple[int, Halfspace]]] = []
     for form in {**lows, **highs}:
         low, high = lows.get(form), highs.get(form)
         if low is not None and high is not None:
             if low >= high:
                 return
-            choices.append([(1, Constraint(form, -low)), (-1, Constraint(form, -high))])
+            choices.append([(1, Halfspace(form, -low)), (-1, Halfspace(form, -high))])
         elif low is not None:
-            choices.append([(1, Constraint(form, -low))])
+            choices.append([(1, Halfspace(form, -low))])
         elif high is not None:
-            choices.append([(1, Constraint(tuple((i, -c) for i, c in form), high))])
+            choices.append([(1, Halfspace(tuple((i, -c) for i, c in form), high))])
     for chosen in product(*choices):
         sign = 1
         for factor, _ in chosen:
@@ -97,7 +98,7 @@ class _Variable:
     below: frozenset[int]
 
 
-def _parts(event: Event, constraints: list[Constraint]) -> Iterator[dict[int, _Variable]]:
+def _parts(event: Event, constraints: list[Halfspace]) -> Iterator[dict[int, _Variable]]:
     """The noises that hang together, on scales on which every constraint between two of them is Y_i >= Y_j."""
     left = set(range(len(event.noises)))
     while left:
@@ -106,7 +107,7 @@ def _parts(event: Event, constraints: list[Constraint]) -> Iterator[dict[int, _V
         yield {i: _variable(event, i, members, constraints) for i in members}
 
 
-def _aligned(start: int, constraints: list[Constraint]) -> dict[int, tuple[Fraction, Fraction]]:
+def _aligned(start: int, constraints: list[Halfspace]) -> dict[int, tuple[Fraction, Fraction]]:
     """(scale, zero) of each noise connected with `start`: where a constraint is an equality, Y_i = Y_j."""
     found = {start: (Fraction(1), Fraction(0))}
     waiting = [start]
@@ -132,7 +133,7 @@ def _aligned(start: int, constraints: list[Constraint]) -> dict[int, tuple[Fract
 
 
 def _variable(
-    event: Event, i: int, members: dict[int, tuple[Fraction, Fraction]], constraints: list[Constraint]
+    event: Event, i: int, members: dict[int, tuple[Fraction, Fraction]], constraints: list[Halfspace]
 ) -> _Variable:
     scale, zero = members[i]
     low: Fraction | None = None

@@ -9,10 +9,11 @@ from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.algebra.quotient import Closed, Quotient
+from dipc.linear.halfspace import Halfspace
 from dipc.measure.canonical import CanonicalTree, TreeKey, TreeShape, tree_shape
 from dipc.measure.cycles import reduced, split
 from dipc.measure.difference import DifferenceSystem, EventShape, Inequalities, components, event_shape
-from dipc.measure.event import Constraint, Event, Family
+from dipc.measure.event import Event, Family
 from dipc.measure.forest import tree_measure
 from dipc.measure.general import general_measure, independent_parts
 
@@ -208,7 +209,7 @@ def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> Differenc
     )
 
 
-def _holds(c: Constraint) -> bool:
+def _holds(c: Halfspace) -> bool:
     return c.constant > 0 or (c.constant == 0 and not c.strict)
 
 

@@ -20,7 +20,8 @@ from typing import TypeVar
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.linear.halfspaces import Feasibility, Halfspace
+from dipc.linear.halfspace import Halfspace
+from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Family, Noise
 
 _T = TypeVar("_T")
@@ -51,7 +52,7 @@ class _Elimination:
     def __init__(self, noises: tuple[Noise, ...], limits: Limits) -> None:
         self._noises = noises
         self._limits = limits
-        self._feasibility = Feasibility(limits.cells)
+        self._feasibility = Interiors(limits.cells)
 
     def integral(
         self, integrand: Integrand, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]

@@ -16,7 +16,8 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Quotient
 from dipc.certificate.derivation import Derivations
 from dipc.certificate.normal_event import NAMES
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from dipc.measure.measure import measure
 from dipc.tables.table import read_table
 from dipc.verifier.budget import Budget
@@ -64,7 +65,7 @@ def true(data: dict[str, Any], found: Derivation) -> bool:
         read = read_event(item["noises"], item["constraints"], "")
         event = Event(
             tuple(Noise(FAMILIES[n.family], n.rate, n.mean) for n in read.noises),
-            tuple(Constraint(tuple(sorted(c.coefficients.items())), c.constant) for c in read.constraints),
+            tuple(Halfspace(tuple(sorted(c.coefficients.items())), c.constant) for c in read.constraints),
         )
         values.append(engines(read_closed(item["value"], "")))
         if measure(event) != values[-1]:

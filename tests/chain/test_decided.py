@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.chain.affine import Affine
-from dipc.chain.bounds import as_difference, graph_of
-from dipc.chain.constraints import constraint, constraint_set, negation
-from dipc.chain.elimination import is_feasible
+from dipc.chain.constraints import as_difference, constraint, constraint_set, negation
 from dipc.chain.entailment import contradict, decided, entails, graph_entails
 from dipc.chain.irredundant import irredundant
 from dipc.lang.ast import CompareOp
+from dipc.linear.differences import graph_of
+from tests.linear.elimination import is_feasible
 
 GE, GT, LT, LE = CompareOp.GE, CompareOp.GT, CompareOp.LT, CompareOp.LE
 

@@ -14,7 +14,8 @@ from dipc.chain.explore import explore
 from dipc.chain.symbolic import is_symbolic
 from dipc.lang import core
 from dipc.lang.ast import Role
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from tests.chain.programs import BOOL, INT, REAL, Writer, running_maximum, sparse
 from tests.chain.samples import all_hold, dom_input, located, samples, value_at
 from tests.chain.strategies import programs
@@ -104,9 +105,9 @@ def test_sparse_gives_stars_with_the_inputs_as_means():
             Noise(LAPLACE, F(1, 4), F(3)),
         ),
         (
-            Constraint(((0, F(1)), (1, F(-1))), F(0)),
-            Constraint(((0, F(1)), (2, F(-1))), F(0)),
-            Constraint(((0, F(-1)), (3, F(1))), F(0)),
+            Halfspace(((0, F(1)), (1, F(-1))), F(0)),
+            Halfspace(((0, F(1)), (2, F(-1))), F(0)),
+            Halfspace(((0, F(-1)), (3, F(1))), F(0)),
         ),
     )
 
@@ -153,10 +154,10 @@ def test_balls_on_one_and_two_noises():
     assert part.event({0: F(4)}, balls) == Event(
         (Noise(LAPLACE, F(1), F(4)), Noise(LAPLACE, F(2), F(0))),
         (
-            Constraint(((0, F(1)),), F(-3)),
-            Constraint(((0, F(-1)),), F(7)),
-            Constraint(((0, F(1)), (1, F(1))), F(-5, 2)),
-            Constraint(((0, F(-1)), (1, F(-1))), F(17, 2)),
+            Halfspace(((0, F(1)),), F(-3)),
+            Halfspace(((0, F(-1)),), F(7)),
+            Halfspace(((0, F(1)), (1, F(1))), F(-5, 2)),
+            Halfspace(((0, F(-1)), (1, F(-1))), F(17, 2)),
         ),
     )
 
@@ -193,7 +194,7 @@ def test_an_output_may_combine_any_number_of_noises():
     event = part.event({0: F(4)}, {5: Ball(F(1), F(2))})
     assert [noise.mean for noise in event.noises] == [F(4), F(0), F(0)]
     ones = ((0, F(1)), (1, F(1)), (2, F(1)))
-    assert event.constraints == (Constraint(ones, F(1)), Constraint(tuple((at, -c) for at, c in ones), F(3)))
+    assert event.constraints == (Halfspace(ones, F(1)), Halfspace(tuple((at, -c) for at, c in ones), F(3)))
 
 
 def test_a_single_value_of_an_int_output_is_possible():
@@ -206,7 +207,7 @@ def test_a_single_value_of_an_int_output_is_possible():
     (part,) = event_template.components
     assert part.event({0: F(3)}, balls) == Event(
         (Noise(Family.DISCRETE_LAPLACE, F(1), F(3)), Noise(Family.DISCRETE_LAPLACE, F(2), F(2))),
-        (Constraint(((0, F(2)), (1, F(1))), F(-7)), Constraint(((0, F(-2)), (1, F(-1))), F(7))),
+        (Halfspace(((0, F(2)), (1, F(1))), F(-7)), Halfspace(((0, F(-2)), (1, F(-1))), F(7))),
     )
 
 

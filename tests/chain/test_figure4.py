@@ -9,7 +9,8 @@ import pytest
 from dipc.chain.explore import explore
 from dipc.chain.view import view
 from dipc.lang.ast import Role
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from tests.chain.programs import BOOL, REAL, Writer, integers, op, read
 
 F = Fraction
@@ -140,12 +141,12 @@ def test_the_transition_probabilities_p_and_q_are_quotients_of_measures(chain):
     threshold, first, second = (
         Noise(Family.LAPLACE, rate, mean) for rate, mean in ((F(4, 9), F(0)), (F(2, 9), F(-1)), (F(2, 9), F(3)))
     )
-    given = Event((threshold, first), (Constraint(((0, F(1)), (1, F(-1))), F(0)),))
+    given = Event((threshold, first), (Halfspace(((0, F(1)), (1, F(-1))), F(0)),))
     for edge, sign in ((above, 1), (below, -1)):
         assert not edge.certain
         assert edge.given == (given,)
         assert edge.joint == (
-            Event((threshold, first, second), (*given.constraints, Constraint(((0, F(-sign)), (2, F(sign))), F(0)))),
+            Event((threshold, first, second), (*given.constraints, Halfspace(((0, F(-sign)), (2, F(sign))), F(0)))),
         )
     certain = [edge for edge in shown.edges if edge.certain]
     assert len(certain) == len(shown.edges) - 4

@@ -11,7 +11,8 @@ from mpmath import mp, mpf
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Quotient
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from dipc.measure.lattice import lattice_measure
 
 
@@ -19,11 +20,11 @@ def noise(rate: Fraction | int = 1, mean: int = 0) -> Noise:
     return Noise(Family.DISCRETE_LAPLACE, Fraction(rate), Fraction(mean))
 
 
-def constraint(coefficients: dict[int, Fraction | int], constant: Fraction | int, strict: bool = False) -> Constraint:
-    return Constraint(tuple(sorted((i, Fraction(c)) for i, c in coefficients.items())), Fraction(constant), strict)
+def constraint(coefficients: dict[int, Fraction | int], constant: Fraction | int, strict: bool = False) -> Halfspace:
+    return Halfspace(tuple(sorted((i, Fraction(c)) for i, c in coefficients.items())), Fraction(constant), strict)
 
 
-def holds(c: Constraint, point: tuple[int, ...]) -> bool:
+def holds(c: Halfspace, point: tuple[int, ...]) -> bool:
     value = sum(k * point[i] for i, k in c.coefficients) + c.constant
     return value > 0 if c.strict else value >= 0
 

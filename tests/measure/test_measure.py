@@ -20,7 +20,8 @@ from dipc.algebra.limits import LimitReached, Limits
 from dipc.measure import forest
 from dipc.measure.cycles import reduced
 from dipc.measure.difference import event_shape
-from dipc.measure.event import Constraint, Event, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Noise
 from dipc.measure.linear_extensions import measure_by_linear_extensions
 from dipc.measure.measure import Measurer, measure
 from tests.strategies.events import (
@@ -468,7 +469,7 @@ def unlike_chain(m: int) -> Event:
 
 
 def unlike_ranges(m: int) -> Event:
-    ranges: list[Constraint] = []
+    ranges: list[Halfspace] = []
     for i in range(m - 1):
         ranges += [above(i, i + 1, -1), above(i + 1, i, -2)]
     return event([laplace(1, Fraction(1, p)) for p in PRIMES[:m]], *ranges)
@@ -496,7 +497,7 @@ def test_closed_forms_of_exponential_length_are_refused_soon(shape: Callable[[in
 def test_a_product_of_exponential_length_is_refused_soon() -> None:
     """Independent pairs with incommensurable means: each factor is short, the product is not."""
     noises: list[Noise] = []
-    comparisons: list[Constraint] = []
+    comparisons: list[Halfspace] = []
     for i, p in enumerate(PRIMES[:40]):
         noises += [laplace(1), laplace(Fraction(1, 2), Fraction(1, p))]
         comparisons.append(above(2 * i, 2 * i + 1))

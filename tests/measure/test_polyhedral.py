@@ -11,7 +11,8 @@ from scipy.stats import beta
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from dipc.measure.measure import measure
 from dipc.measure.polyhedral import polyhedral_measure
 from dipc.measure.value_tree import value_tree_measure
@@ -20,8 +21,8 @@ RATES = [Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3)]
 FACTORS = [-2, -1, 1, 2, Fraction(1, 2), Fraction(-2, 3)]
 
 
-def constraint(coefficients: dict[int, Fraction | int], constant: Fraction | int) -> Constraint:
-    return Constraint(tuple(sorted((i, Fraction(c)) for i, c in coefficients.items())), Fraction(constant))
+def constraint(coefficients: dict[int, Fraction | int], constant: Fraction | int) -> Halfspace:
+    return Halfspace(tuple(sorted((i, Fraction(c)) for i, c in coefficients.items())), Fraction(constant))
 
 
 def laplace(rate: Fraction | int, mean: Fraction | int = 0) -> Noise:
@@ -116,7 +117,7 @@ def test_trees_of_sums_against_elimination(event: Event) -> None:
 def test_a_constraint_and_its_complement_share_the_event(event: Event, cut: Event) -> None:
     c = cut.constraints[0]
     assume(all(i < len(event.noises) for i, _ in c.coefficients))
-    opposite = Constraint(tuple((i, -k) for i, k in c.coefficients), -c.constant)
+    opposite = Halfspace(tuple((i, -k) for i, k in c.coefficients), -c.constant)
     parts = [polyhedral_measure(Event(event.noises, (*event.constraints, x))) for x in (c, opposite)]
     assert parts[0] + parts[1] == polyhedral_measure(event)
 

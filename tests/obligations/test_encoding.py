@@ -12,7 +12,8 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Quotient
 from dipc.measure.bound import Bound, Share
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from dipc.obligations.decision import Decision
 from dipc.obligations.encoding import (
     Unreadable,
@@ -116,7 +117,7 @@ def test_what_is_no_verdict(text: str) -> None:
 
 noises = st.builds(Noise, st.sampled_from(Family), st.fractions(1, 3), st.fractions(-2, 2, max_denominator=3))
 constraints = st.builds(
-    Constraint,
+    Halfspace,
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from([Fraction(1), Fraction(-1)])), max_size=2).map(tuple),
     st.fractions(-2, 2, max_denominator=3),
     st.booleans(),

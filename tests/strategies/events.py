@@ -11,7 +11,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 
 RATES = [Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(2, 3)]
 LENGTHS = [Fraction(0), Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(1, 2), Fraction(-2, 3)]
@@ -23,22 +24,22 @@ def laplace(rate: Fraction | int = 1, mean: Fraction | int = 0) -> Noise:
     return Noise(Family.LAPLACE, Fraction(rate), Fraction(mean))
 
 
-def halfspace(coefficients: dict[int, Fraction | int], constant: Fraction | int = 0) -> Constraint:
+def halfspace(coefficients: dict[int, Fraction | int], constant: Fraction | int = 0) -> Halfspace:
     """Σ coefficient·X + constant >= 0."""
-    return Constraint(tuple(sorted((i, Fraction(c)) for i, c in coefficients.items())), Fraction(constant))
+    return Halfspace(tuple(sorted((i, Fraction(c)) for i, c in coefficients.items())), Fraction(constant))
 
 
-def above(i: int, j: int, offset: Fraction | int = 0) -> Constraint:
+def above(i: int, j: int, offset: Fraction | int = 0) -> Halfspace:
     """X_i >= X_j + offset."""
     return halfspace({i: 1, j: -1}, -Fraction(offset))
 
 
-def negated(constraint: Constraint) -> Constraint:
+def negated(constraint: Halfspace) -> Halfspace:
     """The other half-space."""
-    return Constraint(tuple((i, -c) for i, c in constraint.coefficients), -constraint.constant)
+    return Halfspace(tuple((i, -c) for i, c in constraint.coefficients), -constraint.constant)
 
 
-def event(noises: Sequence[Noise], *constraints: Constraint) -> Event:
+def event(noises: Sequence[Noise], *constraints: Halfspace) -> Event:
     return Event(tuple(noises), constraints)
 
 
@@ -47,7 +48,7 @@ noises = st.builds(laplace, st.sampled_from(RATES), lengths)
 
 
 @st.composite
-def bounds(draw: st.DrawFn, size: int) -> list[Constraint]:
+def bounds(draw: st.DrawFn, size: int) -> list[Halfspace]:
     """Now and then a bound on a single noise."""
     chosen = draw(st.lists(st.integers(0, size - 1), max_size=2))
     signs = st.sampled_from([1, -1, Fraction(3, 2)])
@@ -110,7 +111,7 @@ def changed(event: Event, scales: Sequence[Fraction], zeros: Sequence[Fraction])
         Noise(n.family, n.rate / abs(s), s * n.mean + z) for n, s, z in zip(event.noises, scales, zeros, strict=True)
     )
     constraints = tuple(
-        Constraint(
+        Halfspace(
             tuple((i, c / scales[i]) for i, c in constraint.coefficients),
             constraint.constant - sum((c / scales[i] * zeros[i] for i, c in constraint.coefficients), Fraction(0)),
         )
@@ -123,7 +124,7 @@ def permuted(event: Event, order: Sequence[int]) -> Event:
     """The event with noise i put in place order[i]."""
     noises = [noise for _, noise in sorted(zip(order, event.noises, strict=True), key=lambda pair: pair[0])]
     constraints = tuple(
-        Constraint(tuple(sorted((order[i], c) for i, c in constraint.coefficients)), constraint.constant)
+        Halfspace(tuple(sorted((order[i], c) for i, c in constraint.coefficients)), constraint.constant)
         for constraint in event.constraints
     )
     return Event(tuple(noises), constraints)
@@ -133,5 +134,5 @@ def stretched(event: Event, factor: Fraction) -> Event:
     """All lengths times `factor` and all rates as they are: the measure at factor·eps."""
     return Event(
         tuple(Noise(n.family, n.rate, n.mean * factor) for n in event.noises),
-        tuple(Constraint(c.coefficients, c.constant * factor) for c in event.constraints),
+        tuple(Halfspace(c.coefficients, c.constant * factor) for c in event.constraints),
     )

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from dipc.measure.measure import measure
 from dipc.verifier.events import read_event
 from dipc.verifier.measure import Allowance, NotReplayed, Replayed, unreplayed
@@ -320,6 +321,6 @@ def test_scales_and_zeros_do_not_matter() -> None:
 
 
 def test_constraints_may_be_strict_or_not() -> None:
-    open_one = Constraint(((0, Fraction(1)),), Fraction(1), strict=True)
+    open_one = Halfspace(((0, Fraction(1)),), Fraction(1), strict=True)
     found = event([laplace(1)], open_one)
     assert isinstance(replayed(record(found, measure(found))), Replayed)

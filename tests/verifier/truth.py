@@ -14,7 +14,8 @@ from dipc.claim.claim import resolve_claim
 from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.source import Source
 from dipc.lang.parser import parse_interval
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from dipc.measure.measure import Measurer
 from dipc.sign import Holds, Interval, decide_nonnegative, isolate_roots, refine, sign_at, sign_chart
 from dipc.tables.table import read_table
@@ -252,7 +253,7 @@ def _derivation(data: dict[str, Any], document: dict[str, Any], probabilities: l
         event = Event(
             tuple(Noise(_FAMILIES[family], Fraction(rate), Fraction(mean)) for family, rate, mean in record["noises"]),
             tuple(
-                Constraint(tuple((at, Fraction(c)) for at, c in coefficients), Fraction(constant))
+                Halfspace(tuple((at, Fraction(c)) for at, c in coefficients), Fraction(constant))
                 for coefficients, constant in record["constraints"]
             ),
         )

@@ -28,6 +28,7 @@ from dipc.exits.program import Program
 from dipc.exits.reaching import exit_weights
 from dipc.ideal.ideal import Region
 from dipc.lang.core import Value
+from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 
 _ZERO = Fraction(0)
@@ -41,7 +42,7 @@ MOST_OTHERS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Halfspace:
+class ShiftedHalfspace:
     """Σ coefficient · N[place] + slack(u) + radius·gamma >= 0; radius is 1 for the ball of an output, else 0."""
 
     coefficients: Terms
@@ -54,12 +55,12 @@ class Part:
     """Noises that depend on each other. `noises` are centered, but for integer ones, whose mean no input moves."""
 
     noises: tuple[exact.Noise, ...]
-    halfspaces: tuple[Halfspace, ...]
+    halfspaces: tuple[ShiftedHalfspace, ...]
 
     def event(self, slacks: Sequence[Fraction]) -> exact.Event:
         """The event with these slacks (the radius included), one for each half-space."""
         pairs = zip(self.halfspaces, slacks, strict=True)
-        return exact.Event(self.noises, tuple([exact.Constraint(half.coefficients, slack) for half, slack in pairs]))
+        return exact.Event(self.noises, tuple([Halfspace(half.coefficients, slack) for half, slack in pairs]))
 
     @property
     def continuous(self) -> bool:
@@ -178,15 +179,15 @@ def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> Part:
         else:
             noises.append(exact.Noise(noise.family, noise.rate, _ZERO))
             means.append(mean)
-    halfspaces: list[Halfspace] = []
+    halfspaces: list[ShiftedHalfspace] = []
     for bound in component.bounds:
         centered = [(coefficient, means[place]) for place, coefficient in bound.coefficients]
         fixed = Affine((), bound.inputs, bound.constant) if bound.fixed is None else Affine.number(bound.fixed.constant)
         slack = combination([(_ONE, fixed), *centered], _ZERO)
         if bound.ball is None:
-            halfspaces.append(Halfspace(bound.coefficients, slack, 0))
+            halfspaces.append(ShiftedHalfspace(bound.coefficients, slack, 0))
         else:
             off = slack - centers[bound.ball]
-            halfspaces.append(Halfspace(bound.coefficients, off, 1))
-            halfspaces.append(Halfspace(bound.negated, -off, 1))
+            halfspaces.append(ShiftedHalfspace(bound.coefficients, off, 1))
+            halfspaces.append(ShiftedHalfspace(bound.negated, -off, 1))
     return Part(tuple(noises), tuple(dict.fromkeys(halfspaces)))

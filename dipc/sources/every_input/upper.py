@@ -13,10 +13,11 @@ from fractions import Fraction
 from dipc.algebra.exppoly import ExpPoly
 from dipc.chain.constraints import Constraint
 from dipc.chain.entailment import contradict
+from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.obligations.obligation import Bound, Share
 from dipc.sources.every_input.evidence import ClaimedDistances, Complement, ShareEvidence, SlackBound
-from dipc.sources.every_input.exits import Exit, Halfspace, Part
+from dipc.sources.every_input.exits import Exit, Part, ShiftedHalfspace
 from dipc.sources.every_input.halfspaces import Moving, best_bound, single_bound
 from dipc.sources.every_input.lower import is_constant, slack_of
 
@@ -53,18 +54,18 @@ def _widest(
 ) -> tuple[exact.Event, tuple[SlackBound, ...]]:
     """The event at upper bounds of its slacks, with the bounds of their negatives; without the constraints that have
     none."""
-    constraints: list[exact.Constraint] = []
+    constraints: list[Halfspace] = []
     slacks: list[SlackBound] = []
     for half in part.halfspaces:
         found = _greatest(half, walls, distances)
         if found is not None:
             greatest = -found.slope if distances.is_open else -found.base
-            constraints.append(exact.Constraint(half.coefficients, greatest))
+            constraints.append(Halfspace(half.coefficients, greatest))
             slacks.append(found)
     return exact.Event(part.noises, tuple(constraints)), tuple(slacks)
 
 
-def _greatest(half: Halfspace, walls: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
+def _greatest(half: ShiftedHalfspace, walls: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
     """A lower bound of the negative slack, which is an upper one of the slack: a multiple of the distance where one is
     open, and then with base >= 0, so that slack <= -base - distance·slope <= -distance·slope. None where there is none.
     """

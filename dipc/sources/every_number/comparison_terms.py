@@ -10,6 +10,7 @@ from dipc.algebra.quotient import Closed
 from dipc.chain.affine import Affine, Terms, combination
 from dipc.chain.component import FAMILIES
 from dipc.chain.state import NoiseVar
+from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.measure.measure import Measurer
 from dipc.sources.every_input.evidence import ClaimedDistances, SlackBound
@@ -48,7 +49,7 @@ def flip_of(
     margin = _margin(slack, 0, walls, distances)
     if margin is None:
         return None
-    return Flip(margin, Term(exact.Event(used, (exact.Constraint(coefficients, margin),))))
+    return Flip(margin, Term(exact.Event(used, (Halfspace(coefficients, margin),))))
 
 
 def ball(
@@ -63,7 +64,7 @@ def ball(
     if not used:
         return ()
     opposite = tuple([(place, -c) for place, c in coefficients])
-    return (Term(exact.Event(used, (exact.Constraint(coefficients, above), exact.Constraint(opposite, below)))),)
+    return (Term(exact.Event(used, (Halfspace(coefficients, above), Halfspace(opposite, below)))),)
 
 
 def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[exact.Noise, ...], Affine]:

@@ -15,7 +15,8 @@ from dipc.ideal.ideal import Ideal, Region
 from dipc.lang import ast
 from dipc.lang.core import RealType, SampleNoise
 from dipc.lang.parser import parse
-from dipc.measure.event import Constraint, Event, Family, Noise
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
 from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.halfspaces import single_bound
 from dipc.sources.every_input.lower import slack_of
@@ -158,4 +159,4 @@ def _loses(challenger: Fraction, selected: Fraction, margin: Fraction) -> Term:
         Noise(Family.LAPLACE, selected, Fraction(0)),
         Noise(Family.LAPLACE, challenger, Fraction(0)),
     )
-    return Term(Event(noises, (Constraint(((0, Fraction(1)), (1, Fraction(-1))), margin),)))
+    return Term(Event(noises, (Halfspace(((0, Fraction(1)), (1, Fraction(-1))), margin),)))

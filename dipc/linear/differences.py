@@ -1,8 +1,8 @@
 """Difference constraints x - y >= w as a weighted graph; what they entail, by longest paths.
 
-A unary bound x >= w is a difference with the variable ORIGIN, which is 0. Weights are pairs (w, s): s counts strict
-steps, so that x - y >= w with s > 0 means x - y > w. A constraint on a continuous noise counts as strict: almost surely
-it is. Constraints on integers are closed, with integer bounds, and what they entail is found as well.
+The half-spaces for which feasibility and entailment are a search in a graph, without a linear program. A bound x >= w
+is a difference with the variable ORIGIN, which is 0. Weights are pairs (w, s): s counts strict steps, so that
+x - y >= w with s > 0 means x - y > w. What closed differences with integer bounds entail of integers is found as well.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from fractions import Fraction
 
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import Constraint, terms_of
+from dipc.linear.halfspace import Terms
 
 ORIGIN = -1
 
@@ -25,19 +24,11 @@ Graph = dict[int, list[tuple[int, Weight]]]
 _NOWHERE: Weight = (Fraction(0), 0)
 
 
-def as_difference(known: Constraint) -> Difference | None:
-    """The constraint as a difference of two variables (or of one and ORIGIN), None when it is none."""
-    upper, lower = difference_ends(known.form)
-    if upper is None or lower is None:
-        return None
-    return upper, lower, (-known.form.constant, int(known.is_open))
-
-
-def difference_ends(form: Affine) -> tuple[int | None, int | None]:
-    """(x, y) when the normalized `form` is x - y + constant."""
+def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | None, int | None]:
+    """(x, y) when the sum of the terms is x - y, with ORIGIN for one that is missing; else (None, None)."""
     upper: int | None = None
     lower: int | None = None
-    for variable, coefficient in terms_of(form):
+    for variable, coefficient in terms:
         if coefficient == 1 and upper is None:
             upper = variable
         elif coefficient == -1 and lower is None:
@@ -93,7 +84,7 @@ def greatest_bounds(
 
 
 def is_contradictory(graph: Graph) -> bool:
-    """Whether no point satisfies all constraints (those on continuous noises strictly)."""
+    """Whether no point satisfies all the differences."""
     # A source that reaches every variable with weight 0: a positive cycle is then noticed wherever it is.
     source = ORIGIN - 1
     widened = dict(graph)

@@ -1,0 +1,119 @@
+"""Half-spaces of rational space, and the arithmetic of Farkas' lemma on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+#: Σ coefficient · x[key], keys increasing, coefficients nonzero.
+Terms = tuple[tuple[int, Fraction], ...]
+
+#: By the place of an inequality in a system, its weight: positive.
+Weights = Mapping[int, Fraction]
+
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Halfspace:
+    """Σ coefficient · x[key] + constant >= 0, or > 0 if `strict`; keys increasing, coefficients nonzero.
+
+    What a key stands for (a noise, an input, a distance, a multiplier) is up to whoever made the half-space. One
+    without coefficients is everything or nothing.
+    """
+
+    coefficients: Terms
+    constant: Fraction
+    strict: bool = False
+
+    def coefficient(self, key: int) -> Fraction:
+        return next((c for k, c in self.coefficients if k == key), _ZERO)
+
+    def value(self, point: Mapping[int, Fraction]) -> Fraction:
+        """Σ coefficient · x[key] + constant at a point that has all the keys."""
+        total = self.constant
+        for key, c in self.coefficients:
+            total += c * point[key]
+        return total
+
+    def contains(self, point: Mapping[int, Fraction]) -> bool:
+        value = self.value(point)
+        return value > 0 or (not value and not self.strict)
+
+    def complement(self) -> Halfspace:
+        """The points that are not in this half-space: exactly, boundary included."""
+        return Halfspace(tuple([(k, -c) for k, c in self.coefficients]), -self.constant, not self.strict)
+
+    def closure(self) -> Halfspace:
+        """With the boundary (for a half-space without coefficients: read with >=)."""
+        return Halfspace(self.coefficients, self.constant) if self.strict else self
+
+    def solved_for(self, key: int) -> tuple[dict[int, Fraction], Fraction]:
+        """The bound for x[key] where the inequality is tight: slopes of the others, and a constant."""
+        here = self.coefficient(key)
+        return {k: -c / here for k, c in self.coefficients if k != key}, -self.constant / here
+
+    def substituted(self, key: int, slopes: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
+        """The inequality with x[key] := Σ slopes·x + constant."""
+        here = self.coefficient(key)
+        if not here:
+            return self
+        total = {k: c for k, c in self.coefficients if k != key}
+        for k, slope in slopes.items():
+            total[k] = total.get(k, _ZERO) + here * slope
+        return Halfspace(sorted_terms(total), self.constant + here * constant, self.strict)
+
+
+def sorted_terms(coefficients: Mapping[int, Fraction]) -> Terms:
+    """The terms of a half-space from its coefficients by key, zeros left out."""
+    return tuple(sorted([(key, c) for key, c in coefficients.items() if c]))
+
+
+def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
+    """Σ weight · inequality: it holds wherever the weighted inequalities hold, because no weight is negative.
+
+    It is strict if one of these is. Raises ValueError for a negative weight.
+    """
+    total: dict[int, Fraction] = {}
+    constant, strict = _ZERO, False
+    for place, weight in weights.items():
+        if weight < 0:
+            raise ValueError("inequalities are added up with weights that are not negative")
+        if not weight:
+            continue
+        item = system[place]
+        strict = strict or item.strict
+        constant += weight * item.constant
+        for key, c in item.coefficients:
+            total[key] = total.get(key, _ZERO) + weight * c
+    return Halfspace(sorted_terms(total), constant, strict)
+
+
+def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
+    """Whether these weights prove that no point satisfies the system (Farkas): their sum is 0 >= c with c > 0, or
+    0 > c with c >= 0. False for weights of which one is negative."""
+    if any(weight < 0 for weight in weights.values()):
+        return False
+    total = weighted_sum(system, weights)
+    return not total.coefficients and not total.contains({})
+
+
+def proved_bound(form: Halfspace, system: Sequence[Halfspace], weights: Weights) -> Fraction | None:
+    """The b for which the weights prove Σ coefficient·x + constant of `form` to be >= b wherever the system holds.
+
+    None where they prove none: the sum has other coefficients than the form, or a weight is negative.
+    """
+    if any(weight < 0 for weight in weights.values()):
+        return None
+    total = weighted_sum(system, weights)
+    return form.constant - total.constant if total.coefficients == form.coefficients else None
+
+
+def equation(coefficients: Iterable[tuple[int, Fraction]], constant: Fraction) -> tuple[Halfspace, Halfspace]:
+    """Σ coefficient · x[key] + constant = 0, as two half-spaces; a key may occur several times."""
+    total: dict[int, Fraction] = {}
+    for key, c in coefficients:
+        total[key] = total.get(key, _ZERO) + c
+    terms = sorted_terms(total)
+    return Halfspace(terms, constant), Halfspace(tuple([(k, -c) for k, c in terms]), -constant)
