@@ -18,9 +18,8 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.ideal.execute import Unassigned, execute
-from dipc.ideal.linear import Arithmetic
 from dipc.ideal.metric import Metric
-from dipc.ideal.nearest import InputSet
+from dipc.ideal.nearest import InputSet, inner_point
 from dipc.ideal.undefined import undefined
 from dipc.lang.core import IntType, Value
 from dipc.lang.core_program import CoreProgram
@@ -178,8 +177,8 @@ class Ideal:
         return Region(guards, tuple(answer))
 
     def _partial(self, output: str, finite: Mapping[int, Value], guards: tuple[Constraint, ...]) -> Diagnostic:
-        arithmetic = Arithmetic(frozenset(self.whole_inputs))
-        return undefined(self.program.core, output, {**finite, **(arithmetic.point(guards) or {})})
+        inside = inner_point(guards, frozenset(self.whole_inputs)) or {}
+        return undefined(self.program.core, output, {**finite, **inside})
 
     def _moved_constraint(self, item: Constraint) -> Constraint:
         return replace(item, form=self._moved(item.form), difference=self._moved(item.difference))

@@ -4,7 +4,7 @@ A set is given by its constraints. Where it is not empty its distance is that of
 taken with its boundary), because every point of the closure of a convex set is a limit of points of the set.
 
 The cheap ways come first: one violated constraint gives a lower bound, and a point that attains it settles the matter;
-a system of differences has a closed form, the longest paths in its graph; the rest is left to z3's optimizer.
+a system of differences has a closed form, the longest paths in its graph; the rest is a linear program.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from math import ceil
 
 from dipc.chain.constraints import Constraint, as_difference
 from dipc.chain.entailment import contradict
-from dipc.ideal.linear import Arithmetic
 from dipc.ideal.norm import Norm
 from dipc.linear.differences import ORIGIN, graph_of, greatest_bounds
+from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.integers import integer_minimum, integer_solution
+from dipc.linear.program import Infeasible, Least, NotConfirmed, minimum, solution
 
 Point = Mapping[int, Fraction]
 
 #: (x, y, D): x - y >= D, over input slots and ORIGIN.
 Bound = tuple[int, int, Fraction]
 
-_ZERO = Fraction(0)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class ConvexSet:
@@ -43,13 +45,13 @@ class ConvexSet:
         # Of differences (over integers with integer bounds) a contradiction is always found.
         if all(as_difference(guard) is not None for guard in self.guards):
             return False
-        return self._arithmetic().point(self.guards) is None
+        return inner_point(self.guards, self._integers) is None
 
     def distance(self, norm: Norm, point: Point, below: Fraction | None = None) -> Fraction | None:
         """inf { norm(point - u') : u' in this set }, by the norm LINF or L1.
 
         `point` has a value for every input that the guards mention. None means that the distance is at least `below`,
-        or that the set is empty. Raises Undecided where z3 gives up.
+        or that the set is empty. Raises Undecided past a limit.
         """
         violated = [(guard, -value) for guard in self.guards if (value := guard.form.at(point)) < 0]
         if not violated:
@@ -93,11 +95,33 @@ class ConvexSet:
             return self._by_paths(point, self._bounds)
         if norm is Norm.L1 and all(len(guard.form.inputs) == 1 for guard in self.guards):
             return self._by_coordinates(point)
-        return self._arithmetic().nearest(norm, point, self.guards)
+        return self._by_program(norm, point)
 
-    def _arithmetic(self) -> Arithmetic:
-        used = {slot for guard in self.guards for slot, _ in guard.form.inputs}
-        return Arithmetic(frozenset(used) if self.whole else frozenset())
+    @property
+    def _integers(self) -> frozenset[int]:
+        return frozenset(slot for guard in self.guards for slot, _ in guard.form.inputs) if self.whole else frozenset()
+
+    def _by_program(self, norm: Norm, point: Point) -> Fraction:
+        """The least of lengths t that bound how far the inputs are from the point, by a linear program."""
+        slots = sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
+        beyond = 1 + slots[-1]
+        length = {slot: beyond if norm is Norm.LINF else beyond + slot for slot in slots}
+        near = [
+            Halfspace(sorted_terms({slot: sign, length[slot]: _ONE}), -sign * point[slot])
+            for slot in slots
+            for sign in (_ONE, -_ONE)
+        ]
+        form = Halfspace(tuple([(key, _ONE) for key in sorted(set(length.values()))]), _ZERO)
+        system = [*(guard.guard.closure() for guard in self.guards), *near]
+        if self.whole:
+            assert all(point[slot].denominator == 1 for slot in slots), "an int is an integer"
+            found = integer_minimum(form, system, frozenset([*slots, *length.values()]))
+            assert found is not None, "the set is not empty"
+            return found[0]
+        least = minimum(form, system)
+        if not isinstance(least, Least):
+            raise NotConfirmed  # the set is not empty, and lengths are not negative
+        return least.value
 
     @cached_property
     def _bounds(self) -> tuple[Bound, ...] | None:
@@ -183,6 +207,19 @@ class InputSet:
             return Fraction(1) if self._parts else None
         found = [out for part in self._parts if (out := part.distance_out(norm, point)) is not None]
         return min(found, default=None)
+
+
+def inner_point(guards: Sequence[Constraint], integers: frozenset[int]) -> Point | None:
+    """An input that satisfies the guards, strict ones strictly; `integers` are the slots of ints.
+
+    It has a value for every input that a guard is about. None means that there is none. Raises Undecided past a limit.
+    """
+    system = [guard.guard for guard in guards]
+    used = frozenset(slot for item in system for slot, _ in item.coefficients)
+    if integers & used:
+        return integer_solution(system, integers & used)
+    found = solution(system)
+    return None if isinstance(found, Infeasible) else found
 
 
 def _slot(variable: int) -> int:

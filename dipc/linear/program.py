@@ -196,4 +196,3 @@ class Interiors:
 
 def _opened(item: Halfspace) -> Halfspace:
     return item if item.strict else Halfspace(item.coefficients, item.constant, True)
-

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.sources.every_input.halfspaces import Moving, number, patient, rational
+from dipc.linear.halfspace import Halfspace, equation, sorted_terms
+from dipc.linear.program import Infeasible, Least, Unbounded, minimum, solution
+from dipc.sources.every_input.halfspaces import Moving
 
-_ZERO = Fraction(0)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,53 +102,32 @@ def _subtract(target: dict[int, Fraction], row: Mapping[int, Fraction], factor: 
 
 def _solved(walls: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None) -> Corner | None:
     """A corner by linear programming, over base and slope together."""
-    import z3
-
     tight = set(met)
-    base = {slot: z3.Real(f"b{slot}") for slot in slots}
-    slope = {slot: z3.Real(f"w{slot}") for slot in slots}
-    solver = patient(z3.SolverFor("QF_LRA"))
+    starts: list[Halfspace] = []
+    rises: list[Halfspace] = []
     for k, wall in enumerate(walls):
-        start = z3.Sum([number(wall.form.constant), *(number(c) * base[slot] for slot, c in wall.form.inputs)])
-        if alpha is not None:
-            parts = [start - number(alpha * wall.step)]
-        else:
-            rise = z3.Sum([number(-wall.step), *(number(c) * slope[slot] for slot, c in wall.form.inputs)])
-            parts = [start, rise]
-        for part in parts:
-            solver.add(part == 0 if k in tight else part >= 0)
-    if solver.check() != z3.sat:
+        start = wall.form.constant - (_ZERO if alpha is None else alpha * wall.step)
+        for system, constant in ((starts, start), (rises, -wall.step)):
+            half = Halfspace(wall.form.inputs, constant)
+            system += equation(half.coefficients, constant) if k in tight else [half]
+    base = solution(starts, slots)
+    slope = dict.fromkeys(slots, _ZERO) if alpha is not None else solution(rises, slots)
+    if isinstance(base, Infeasible) or isinstance(slope, Infeasible):
         return None
-    model = solver.model()
-    values = [
-        {slot: rational(model.eval(variable, model_completion=True)) for slot, variable in by.items()}
-        for by in (base, slope)
-    ]
-    if alpha is not None:
-        values[1] = dict.fromkeys(slots, _ZERO)
-    return Corner(*values)
+    return Corner(base, slope)
 
 
 def least(
     form_walls: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction
 ) -> dict[int, Fraction] | None:
-    """An input behind all walls at this alpha where `form` is least, or as small as the solver found; None where there
-    is none. Nothing is proved of it."""
-    import z3
-
-    variables = {slot: z3.Real(f"u{slot}") for slot in slots}
-
-    def term(wall: Moving) -> object:
-        return z3.Sum([number(wall.form.constant), *(number(c) * variables[slot] for slot, c in wall.form.inputs)])
-
-    optimizer = patient(z3.Optimize())
-    for wall in form_walls:
-        optimizer.add(term(wall) >= number(alpha * wall.step))
-    optimizer.minimize(term(form))
-    if optimizer.check() != z3.sat:
-        return None
-    model = optimizer.model()
-    return {slot: rational(model.eval(variable, model_completion=True)) for slot, variable in variables.items()}
+    """An input behind all walls at this alpha where `form` is least, or any if it falls without bound there; None
+    where there is none."""
+    system = [Halfspace(wall.form.inputs, wall.form.constant - alpha * wall.step) for wall in form_walls]
+    match minimum(Halfspace(form.form.inputs, form.form.constant), system, slots):
+        case Infeasible():
+            return None
+        case Least(_, point, _) | Unbounded(point, _):
+            return dict(point)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,31 +140,23 @@ class Ceiling:
 
 
 def greatest_alpha(walls: Sequence[Moving]) -> Ceiling | None:
-    """The greatest alpha at which some input is behind all walls; None where it grows without bound, or none is known.
+    """The greatest alpha at which some input is behind all walls; None where it grows without bound, or where no input
+    is behind them at any alpha.
 
     The number given is proved to be an upper bound: weights with Σ weight·form constant and Σ weight·step = 1 give
     alpha <= Σ weight·form (Farkas). Below 0: no input is behind the walls at all.
     """
-    import z3
-
-    weights = [z3.Real(f"w{k}") for k in range(len(walls))]
-    optimizer = patient(z3.Optimize())
-    optimizer.add(*(weight >= 0 for weight in weights))
-    sums: dict[int, list[object]] = {}
-    for weight, wall in zip(weights, walls, strict=True):
-        for slot, c in wall.form.inputs:
-            sums.setdefault(slot, []).append(number(c) * weight)
-    for terms in sums.values():
-        optimizer.add(z3.Sum(terms) == 0)
-    pairs = list(zip(weights, walls, strict=True))
-    optimizer.add(z3.Sum([number(_ZERO), *(number(wall.step) * w for w, wall in pairs)]) == 1)
-    optimizer.minimize(z3.Sum([number(_ZERO), *(number(wall.form.constant) * w for w, wall in pairs)]))
-    if optimizer.check() != z3.sat:
+    alpha = 1 + max((slot for wall in walls for slot, _ in wall.form.inputs), default=0)
+    system = [
+        Halfspace(sorted_terms({**dict(wall.form.inputs), alpha: -wall.step}), wall.form.constant) for wall in walls
+    ]
+    found = minimum(Halfspace(((alpha, -_ONE),), _ZERO), system)
+    if not isinstance(found, Least):
         return None
-    model = optimizer.model()
-    found = [rational(model.eval(w, model_completion=True)) for w in weights]
-    alpha = certified(walls, found)
-    return None if alpha is None else Ceiling(alpha, tuple([(k, weight) for k, weight in enumerate(found) if weight]))
+    weights = [found.weights.get(k, _ZERO) for k in range(len(walls))]
+    greatest = certified(walls, weights)
+    used = tuple([(k, weight) for k, weight in enumerate(weights) if weight])
+    return None if greatest is None else Ceiling(greatest, used)
 
 
 def certified(walls: Sequence[Moving], weights: Sequence[Fraction]) -> Fraction | None:

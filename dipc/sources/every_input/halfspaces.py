@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dipc.chain.affine import Affine, combination
+from dipc.linear.halfspace import Halfspace, equation, sorted_terms
+from dipc.linear.program import Infeasible, Least, Unbounded, minimum
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
-
-#: Milliseconds for one linear program.
-_PATIENCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +87,7 @@ def best_bound(form: Affine, walls: Sequence[Moving], alpha: Fraction | None) ->
     signs = {(slot, c > 0) for wall in walls for slot, c in wall.form.inputs}
     if any((slot, c > 0) not in signs for slot, c in form.inputs):
         return None  # no wall pulls this input that way
-    if alpha is not None:
-        return _solved(form, walls, lambda base, slope: [base + alpha * slope])
-    steepest = _solved(form, walls, lambda base, slope: [slope, base], nonnegative_base=True)
-    return steepest if steepest is not None else _solved(form, walls, lambda base, slope: [base, slope])
+    return _solved(form, walls, alpha)
 
 
 def _rank(bound: Bound, alpha: Fraction | None) -> tuple[bool, Fraction, Fraction]:
@@ -101,47 +96,33 @@ def _rank(bound: Bound, alpha: Fraction | None) -> tuple[bool, Fraction, Fractio
     return bound.base >= 0, bound.slope if bound.base >= 0 else bound.base, bound.base
 
 
-def _solved(form: Affine, walls: Sequence[Moving], goals: Any, nonnegative_base: bool = False) -> Bound | None:
-    """Weights by linear programming, for the goals in lexicographic order."""
-    import z3
-
-    weights = [z3.Real(f"w{k}") for k in range(len(walls))]
-    optimizer = patient(z3.Optimize())
-    optimizer.add(*(weight >= 0 for weight in weights))
+def _solved(form: Affine, walls: Sequence[Moving], alpha: Fraction | None) -> Bound | None:
+    """The best bound by linear programming, over the weights."""
+    count = len(walls)
+    system = [Halfspace(((k, _ONE),), _ZERO) for k in range(count)]
+    by_slot: dict[int, list[tuple[int, Fraction]]] = {slot: [] for slot, _ in form.inputs}
+    for k, wall in enumerate(walls):
+        for slot, c in wall.form.inputs:
+            by_slot.setdefault(slot, []).append((k, c))
     wanted = dict(form.inputs)
-    sums: dict[int, list[Any]] = {slot: [] for slot in wanted}
-    for weight, wall in zip(weights, walls, strict=True):
-        for slot, coefficient in wall.form.inputs:
-            sums.setdefault(slot, []).append(weight * number(coefficient))
-    for slot, terms in sums.items():
-        optimizer.add(z3.Sum(terms) == number(wanted.get(slot, _ZERO)) if terms else z3.BoolVal(False))
-    base = number(form.constant) - z3.Sum(
-        [number(_ZERO), *(w * number(wall.form.constant) for w, wall in zip(weights, walls, strict=True))]
-    )
-    slope = z3.Sum([number(_ZERO), *(w * number(wall.step) for w, wall in zip(weights, walls, strict=True))])
-    if nonnegative_base:
-        optimizer.add(base >= 0)
-    for goal in goals(base, slope):
-        optimizer.maximize(goal)
-    if optimizer.check() != z3.sat:
-        return None
-    model = optimizer.model()
-    return bound_of(form, walls, [(k, rational(model.eval(w, True))) for k, w in enumerate(weights)])
+    for slot, terms in by_slot.items():
+        system += equation(terms, -wanted.get(slot, _ZERO))
+    base = Halfspace(sorted_terms({k: -wall.form.constant for k, wall in enumerate(walls)}), form.constant)
+    slope = Halfspace(sorted_terms({k: wall.step for k, wall in enumerate(walls)}), _ZERO)
+    if alpha is not None:
+        at_alpha = {k: alpha * wall.step - wall.form.constant for k, wall in enumerate(walls)}
+        return _greatest(form, walls, system, [Halfspace(sorted_terms(at_alpha), form.constant)])
+    steepest = _greatest(form, walls, [*system, base], [slope, base])
+    return steepest if steepest is not None else _greatest(form, walls, system, [base, slope])
 
 
-def patient(solver: Any) -> Any:
-    """The solver, which gives up after some seconds: what it then does not propose is not used."""
-    solver.set("timeout", _PATIENCE)
-    return solver
-
-
-def number(value: Fraction) -> Any:
-    """A rational as a term of the solver."""
-    import z3
-
-    return z3.Q(value.numerator, value.denominator)
-
-
-def rational(value: Any) -> Fraction:
-    """The rational that a term of the solver is."""
-    return Fraction(value.as_string())
+def _greatest(
+    form: Affine, walls: Sequence[Moving], system: Sequence[Halfspace], goals: Sequence[Halfspace]
+) -> Bound | None:
+    """What the weights prove that satisfy the system and make the goals greatest, in lexicographic order."""
+    first, *then = [Halfspace(tuple([(k, -c) for k, c in goal.coefficients]), -goal.constant) for goal in goals]
+    match minimum(first, system, range(len(walls)), then):
+        case Infeasible():
+            return None
+        case Least(_, point, _) | Unbounded(point, _):
+            return bound_of(form, walls, [(k, point.get(k, _ZERO)) for k in range(len(walls))])

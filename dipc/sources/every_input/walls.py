@@ -18,15 +18,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint
 from dipc.ideal.ideal import Region
 from dipc.ideal.norm import Norm
-from dipc.sources.every_input.halfspaces import Moving, patient, rational
+from dipc.linear.halfspace import Halfspace
+from dipc.linear.program import Infeasible, Least, NotConfirmed, Unbounded, minimum
+from dipc.sources.every_input.halfspaces import Moving
 
-_ZERO = Fraction(0)
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,31 +86,21 @@ def _may_reach(region: Region, way: Way, other: Region) -> bool:
     """
     if _separated(way.wall, other.guards):
         return False
-    import z3
-
-    context = z3.Context()
-    slots = sorted({slot for g in (*region.guards, *other.guards) for slot, _ in g.form.inputs})
-    u = {slot: z3.Real(f"u{slot}", context) for slot in slots}
-    beyond = z3.Real("eta", context)
-
-    def value(form: Affine, at: Mapping[int, Any]) -> Any:
-        return z3.Sum([_number(form.constant, context), *(_number(c, context) * at[slot] for slot, c in form.inputs)])
-
-    depth = value(way.wall, u) / _number(way.width, context) + beyond
-    after = dict(u)
-    for slot, step in way.direction.items():
-        after[slot] = u[slot] - depth * _number(step, context)
-    optimizer = patient(z3.Optimize(ctx=context))
-    optimizer.add(beyond >= 0)
-    for guard in region.guards:
-        optimizer.add(value(guard.form, u) >= 0)
+    beyond = 1 + max(slot for g in (*region.guards, *other.guards) for slot, _ in g.form.inputs)
+    # u' = u - (wall(u)/width + η)·d: form(u') = form(u) - form(d)·(wall(u)/width + η), form(d) without the constant.
+    depth = way.wall.scaled(1 / way.width) + Affine.input(beyond)
+    system = [Halfspace(((beyond, _ONE),), _ZERO), *(guard.guard.closure() for guard in region.guards)]
     for guard in other.guards:
-        optimizer.add(value(guard.form, after) >= 0)
-    least = optimizer.minimize(beyond)
-    answer = optimizer.check()
-    if answer == z3.unsat:
-        return False
-    return answer != z3.sat or not rational(optimizer.lower(least)) > 0
+        rise = sum((c * way.direction.get(slot, _ZERO) for slot, c in guard.form.inputs), _ZERO)
+        after = guard.form - depth.scaled(rise)
+        system.append(Halfspace(after.inputs, after.constant))
+    match minimum(Halfspace(((beyond, _ONE),), _ZERO), system):
+        case Infeasible():
+            return False
+        case Least(value, _, _):
+            return value <= 0
+        case Unbounded():
+            raise NotConfirmed  # η is not negative
 
 
 def _separated(wall: Affine, guards: Sequence[Constraint]) -> bool:
@@ -122,9 +113,3 @@ def _separated(wall: Affine, guards: Sequence[Constraint]) -> bool:
         if form.inputs == (-wall).inputs and form.constant < -wall.constant:
             return True
     return False
-
-
-def _number(value: Fraction, context: Any) -> Any:
-    import z3
-
-    return z3.Q(value.numerator, value.denominator, context)

@@ -13,7 +13,7 @@ from dipc.claim.claim import resolve_claim
 from dipc.claim.options import ClaimOptions
 from dipc.ideal.distance import Distances
 from dipc.ideal.ideal import Ideal, Region
-from dipc.ideal.linear import Arithmetic
+from dipc.ideal.nearest import inner_point
 from dipc.lang.core import Value
 from dipc.measure.bound import Bound
 from dipc.obligations.decision import Decision
@@ -116,7 +116,7 @@ def candidates(
             if point not in ends:
                 ends.append(point)
                 yield {**finite, **point}
-    inner = Arithmetic(frozenset()).point(region.guards) or {}
+    inner = inner_point(region.guards, frozenset()) or {}
     for end in ends[:4]:
         for halving in range(_HALVINGS):
             share = Fraction(1, 2**halving)

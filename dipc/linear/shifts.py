@@ -1,0 +1,172 @@
+"""The least weighted sum of absolute values Σ rate·|t| under linear inequalities, and its worst case over moves.
+
+    least Σ rate_i·|t_i|  such that  A·t + L·d >= 0  and  C·t + D·d = 0
+
+Both ends are short proofs. From above: the t itself, put into the system. From below: multipliers y >= 0 of the
+inequalities and z of the equations with |A'y + C'z|_i <= rate_i for every i, because then
+Σ rate_i·|t_i| >= (A'y + C'z)·t = y·(A·t) + z·(C·t) >= -y·(L·d) - z·(D·d).
+
+As a function of d the least sum is convex, so that over a polytope it is largest at a vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from itertools import product
+
+from dipc.algebra.limits import LimitReached
+from dipc.linear.halfspace import Halfspace, equation, sorted_terms
+from dipc.linear.program import Infeasible, NotConfirmed, Point, Unbounded, minimum
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: Vertices of a box at which the worst case is looked for.
+MOST_VERTICES = 4_096
+
+
+class Ball(Enum):
+    """The moves of at most a radius: every coordinate, or the sum of all."""
+
+    LINF = "linf"
+    L1 = "l1"
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The least cost Σ rate·|t|, where it is attained, and the multipliers that prove that no t costs less."""
+
+    cost: Fraction
+    shift: Point
+    inequality_multipliers: tuple[Fraction, ...]
+    equation_multipliers: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorstShift:
+    """A move of the ball for which the least cost is largest: `found` is None if no shift will do there at all.
+
+    `shifts` has the vertices that were looked at with their shifts, when every one has one: for any other move of the
+    ball some convex combination of these does, and costs no more.
+    """
+
+    move: Point
+    found: Shift | None
+    shifts: tuple[tuple[Point, Shift], ...]
+
+
+def least_shift(
+    rates: Mapping[int, Fraction], inequalities: Sequence[Halfspace], equations: Sequence[Halfspace] = ()
+) -> Shift | None:
+    """The least Σ rates[i]·|t[i]| with every inequality >= 0 and every one of `equations` = 0; all are read as closed.
+
+    None if nothing satisfies them, which is proved. Rates are not negative; all unknowns have one. Both ends of the
+    answer were checked (see above). Raises NotConfirmed.
+    """
+    size = {key: 1 + max(rates, default=0) + place for place, key in enumerate(sorted(rates))}
+    both = [half for item in equations for half in equation(item.coefficients, item.constant)]
+    lengths = [
+        Halfspace(sorted_terms({key: sign, size[key]: _ONE}), _ZERO) for key in sorted(rates) for sign in (_ONE, -_ONE)
+    ]
+    closed = [item.closure() for item in inequalities]
+    cost = Halfspace(sorted_terms({size[key]: rate for key, rate in rates.items()}), _ZERO)
+    match minimum(cost, [*closed, *both, *lengths], sorted(rates)):
+        case Infeasible():
+            return None
+        case Unbounded():
+            raise ValueError("rates are not negative")
+        case found:
+            start = len(closed)
+            weights = found.weights
+            y = tuple([weights.get(k, _ZERO) for k in range(start)])
+            z = tuple(
+                [
+                    weights.get(start + 2 * k, _ZERO) - weights.get(start + 2 * k + 1, _ZERO)
+                    for k in range(len(equations))
+                ]
+            )
+            point = {key: found.point[key] for key in rates}
+            total = sum((rate * abs(point[key]) for key, rate in rates.items()), _ZERO)
+            if total != found.value or proved_cost(rates, inequalities, equations, y, z) != total:
+                raise NotConfirmed
+            return Shift(total, point, y, z)
+
+
+def proved_cost(
+    rates: Mapping[int, Fraction],
+    inequalities: Sequence[Halfspace],
+    equations: Sequence[Halfspace],
+    y: Sequence[Fraction],
+    z: Sequence[Fraction],
+) -> Fraction | None:
+    """The bound that these multipliers prove from below for the cost of every t; None where they prove none."""
+    if len(y) != len(inequalities) or len(z) != len(equations) or any(weight < 0 for weight in y):
+        return None
+    total: dict[int, Fraction] = {}
+    bound = _ZERO
+    for weight, item in zip((*y, *z), (*inequalities, *equations), strict=True):
+        bound -= weight * item.constant
+        for key, c in item.coefficients:
+            total[key] = total.get(key, _ZERO) + weight * c
+    return bound if all(abs(c) <= rates.get(key, _ZERO) for key, c in total.items()) else None
+
+
+def worst_shift(
+    rates: Mapping[int, Fraction],
+    inequalities: Sequence[Halfspace],
+    equations: Sequence[Halfspace],
+    moved: Sequence[int],
+    ball: Ball,
+    radius: Fraction,
+) -> WorstShift:
+    """The largest least cost over all moves d of a ball; the half-spaces are about t and the keys `moved` of d.
+
+    In a box, a coordinate of d that enters no equation and all inequalities with one sign is worst at one end, where
+    all of these are tightest: what satisfies them there does so at every other value. Only the others take both ends.
+    Raises LimitReached where these are too many, NotConfirmed.
+    """
+    shifts: list[tuple[Point, Shift]] = []
+    for move in _vertices(inequalities, equations, moved, ball, radius):
+        found = least_shift(rates, [_at(item, move) for item in inequalities], [_at(item, move) for item in equations])
+        if found is None:
+            return WorstShift(move, None, ())
+        shifts.append((move, found))
+    move, worst = max(shifts, key=lambda pair: pair[1].cost)
+    return WorstShift(move, worst, tuple(shifts))
+
+
+def _vertices(
+    inequalities: Sequence[Halfspace],
+    equations: Sequence[Halfspace],
+    moved: Sequence[int],
+    ball: Ball,
+    radius: Fraction,
+) -> Iterator[Point]:
+    still = dict.fromkeys(moved, _ZERO)
+    if ball is Ball.L1:
+        for key in moved:
+            yield from ({**still, key: sign * radius} for sign in (_ONE, -_ONE))
+        if not moved:
+            yield still
+        return
+    ends: list[tuple[Fraction, ...]] = []
+    count = 1
+    for key in moved:
+        signs = {c > 0 for item in inequalities if (c := item.coefficient(key))}
+        mixed = len(signs) == 2 or any(item.coefficient(key) for item in equations)
+        if mixed:
+            ends.append((radius, -radius))
+            count *= 2
+        else:
+            ends.append((-radius,) if True in signs else (radius,) if signs else (_ZERO,))
+    if count > MOST_VERTICES:
+        raise LimitReached("vertices", f"a box has {count} vertices to look at (limit `vertices`: {MOST_VERTICES})")
+    for choice in product(*ends):
+        yield dict(zip(moved, choice, strict=True))
+
+
+def _at(item: Halfspace, move: Point) -> Halfspace:
+    constant = item.constant + sum((c * move[key] for key, c in item.coefficients if key in move), _ZERO)
+    return Halfspace(tuple([(key, c) for key, c in item.coefficients if key not in move]), constant)
