@@ -1,6 +1,6 @@
 """Tasks in processes of this machine.
 
-The processes are spawned, not forked: FLINT and z3 keep state, and other threads may hold locks, that a fork would copy
+The processes are spawned, not forked: FLINT keeps state, and other threads may hold locks, that a fork would copy
 as they are. Each has a pipe of its own and does its tasks in order, so that when one dies it is known which task it was
 at, and the others go on. Pools of the standard library give up all their processes when one dies.
 """

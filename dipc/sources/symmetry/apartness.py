@@ -11,11 +11,12 @@ from dipc.chain.answers import Answer
 from dipc.chain.constraints import Constraint
 from dipc.ideal.ideal import Ideal
 from dipc.lang.core import IntType
+from dipc.linear.halfspace import Halfspace
 from dipc.metric.formula import Every, Formula, Some
-from dipc.sources.symmetry.structure import Guard, Renaming, guard_of, renamed_guard
+from dipc.sources.symmetry.structure import Renaming, guard_of, renamed_guard
 
 #: A formula whose parts have no order.
-_Key = Guard | bool | tuple[str, frozenset["_Key"]]
+_Key = Halfspace | bool | tuple[str, frozenset["_Key"]]
 
 
 @dataclass(frozen=True, slots=True)

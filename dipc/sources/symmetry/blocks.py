@@ -28,10 +28,10 @@ from itertools import combinations_with_replacement
 from math import factorial, prod
 
 from dipc.chain.constraints import Constraint
+from dipc.linear.halfspace import Halfspace
 from dipc.sources.symmetry.apartness import Apartness
 from dipc.sources.symmetry.structure import (
     Ending,
-    Guard,
     InputForm,
     mentioned,
     renamed_guards,
@@ -73,8 +73,8 @@ class Orbit:
     """What decides which inputs of a region have the same obligation (see above): the region's guards, those of all
     regions of S (for each combination of the finite inputs in turn), the output forms, and the exits."""
 
-    guards: frozenset[Guard]
-    family: tuple[frozenset[frozenset[Guard]], ...]
+    guards: frozenset[Halfspace]
+    family: tuple[frozenset[frozenset[Halfspace]], ...]
     forms: frozenset[InputForm]
     endings: tuple[Ending, ...]
     apart: Apartness | None = None
@@ -82,7 +82,7 @@ class Orbit:
     def mentions(self) -> set[int]:
         """The input slots on which anything depends."""
         terms = [form[0] for form in self.forms]
-        terms += [guard[0] for regions in self.family for guards in regions for guard in guards]
+        terms += [guard.coefficients for regions in self.family for guards in regions for guard in guards]
         formula = set() if self.apart is None else self.apart.mentions()
         return mentioned(self.endings).union(formula, (slot for form in terms for slot, _ in form))
 

@@ -10,7 +10,8 @@ from dipc.chain.affine import Affine
 from dipc.chain.answers import finite_values, same_value
 from dipc.ideal.ideal import Answer, Ideal, Region
 from dipc.lang.core import Value
-from dipc.sources.symmetry.structure import Guard, guards_of
+from dipc.linear.halfspace import Halfspace
+from dipc.sources.symmetry.structure import guards_of
 
 #: More combinations of the finite inputs' domains than this are not gone through.
 _MOST_COMBINATIONS = 2_000
@@ -21,7 +22,7 @@ class Family:
     """All regions with the answer of one region. `guards` are theirs, for each combination of finite inputs in turn;
     `alone` says that there is one region only and no finite input, and that the answer is the same all over it."""
 
-    guards: tuple[frozenset[frozenset[Guard]], ...]
+    guards: tuple[frozenset[frozenset[Halfspace]], ...]
     alone: bool
 
 

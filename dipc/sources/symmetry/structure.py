@@ -17,6 +17,7 @@ from dipc.chain.affine import Affine, Terms
 from dipc.chain.component import ComponentTemplate
 from dipc.chain.constraints import Constraint
 from dipc.chain.event import EventTemplate
+from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Family
 
 _T = TypeVar("_T")
@@ -26,9 +27,6 @@ _ROUNDS = 3
 
 #: Σ coefficient · u[slot] + constant.
 InputForm = tuple[Terms, Fraction]
-
-#: A half-space of inputs: the form, scaled to coefficients of absolute sum 1, and whether it is open.
-Guard = tuple[Terms, Fraction, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +60,19 @@ class Ending:
     """An exit: where `guards` hold and `points` lie within gamma of 0, the product of the weight and all parts."""
 
     weight: Closed | None
-    guards: frozenset[Guard]
+    guards: frozenset[Halfspace]
     points: frozenset[InputForm]
     needs_radius: bool
     parts: tuple[Part, ...]
 
 
-def guard_of(item: Constraint) -> Guard:
-    """A constraint on inputs alone."""
+def guard_of(item: Constraint) -> Halfspace:
+    """A constraint on inputs alone, scaled to coefficients of absolute sum 1: equal sets are equal half-spaces."""
     terms, constant = _scaled(item.form.inputs, item.form.inputs, item.form.constant)
-    return terms, constant, item.strict
+    return Halfspace(terms, constant, item.strict)
 
 
-def guards_of(items: Iterable[Constraint]) -> frozenset[Guard]:
+def guards_of(items: Iterable[Constraint]) -> frozenset[Halfspace]:
     """A conjunction of constraints on inputs alone."""
     return frozenset(guard_of(item) for item in items)
 
@@ -94,7 +92,7 @@ def mentioned(endings: Iterable[Ending]) -> set[int]:
     """The input slots that the endings depend on."""
     found: set[int] = set()
     for ending in endings:
-        forms = [terms for terms, _, _ in ending.guards]
+        forms = [guard.coefficients for guard in ending.guards]
         forms += [terms for terms, _ in ending.points]
         for part in ending.parts:
             forms += [law.mean[0] for law in part.laws]
@@ -115,15 +113,14 @@ def renamed_terms(terms: Terms, names: Renaming) -> Terms:
     return tuple(sorted((names.get(slot, slot), coefficient) for slot, coefficient in terms))
 
 
-def renamed_guards(guards: frozenset[Guard], names: Renaming) -> frozenset[Guard]:
+def renamed_guards(guards: frozenset[Halfspace], names: Renaming) -> frozenset[Halfspace]:
     """The half-spaces with input slots renamed."""
     return frozenset(renamed_guard(guard, names) for guard in guards)
 
 
-def renamed_guard(guard: Guard, names: Renaming) -> Guard:
+def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
     """The half-space with input slots renamed."""
-    terms, constant, strict = guard
-    return renamed_terms(terms, names), constant, strict
+    return Halfspace(renamed_terms(guard.coefficients, names), guard.constant, guard.strict)
 
 
 def renamed_part(part: Part, names: Renaming) -> Part:
