@@ -15,7 +15,7 @@ from dipc.ideal.ideal import Ideal, Region
 from dipc.ideal.norm import Norm
 from dipc.sources.every_input.classes import classes
 from dipc.sources.every_input.convex_pieces import pieces
-from dipc.sources.every_input.corner import certified, corner, greatest_alpha, least
+from dipc.sources.every_input.corner import corner, greatest_alpha, least
 from dipc.sources.every_input.halfspaces import Moving, best_bound, bound_of, single_bound
 from dipc.sources.every_input.rivals import choices
 from dipc.sources.every_input.wall_metric import wall_metric
@@ -122,7 +122,6 @@ def test_the_greatest_alpha() -> None:
     assert greatest_alpha([Moving(form(0, x0=1), F(1))]) is None
     assert ceiling_of([Moving(form(0, x0=1), F(1)), Moving(form(0, x0=-1), F(1))]) == 0
     assert ceiling_of([Moving(form(0, x0=1), F(1)), Moving(form(-2, x0=-1), F(1))]) == -1
-    assert certified([Moving(form(0, x0=1), F(1))], [F(1)]) is None
 
 
 @pytest.mark.parametrize(("norm", "width", "direction"), [(Norm.LINF, 5, {0: 1, 1: -1}), (Norm.L1, 3, {1: -1})])

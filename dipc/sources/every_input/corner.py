@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.linear.halfspace import Halfspace, equation, sorted_terms
+from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, Unbounded, minimum, solution
-from dipc.sources.every_input.halfspaces import Moving
+from dipc.sources.every_input.halfspaces import ALPHA, Moving
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -122,8 +122,7 @@ def least(
 ) -> dict[int, Fraction] | None:
     """An input behind all walls at this alpha where `form` is least, or any if it falls without bound there; None
     where there is none."""
-    system = [Halfspace(wall.form.inputs, wall.form.constant - alpha * wall.step) for wall in form_walls]
-    match minimum(Halfspace(form.form.inputs, form.form.constant), system, slots):
+    match minimum(form.at(_ZERO), [wall.at(alpha) for wall in form_walls], slots):
         case Infeasible():
             return None
         case Least(_, point, _) | Unbounded(point, _):
@@ -143,31 +142,9 @@ def greatest_alpha(walls: Sequence[Moving]) -> Ceiling | None:
     """The greatest alpha at which some input is behind all walls; None where it grows without bound, or where no input
     is behind them at any alpha.
 
-    The number given is proved to be an upper bound: weights with Σ weight·form constant and Σ weight·step = 1 give
-    alpha <= Σ weight·form (Farkas). Below 0: no input is behind the walls at all.
+    The number is proved to be an upper bound, by weights on the walls. Below 0: no input is behind the walls at all.
     """
-    alpha = 1 + max((slot for wall in walls for slot, _ in wall.form.inputs), default=0)
-    system = [
-        Halfspace(sorted_terms({**dict(wall.form.inputs), alpha: -wall.step}), wall.form.constant) for wall in walls
-    ]
-    found = minimum(Halfspace(((alpha, -_ONE),), _ZERO), system)
+    found = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [wall.halfspace for wall in walls])
     if not isinstance(found, Least):
         return None
-    weights = [found.weights.get(k, _ZERO) for k in range(len(walls))]
-    greatest = certified(walls, weights)
-    used = tuple([(k, weight) for k, weight in enumerate(weights) if weight])
-    return None if greatest is None else Ceiling(greatest, used)
-
-
-def certified(walls: Sequence[Moving], weights: Sequence[Fraction]) -> Fraction | None:
-    """The upper bound on alpha that these weights prove, None where they prove none."""
-    if any(weight < 0 for weight in weights):
-        return None
-    total: dict[int, Fraction] = {}
-    step = constant = _ZERO
-    for weight, wall in zip(weights, walls, strict=True):
-        step += weight * wall.step
-        constant += weight * wall.form.constant
-        for slot, c in wall.form.inputs:
-            total[slot] = total.get(slot, _ZERO) + weight * c
-    return constant / step if step > 0 and not any(total.values()) else None
+    return Ceiling(-found.value, tuple(sorted((k, weight) for k, weight in found.weights.items() if weight)))

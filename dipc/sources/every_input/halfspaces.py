@@ -1,7 +1,7 @@
 """Half-spaces of inputs that move with a distance, and what they imply of linear forms.
 
 A `Moving` half-space is { u : form(u) >= alpha·step }: a wall of a class of inputs that retreats as the distance to
-disagreement alpha grows.
+disagreement alpha grows; a half-space over the inputs and alpha.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.chain.affine import Affine, combination
-from dipc.linear.halfspace import Halfspace, equation, sorted_terms
+from dipc.chain.affine import Affine
+from dipc.linear.halfspace import Halfspace, equation, sorted_terms, weighted_sum
 from dipc.linear.program import Infeasible, Least, Unbounded, minimum
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
+
+
+#: The key of alpha beside input slots.
+ALPHA = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,16 @@ class Moving:
 
     form: Affine
     step: Fraction
+
+    def at(self, alpha: Fraction) -> Halfspace:
+        """The half-space of inputs at one alpha."""
+        return Halfspace(self.form.inputs, self.form.constant - alpha * self.step)
+
+    @property
+    def halfspace(self) -> Halfspace:
+        """The half-space over the inputs, by slot, and ALPHA."""
+        moving = ((ALPHA, -self.step),) if self.step else ()
+        return Halfspace((*moving, *self.form.inputs), self.form.constant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +65,10 @@ def bound_of(form: Affine, walls: Sequence[Moving], weights: Sequence[tuple[int,
     used = [(k, weight) for k, weight in weights if weight]
     if any(weight < 0 for _, weight in used):
         return None
-    rest = combination([(_ONE, form), *((-weight, walls[k].form) for k, weight in used)], _ZERO)
-    if not rest.is_number:
+    total = weighted_sum([walls[k].halfspace for k, _ in used], dict(enumerate(weight for _, weight in used)))
+    if tuple([term for term in total.coefficients if term[0] != ALPHA]) != form.inputs:
         return None
-    slope = sum((weight * walls[k].step for k, weight in used), _ZERO)
-    return Bound(rest.constant, slope, tuple(used))
+    return Bound(form.constant - total.constant, -total.coefficient(ALPHA), tuple(used))
 
 
 def single_bound(form: Affine, walls: Sequence[Moving], alpha: Fraction | None) -> Bound | None:
