@@ -12,7 +12,6 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Quotient
 from dipc.measure.bound import Bound, Share
-from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Family, Noise
 from dipc.obligations.decision import Decision
 from dipc.obligations.encoding import (
