@@ -113,8 +113,15 @@ def test_no_corner_where_walls_meet_at_other_rates() -> None:
 def ceiling_of(some: list[Moving]) -> Fraction:
     found = greatest_alpha(some)
     assert found is not None
-    weights = dict(found.weights)
-    assert certified(some, [weights.get(k, F(0)) for k in range(len(some))]) == found.alpha
+    # Σ weight·(form - alpha·step) does not depend on the input, so that alpha·Σ weight·step is at most its constant.
+    total: dict[int, F] = {}
+    for k, weight in found.weights:
+        assert weight > 0
+        for slot, c in some[k].form.inputs:
+            total[slot] = total.get(slot, F(0)) + weight * c
+    assert not any(total.values())
+    steps = sum(weight * some[k].step for k, weight in found.weights)
+    assert sum(weight * some[k].form.constant for k, weight in found.weights) / steps == found.alpha
     return found.alpha
 
 
