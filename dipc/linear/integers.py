@@ -30,10 +30,10 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int]) -> Poin
 
     Raises LimitReached past MOST_BRANCHES, NotConfirmed.
     """
-    start = solution(system)
+    start = solution(system, whole)
     if isinstance(start, Infeasible):
         return None
-    if all(start[key].denominator == 1 for key in whole if key in start):
+    if all(start[key].denominator == 1 for key in whole):
         return start
     reduced = _without_equations(system, whole)
     if reduced is None:
@@ -41,16 +41,16 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int]) -> Poin
     rest, integers, replaced = reduced
     # The solutions nearest to 0 first: were they sought in any order, an endless branch could hide one.
     keys = {key for item in rest for key, _ in item.coefficients}
-    size = 1 + max(keys, default=0)
+    size = 1 + max({*keys, *integers, *start}, default=0)
     longest = Halfspace(((size, _ONE),), _ZERO)
     box = [Halfspace(((key, sign), (size, _ONE)), _ZERO) for key in keys & integers for sign in (_ONE, -_ONE)]
     found = _searched(longest, [*rest, longest, *box], integers)
     if found is None:
         return None
-    point = dict.fromkeys([*whole, *(key for item in system for key, _ in item.coefficients)], _ZERO)
-    point.update(found)
+    values = dict(found)
     for key, slopes, constant in reversed(replaced):
-        point[key] = constant + sum((slope * point.get(k, _ZERO) for k, slope in slopes.items()), _ZERO)
+        values[key] = constant + sum((slope * values.get(k, _ZERO) for k, slope in slopes.items()), _ZERO)
+    point = {key: values.get(key, _ZERO) for key in start}
     assert all(item.contains(point) for item in system)
     assert all(point[key].denominator == 1 for key in whole)
     return point

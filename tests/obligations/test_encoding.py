@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Quotient
+from dipc.linear.halfspace import Halfspace
 from dipc.measure.bound import Bound, Share
 from dipc.measure.event import Event, Family, Noise
 from dipc.obligations.decision import Decision
