@@ -17,7 +17,7 @@ from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, Point, Unbounded, implies, minimum, solution
 
 #: Branches that are looked at for one question.
-MOST_BRANCHES = 2_000
+MOST_BRANCHES = 500
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
