@@ -189,9 +189,7 @@ class Interiors:
     def _count(self) -> None:
         self.asked += 1
         if self.asked > self._limit:
-            raise LimitReached(
-                "cells", f"the constraints fall into more cells than {self._limit} questions tell apart"
-            )
+            raise LimitReached("cells", f"the constraints fall into more cells than {self._limit} questions tell apart")
 
 
 def _opened(item: Halfspace) -> Halfspace:

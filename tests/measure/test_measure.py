@@ -17,10 +17,10 @@ from scipy.stats import beta
 from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
+from dipc.linear.halfspace import Halfspace
 from dipc.measure import forest
 from dipc.measure.cycles import reduced
 from dipc.measure.difference import event_shape
-from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.linear_extensions import measure_by_linear_extensions
 from dipc.measure.measure import Measurer, measure
