@@ -65,7 +65,7 @@ def integer_minimum(
     and strict inequalities are about integers alone. Raises LimitReached past MOST_BRANCHES, NotConfirmed.
     """
     closed = [_tightened(item, whole) for item in system]
-    assert not any(item.strict for item in closed), "the least value need not be attained"
+    assert not any(item.strict and item.coefficients for item in closed), "the least value need not be attained"
     point = _searched(form, closed, whole)
     return None if point is None else (form.value(point), point)
 
@@ -86,9 +86,7 @@ def _searched(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int
                 pass
         count += 1
         if count > MOST_BRANCHES:
-            raise LimitReached(
-                "branches", f"integer inequalities fall into more than {MOST_BRANCHES} cases (limit `branches`)"
-            )
+            raise LimitReached(None, f"integer inequalities fall into more than {MOST_BRANCHES} cases")
 
     add(())
     while pending:

@@ -162,7 +162,7 @@ def _vertices(
         else:
             ends.append((-radius,) if True in signs else (radius,) if signs else (_ZERO,))
     if count > MOST_VERTICES:
-        raise LimitReached("vertices", f"a box has {count} vertices to look at (limit `vertices`: {MOST_VERTICES})")
+        raise LimitReached(None, f"a box has {count} vertices to look at, more than {MOST_VERTICES}")
     for choice in product(*ends):
         yield dict(zip(moved, choice, strict=True))
 
