@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -12,14 +11,13 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import product, total
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Closed, Quotient
+from dipc.certificate.header import expression_text, program_data
 from dipc.certificate.normal_event import NAMES
 from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData, ring_data
 from dipc.chain.affine import Affine
-from dipc.claim.expression import ClaimExpression
-from dipc.lang.printer import print_expression
 from dipc.measure.event import Event
 from dipc.obligations.decide import Decider
 from dipc.obligations.obligation import Bound, Obligation
@@ -31,7 +29,6 @@ from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.sources.every_number.comparison_terms import Term
 from dipc.sources.every_number.union_proof import UnionEvidence
-from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import RowResult
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim as ClaimReader
@@ -44,11 +41,9 @@ from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import ONE, read_ring
 
 
-def certify_cases(evidence: CaseEvidence, tool: str) -> str:
+def certify_inputs(question: AllInputs | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
     """The text of the certificate of a question about every real input."""
-    question = evidence.question
-    assert isinstance(question, AllInputs | AllNumbers), "every other question is about a table"
-    return sealed(_Writer(question).document(evidence.results, tool))
+    return sealed(_Writer(question).document(results, tool))
 
 
 class _Writer:
@@ -59,9 +54,9 @@ class _Writer:
         self._program = source.program
         claim = source.claim
         self._stated = {
-            "alpha": "dd" if claim.at_distance else _expression(claim.alpha),
-            "beta": _expression(claim.beta),
-            "gamma": "free" if claim.free_gamma else _expression(claim.gamma),
+            "alpha": "dd" if claim.at_distance else expression_text(claim.alpha),
+            "beta": expression_text(claim.beta),
+            "gamma": "free" if claim.free_gamma else expression_text(claim.gamma),
             "eps": [str(interval) for interval in claim.intervals],
         }
         self._functions = FunctionData()
@@ -73,7 +68,6 @@ class _Writer:
         self._probability_data: list[dict[str, Any]] = []
 
     def document(self, results: Sequence[RowResult], tool: str) -> dict[str, Any]:
-        core = self._program.core
         if isinstance(self._source, AllInputs):
             numbers = None
             classes = [row for row in results if isinstance(row, ClassResult)]
@@ -95,11 +89,7 @@ class _Writer:
         return {
             "schema": SCHEMA,
             "tool": tool,
-            "program": {
-                "name": core.name,
-                "sha256": hashlib.sha256(core.source.text.encode("utf-8", "surrogatepass")).hexdigest(),
-                "constants": {name: rational(value) for name, value in core.constants.items()},
-            },
+            "program": program_data(self._program),
             "claim": self._stated,
             "verdict": str(_worst(verdicts)),
             "numbers": numbers,
@@ -274,10 +264,6 @@ def _plain(obligation: Obligation) -> Read | None:
     if not isinstance(beta, ExpPoly):
         return None
     return (((read_ring(ring_data(beta), "beta"), ONE),),)
-
-
-def _expression(expression: ClaimExpression | None) -> str | None:
-    return None if expression is None else print_expression(expression.tree)
 
 
 def _halfspace(half: Moving) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import Closed, Quotient
@@ -22,6 +21,7 @@ from dipc.claim.intervals import intervals_text
 from dipc.diagnostics.files import read_source
 from dipc.exits.load import load_source
 from dipc.exits.program import Program
+from dipc.sources.free_gamma import FREE, FreeGamma
 from dipc.sources.question import prepared
 from dipc.tables.cells import Cell
 from dipc.tables.table import Row
@@ -37,11 +37,17 @@ def recomputed(accepted: Accepted, document: Document, program_path: Path, table
     Raises Rejected where a row, its claim or its probability is another than the program and the table give, and
     DiagnosticError for files that are none.
     """
+    if "rows" not in document.data:
+        raise Rejected("table", "the certificate is about every real input, not about the rows of a table")
     program = load_source(read_source(program_path), document.constants)
     table = prepared(program, str(table_path), None)
     stated = document.data["claim"]
-    options = {name: stated[name] for name in ("alpha", "beta", "gamma")}
-    claim = resolve_claim(program.core, table, **options, eps=", ".join(stated["eps"]))
+    claim: Claim | FreeGamma
+    options = {"alpha": stated["alpha"], "beta": stated["beta"], "eps": ", ".join(stated["eps"])}
+    if stated["gamma"] == FREE:
+        claim = FreeGamma(program, table, **options)
+    else:
+        claim = resolve_claim(program.core, table, **options, gamma=stated["gamma"])
     if intervals_text(claim.intervals) != ", ".join(stated["eps"]):
         raise Rejected("claim", "the intervals of eps are others than the claim gives")
     rows = document.data["rows"]
@@ -63,7 +69,7 @@ def recomputed(accepted: Accepted, document: Document, program_path: Path, table
 class _Comparison:
     """Compares row by row; equal rows are computed once."""
 
-    def __init__(self, data: Mapping[str, Any], program: Program, claim: Claim) -> None:
+    def __init__(self, data: Mapping[str, Any], program: Program, claim: Claim | FreeGamma) -> None:
         self._claim = claim
         self._second = Second(program)
         self._values = [_closed(entry["value"], f"probability {at}") for at, entry in enumerate(data["probabilities"])]
@@ -76,27 +82,40 @@ class _Comparison:
     def compare(self, row: Row, data: Mapping[str, Any]) -> None:
         """One row; raises Rejected where the certificate says something else."""
         step = f"row {row.number}"
-        terms = self._claim.terms(row)
-        stated = (
-            data["input"],
-            data["output"],
-            data["alpha"],
-            data["gamma"],
-            data.get("dd"),
-            data.get("vacuous", False),
+        inputs = [cell.text for cell in row.inputs]
+        outputs = [None if cell is None else cell.text for cell in row.outputs]
+        self._same_cells(
+            {"inputs": data["input"], "outputs": data["output"], "dd": data.get("dd")},
+            {"inputs": inputs, "outputs": outputs, "dd": None if row.dd is None else row.dd.text},
+            step,
         )
-        expected = (
-            [cell.text for cell in row.inputs],
-            [None if cell is None else cell.text for cell in row.outputs],
-            terms.alpha_text,
-            terms.gamma.text,
-            None if row.dd is None else row.dd.text,
-            terms.vacuous,
-        )
-        names = ("inputs", "outputs", "alpha", "gamma", "dd", "vacuity")
-        for name, left, right in zip(names, stated, expected, strict=True):
-            if left != right:
+        if isinstance(self._claim, Claim):
+            self._compare_claimed(row, self._claim.terms(row), data, data["gamma"], step)
+            return
+        try:
+            ranges = self._claim.ranges(row)
+        except Undecided as undecided:
+            self._left[undecided.reason] += 1
+            return
+        stated = data["ranges"] if row.gamma is None else [{**data, "gamma": [data["gamma"]]}]
+        if len(stated) != len(ranges):
+            raise Rejected(step, "by the table and the claim, it has other ranges of gamma")
+        for found, one in zip(ranges, stated, strict=True):
+            self._compare_claimed(row, found.terms, one, one["gamma"][0], step)
+
+    @staticmethod
+    def _same_cells(stated: Mapping[str, Any], expected: Mapping[str, Any], step: str) -> None:
+        for name, value in expected.items():
+            if stated[name] != value:
                 raise Rejected(step, f"by the table and the claim, it has other {name}")
+
+    def _compare_claimed(self, row: Row, terms: Terms, data: Mapping[str, Any], gamma: str, step: str) -> None:
+        """What is claimed for one gamma, or from there on."""
+        self._same_cells(
+            {"alpha": data["alpha"], "gamma": gamma, "vacuity": data.get("vacuous", False)},
+            {"alpha": terms.alpha_text, "gamma": terms.gamma.text, "vacuity": terms.vacuous},
+            step,
+        )
         self._compare_beta(terms, data["beta"], step)
         number = data["probability"]
         if number is None:
@@ -118,9 +137,10 @@ class _Comparison:
             self._agreed += 1
 
     def _compare_beta(self, terms: Terms, number: int, step: str) -> None:
-        if (terms, number) not in self._equal and isinstance(terms.beta, ClosedForm):
+        closed = terms.beta.closed
+        if (terms, number) not in self._equal and closed is not None:
             data = self._betas[number]
-            if data is not None and not _same(terms.beta.value, _closed(data, step)):
+            if data is not None and not _same(closed.value, _closed(data, step)):
                 raise Rejected(step, "its beta is not that of the claim")
             self._equal.add((terms, number))
 

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.certificate.derivation import Derivations
-from dipc.certificate.inputs import certify_cases
-from dipc.certificate.numbers import rational
+from dipc.certificate.header import expression_text, own_cells, program_data, table_data
+from dipc.certificate.inputs import certify_inputs
 from dipc.certificate.obligations import Beta, ObligationWriter, certified
+from dipc.certificate.ranges import certify_ranges
 from dipc.certificate.rows import HOLE, RowTexts
 from dipc.certificate.seal import encode, seal
 from dipc.claim.claim import Terms
-from dipc.claim.expression import ClaimExpression
-from dipc.lang.printer import print_expression
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.decided_rows import Outcome
+from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_number.all_numbers import AllNumbers
 from dipc.sources.evidence import CaseEvidence, Evidence
+from dipc.sources.free_gamma import FreeGamma
 from dipc.sources.report import Report
 from dipc.tables.packed import packed
 from dipc.tables.table import Row
 from dipc.verifier.budget import Budget
+from dipc.verifier.check import SCHEMA
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.expression import mentions
-
-SCHEMA = "dipc.certificate/1"
 
 
 def certify(report: Report, tool: str = "dipc") -> str:
@@ -40,7 +39,11 @@ def certify(report: Report, tool: str = "dipc") -> str:
     if report.interrupted:
         raise ValueError("the check was interrupted: there is no certificate of a part of a table")
     if isinstance(report.evidence, CaseEvidence):
-        return certify_cases(report.evidence, tool)
+        question = report.evidence.question
+        if isinstance(question, FreeGamma):
+            return certify_ranges(question, report.evidence.results, report.verdict, tool)
+        assert isinstance(question, AllInputs | AllNumbers)
+        return certify_inputs(question, report.evidence.results, tool)
     return seal(_Writer(report, report.evidence).parts(tool))
 
 
@@ -67,34 +70,23 @@ class _Writer:
         )
         claim = self.evidence.claim
         self.stated = {
-            "alpha": _expression(claim.alpha),
-            "beta": _expression(claim.beta),
-            "gamma": _expression(claim.gamma),
+            "alpha": expression_text(claim.alpha),
+            "beta": expression_text(claim.beta),
+            "gamma": expression_text(claim.gamma),
             "eps": [str(interval) for interval in claim.intervals],
         }
         self.reader = ClaimReader.read(self.stated, dict(self.evidence.program.core.constants))
 
     def parts(self, tool: str) -> dict[str, str | list[str]]:
         """The certificate without its digest, encoded."""
-        program, table = self.evidence.program.core, self.evidence.table
-        named = self.evidence.program
+        named, table = self.evidence.program, self.evidence.table
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
         rows = list(RowTexts(columns, self.evidence.rows, self.derivations).texts(self._shared))
         document = {
             "schema": SCHEMA,
             "tool": tool,
-            "program": {
-                "name": program.name,
-                "sha256": hashlib.sha256(program.source.text.encode("utf-8", "surrogatepass")).hexdigest(),
-                "constants": {name: rational(value) for name, value in program.constants.items()},
-            },
-            "table": {
-                "name": table.name,
-                "sha256": _file_hash(table.name),
-                "rows": len(rows),
-                "inputs": list(self.evidence.program.inputs),
-                "outputs": list(self.evidence.program.outputs),
-            },
+            "program": program_data(named),
+            "table": table_data(named, table),
             "claim": self.stated,
             "verdict": str(self.report.verdict),
             "rows": [],
@@ -123,7 +115,7 @@ class _Writer:
         }
         if row.dd is not None:
             data["dd"] = row.dd.text
-        own = _own(row)
+        own = own_cells(row)
         if own:
             data["own"] = own
         data |= {"input": HOLE, "output": HOLE, "row": HOLE}
@@ -151,26 +143,8 @@ class _Writer:
 
     def _certified(self, row: Row, terms: Terms) -> Beta:
         """The beta of a row in the form in which the checker will find it in the claim."""
-        beta, own = terms.beta, _own(row)
+        beta, own = terms.beta, own_cells(row)
         expression = own.get("beta", self.stated["beta"])
         if any(name in expression and mentions(expression, name) for name in ("min", "max", "abs")):
             return certified(beta, self.reader.terms(own, None if row.dd is None else row.dd.text, Budget(), "beta")[2])
         return beta.closed or str(beta)
-
-
-def _own(row: Row) -> dict[str, str]:
-    cells = (("alpha", row.alpha), ("beta", row.beta), ("gamma", row.gamma))
-    return {name: cell.text for name, cell in cells if cell is not None}
-
-
-def _expression(expression: ClaimExpression | None) -> str | None:
-    return None if expression is None else print_expression(expression.tree)
-
-
-def _file_hash(name: str) -> str | None:
-    """Of the bytes of a file; None where the table is not one."""
-    try:
-        with Path(name).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, ValueError):
-        return None

@@ -9,7 +9,7 @@ alpha a and the greatest gamma c of the range (the proof in Appendix G). The las
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -31,6 +31,7 @@ from dipc.obligations.obligation import Obligation
 from dipc.obligations.verdict import Verdict
 from dipc.sign.interval import Interval
 from dipc.sources.decided_rows import Outcome, RowNames
+from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
 from dipc.sources.source import Posed, Settling, Source, TheProbability, Variable
@@ -97,13 +98,9 @@ class FreeGamma(Source):
     def cases(self) -> Iterable[FreeRow]:
         return (FreeRow(self, row) for row in self.table.rows)
 
-    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        if engine.keep_proofs:
-            raise DiagnosticError(_no_certificate())
-        return super().begin(engine)
-
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        return replace(super().report(rows, engine, interrupted=interrupted), theorem=self.theorem)
+        report = replace(super().report(rows, engine, interrupted=interrupted), theorem=self.theorem)
+        return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
     def ranges(self, row: Row) -> list[Range]:
         """The ranges of gamma with what is claimed there, increasing. Raises Undecided."""
@@ -292,8 +289,3 @@ def _outside(claim: Claim, failed: Condition) -> Diagnostic:
     place = None if beta is None else beta.source.excerpt(beta.tree.span)
     notes = ("with gamma free, one obligation stands for a range of gamma only on that condition: give gamma a number",)
     return Diagnostic("E1253", f"gamma is free, but the claim is not {failed.name}: {failed.why}", place, notes=notes)
-
-
-def _no_certificate() -> Diagnostic:
-    notes = ("give gamma a number: a certificate is about the single obligation of each row",)
-    return Diagnostic("E1254", "there are no certificates for claims with gamma free", notes=notes)

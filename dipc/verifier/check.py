@@ -56,6 +56,9 @@ _NO_TABLE: Mapping[str, Any] = {"name": "", "sha256": None, "rows": 0, "inputs":
 #: What no certificate alone can show.
 LINK = "that the probabilities are those of the program at the inputs of the rows (`dipc verify --recompute` does)"
 
+#: What ranges of gamma rest on.
+RANGES = "that beta never grows with gamma or alpha, and that within a range the answers within gamma are the same"
+
 #: What is only said until it is compared with the files.
 WORDS = {
     "program": "that it is about your program (`--program` does)",
@@ -167,6 +170,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
             *(words for name, words in WORDS.items() if name not in facts),
             *((DISTANCE,) if found.distances and "rows" in facts and "dd" not in facts else ()),
             LINK,
+            *((RANGES,) if claim.gamma == "free" else ()),
             *_not_replayed(derivation),
         ),
         facts=tuple(dict.fromkeys(facts.values())),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from dipc.verifier.budget import Budget
 from dipc.verifier.expression import Form, NotOneForm, evaluate, evaluate_least, mentions
 from dipc.verifier.reading import items, optional_text, rational, record, text
 from dipc.verifier.rejection import Rejected
-from dipc.verifier.ring import Closed
+from dipc.verifier.ring import ONE, Closed
 
 _INTERVAL = re.compile(r"([\[(])([0-9/]+), (inf|[0-9/]+)([\])])", re.ASCII)
 
@@ -91,6 +91,40 @@ class Claim:
             found = self.known[key] = self._terms(own, dd, budget, step)
         return found
 
+    def range(
+        self, own: Mapping[str, str], dd: str | None, ends: Sequence[str], budget: Budget, step: str
+    ) -> tuple[Fraction | None, Least | None, bool]:
+        """What is claimed for every gamma from the first of the ends up to the second, `inf` or not included: the
+        greatest alpha that goes with one (None: infinity), the limit of beta as both grow, and whether nothing is."""
+        low, high = _distance(ends[0], step), None if ends[1] == "inf" else _distance(ends[1], step)
+        names = {name: Form.number(value) for name, value in self.constants.items()}
+        limit: Fraction | None = None
+        if dd is not None:
+            names["dd"] = Form.infinite() if dd == "inf" else Form.number(_distance(dd, step))
+            limit = None if dd == "inf" else _distance(dd, step)
+        if "alpha" not in own and self.alpha is not None and mentions(self.alpha, "gamma"):
+            base, rate = linear(self.alpha, {**names, "gamma": Form.infinite()}, budget, f"{step}, alpha")
+            if rate < 0:
+                raise Rejected(step, "alpha falls as gamma grows")
+            least = max(Fraction(0), base + rate * low)
+            alpha: Fraction | None
+            if rate:
+                top = high
+                if limit is not None:
+                    top = (limit - base) / rate if high is None else min(high, (limit - base) / rate)
+                vacuous = top is not None and top <= max(low, -base / rate)
+                alpha = None if top is None else base + rate * top
+            else:
+                top, alpha, vacuous = high, base, limit is not None and limit < base
+        else:
+            alpha, top, least = self._alpha(own.get("alpha"), dd, names, budget, step), high, Fraction(0)
+            vacuous = limit is not None and alpha is not None and limit < alpha
+        if vacuous:
+            alpha, top = least, low
+        names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
+        names["gamma"] = Form.infinite() if top is None else Form.number(top)
+        return alpha, self._beta(own, names, budget, step), vacuous
+
     def _terms(self, own: Mapping[str, str], dd: str | None, budget: Budget, step: str) -> Terms:
         names = {name: Form.number(value) for name, value in self.constants.items()}
         if dd is not None:
@@ -101,16 +135,19 @@ class Claim:
         names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
         gamma = self._gamma(own.get("gamma"), names, budget, step)
         names["gamma"] = Form.number(gamma)
+        return alpha, gamma, self._beta(own, names, budget, step)
+
+    def _beta(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget, step: str) -> Least | None:
         beta = own.get("beta", self.beta)
         if beta is None:
             raise Rejected(step, "there is no beta")
         try:
             parts = evaluate_least(beta, names, budget, f"{step}, beta")
         except NotOneForm:
-            return alpha, gamma, None
+            return None
         limits = tuple(tuple(limit for arm in part if (limit := arm.limit()) is not None) for part in parts)
         whole = all(len(known) == len(part) for known, part in zip(limits, parts, strict=True))
-        return alpha, gamma, limits if whole else None
+        return limits if whole else None
 
     def _gamma(self, own: str | None, names: Mapping[str, Form], budget: Budget, step: str) -> Fraction:
         if own is not None:
@@ -128,6 +165,24 @@ class Claim:
         if own is not None:
             return _distance(own, step)
         return Fraction(0) if stated is None else _number(stated, names, budget, f"{step}, alpha")
+
+
+#: The powers of a distance in base + rate·distance.
+_LINEAR = ((0, Fraction(0)), (1, Fraction(0)))
+
+
+def linear(expression: str, names: Mapping[str, Form], budget: Budget, step: str) -> tuple[Fraction, Fraction]:
+    """base and rate of an expression that is base + rate·distance, for the distance in the names that is infinite."""
+    try:
+        form = evaluate(expression, names, budget, step)
+    except NotOneForm:
+        raise Rejected(step, "it is no multiple of the distance left open and a number") from None
+    parts = [form.numerator.get(key, {}) for key in _LINEAR]
+    plain = form.denominator == ONE and not form.numerator.keys() - set(_LINEAR)
+    if not plain or any(part.keys() - {(0, Fraction(0))} for part in parts):
+        raise Rejected(step, "it is no multiple of the distance left open and a number")
+    base, rate = (part.get((0, Fraction(0)), Fraction(0)) for part in parts)
+    return base, rate
 
 
 def _distance(value: str, step: str) -> Fraction:

@@ -21,10 +21,10 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.budget import Budget
-from dipc.verifier.claims import Claim, Interval, Least
+from dipc.verifier.claims import Claim, Interval, Least, linear
 from dipc.verifier.decided import Decided
 from dipc.verifier.events import Event, Family
-from dipc.verifier.expression import Form, NotOneForm, evaluate, evaluate_least, mentions
+from dipc.verifier.expression import Form, NotOneForm, evaluate_least, mentions
 from dipc.verifier.reading import items, natural, rational, record, text
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import ONE, Closed, Ring, equal_closed
@@ -83,13 +83,12 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget, step: 
     if claim.alpha != "dd" or claim.gamma == "free":
         raise Rejected(step, "alpha is not what is left open")
     names |= {"alpha": far, "dd": far}
-    gamma = (ZERO, ZERO) if claim.gamma is None else _linear(claim.gamma, names, budget, step)
-    names["gamma"] = Form({key: {(0, ZERO): c} for key, c in zip(_LINEAR, gamma, strict=True) if c}, ONE)
-    return Required((ZERO, Fraction(1)), gamma, _in_product(claim, names, budget, step))
-
-
-#: The powers of a distance in base + rate·distance.
-_LINEAR = ((0, ZERO), (1, ZERO))
+    base, rate = (ZERO, ZERO) if claim.gamma is None else linear(claim.gamma, names, budget, f"{step}, gamma")
+    if base < 0 or rate < 0:
+        raise Rejected(step, "gamma is negative")
+    powers = {(0, ZERO): base, (1, ZERO): rate}
+    names["gamma"] = Form({power: {(0, ZERO): c} for power, c in powers.items() if c}, ONE)
+    return Required((ZERO, Fraction(1)), (base, rate), _in_product(claim, names, budget, step))
 
 
 def least_alpha(claim: Claim, budget: Budget, step: str) -> Fraction:
@@ -100,22 +99,6 @@ def least_alpha(claim: Claim, budget: Budget, step: str) -> Fraction:
     if alpha is None:
         raise Rejected(step, "alpha is no number")
     return alpha
-
-
-def _linear(expression: str, names: Mapping[str, Form], budget: Budget, step: str) -> tuple[Fraction, Fraction]:
-    """base and rate of an expression that is base + rate·distance, both at least 0."""
-    try:
-        form = evaluate(expression, names, budget, f"{step}, gamma")
-    except NotOneForm:
-        raise Rejected(step, "gamma is no multiple of the distance left open") from None
-    parts = [form.numerator.get(key, {}) for key in _LINEAR]
-    plain = form.denominator == ONE and not form.numerator.keys() - set(_LINEAR)
-    if not plain or any(part.keys() - {(0, ZERO)} for part in parts):
-        raise Rejected(step, "gamma is no multiple of the distance left open")
-    base, rate = (part.get((0, ZERO), ZERO) for part in parts)
-    if base < 0 or rate < 0:
-        raise Rejected(step, "gamma is negative")
-    return base, rate
 
 
 def _in_product(claim: Claim, names: Mapping[str, Form], budget: Budget, step: str) -> Least | None:

@@ -8,13 +8,15 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.budget import Budget
-from dipc.verifier.claims import Claim, Terms
+from dipc.verifier.claims import Claim, Least, Terms
 from dipc.verifier.decided import VERDICTS, Context, Decided, index
 from dipc.verifier.reading import items, optional_text, rational, record, text
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import equal_closed
 
 _REQUIRED = ("row", "input", "output", "alpha", "gamma", "probability", "beta", "obligation", "verdict")
+_RANGED = ("row", "input", "output", "ranges", "verdict")
+_RANGE = ("gamma", "alpha", "probability", "beta", "obligation", "verdict")
 _OPTIONAL = ("dd", "own", "vacuous", "reason", "derivation")
 
 
@@ -53,10 +55,11 @@ class Rows:
         for number, item in enumerate(items(value, "rows"), start=1):
             step = f"row {number}"
             budget.spend(20, step)
-            row = record(item, step, _REQUIRED, _OPTIONAL)
+            ranged = isinstance(item, dict) and "ranges" in item
+            row = record(item, step, _RANGED if ranged else _REQUIRED, ("dd", "own", "reason") if ranged else _OPTIONAL)
             if type(row["row"]) is not int or row["row"] != number:
                 raise Rejected(step, "the rows are not numbered one after the other from 1")
-            verdict, vacuous, missing = self._row(row, budget, step)
+            verdict, vacuous, missing = (self._ranges if ranged else self._row)(row, budget, step)
             for name in row.get("own", {}):
                 own[name] += 1
             distances += row.get("dd") is not None
@@ -74,15 +77,56 @@ class Rows:
 
     def _row(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:
         """The verdict, whether it is vacuous, and why it is not certified."""
-        self._cells(row, step)
-        own = record(row.get("own", {}), f"{step}, own", (), ("alpha", "beta", "gamma"))
-        own = {name: text(value, step) for name, value in own.items()}
-        dd = optional_text(row.get("dd"), step)
+        own, dd = self._cells(row, step)
         terms = self.claim.terms(own, dd, budget, step)
         alpha = self._stated(row, terms, step)
         beta = index(row["beta"], self.context.betas, step)
         self._check_beta(terms, beta, budget, step)
         vacuous = dd is not None and dd != "inf" and alpha is not None and rational(dd, step) < alpha
+        return self._found(row, beta, vacuous, budget, step)
+
+    def _ranges(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:
+        """The same for a row with gamma left open: together the ranges are all gamma, and each has its obligation."""
+        own, dd = self._cells(row, step)
+        if self.claim.gamma != "free" or "gamma" in own:
+            raise Rejected(step, "it has ranges of gamma, and gamma is not left open")
+        ranges = items(row["ranges"], step)
+        reason = optional_text(row.get("reason"), step)
+        if (reason is not None) is bool(ranges) or (not ranges and row["verdict"] != "undecided"):
+            raise Rejected(step, "it has no ranges of gamma")
+        verdicts: list[str] = []
+        missing: str | None = None
+        vacuous = bool(ranges)
+        position = "0"
+        for number, item in enumerate(ranges):
+            here = f"{step}, range {number}"
+            entry = record(item, here, _RANGE, ("vacuous", "reason", "derivation"))
+            ends = [text(end, here) for end in items(entry["gamma"], here, 2)]
+            if len(ends) != 2 or ends[0] != position:
+                raise Rejected(here, "it does not begin where the one before ends")
+            position = ends[1]
+            if position != "inf" and rational(position, here) <= rational(ends[0], here):
+                raise Rejected(here, "it ends before it begins")
+            alpha, least, nothing = self.claim.range(own, dd, ends, budget, here)
+            if text(entry["alpha"], here) != ("inf" if alpha is None else str(alpha)):
+                raise Rejected(here, "alpha is not what is claimed")
+            beta = index(entry["beta"], self.context.betas, here)
+            self._require_same(least, beta, budget, here)
+            verdict, _, why = self._found(entry, beta, nothing, budget, here)
+            verdicts.append(verdict)
+            missing = missing or (why if verdict != "undecided" else None)
+            vacuous = vacuous and nothing
+        if ranges and position != "inf":
+            raise Rejected(step, "its ranges are not all gamma")
+        worst = next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
+        if row["verdict"] != (worst if ranges else "undecided"):
+            raise Rejected(step, f"its ranges give {worst}")
+        return row["verdict"], vacuous, missing
+
+    def _found(
+        self, row: Mapping[str, Any], beta: int, vacuous: bool, budget: Budget, step: str
+    ) -> tuple[str, bool, str | None]:
+        """What was found where this is claimed."""
         if row.get("vacuous", False) is not vacuous:
             raise Rejected(
                 step, f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise"
@@ -113,7 +157,8 @@ class Rows:
             raise Rejected(step, f"its obligation is {decided.verdict}, not {verdict}")
         return verdict, False, decided.open
 
-    def _cells(self, row: Mapping[str, Any], step: str) -> None:
+    def _cells(self, row: Mapping[str, Any], step: str) -> tuple[dict[str, str], str | None]:
+        """The row's own alpha, beta and gamma, and its dd."""
         inputs = items(row["input"], step)
         outputs = items(row["output"], step)
         if (len(inputs), len(outputs)) != (self.inputs, self.outputs):
@@ -122,6 +167,8 @@ class Rows:
             text(cell, step)
         for cell in outputs:
             optional_text(cell, step)
+        own = record(row.get("own", {}), f"{step}, own", (), ("alpha", "beta", "gamma"))
+        return {name: text(value, step) for name, value in own.items()}, optional_text(row.get("dd"), step)
 
     def _stated(self, row: Mapping[str, Any], terms: Terms, step: str) -> Fraction | None:
         """alpha, None for infinity; it and gamma are as claimed."""
@@ -148,8 +195,12 @@ class Rows:
         key = (id(terms), beta)
         if key in self._equal:
             return
+        self._require_same(terms[2], beta, budget, step)
+        self._equal.add(key)
+
+    def _require_same(self, claimed: Least | None, beta: int, budget: Budget, step: str) -> None:
+        """That a stated beta is the one that is claimed."""
         stated = self.context.betas[beta]
-        claimed = terms[2]
         # Without a stated beta nothing is certified, so there is nothing to compare.
         if stated is not None and not (
             claimed is not None
@@ -161,4 +212,3 @@ class Rows:
             )
         ):
             raise Rejected(step, "its beta is not what is claimed")
-        self._equal.add(key)

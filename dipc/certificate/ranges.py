@@ -1,0 +1,129 @@
+"""From a table with gamma left open to a certificate: each row has ranges of gamma, each with an obligation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
+from dipc.certificate.derivation import Derivations
+from dipc.certificate.header import expression_text, own_cells, program_data, table_data
+from dipc.certificate.obligations import ObligationWriter, certified
+from dipc.certificate.seal import sealed
+from dipc.claim.claim import Terms
+from dipc.obligations.decision import Decision
+from dipc.obligations.verdict import Verdict
+from dipc.sources.free_gamma import FREE, FreeGamma
+from dipc.sources.outcome import RowResult
+from dipc.tables.table import Row
+from dipc.verifier.budget import Budget
+from dipc.verifier.check import SCHEMA
+from dipc.verifier.claims import Claim as ClaimReader
+from dipc.verifier.claims import Least
+from dipc.verifier.rejection import Rejected
+
+
+def certify_ranges(question: FreeGamma, results: Sequence[RowResult], verdict: Verdict, tool: str) -> str:
+    """The text of the certificate of a table for every gamma."""
+    return sealed(_Writer(question).document(results, verdict, tool))
+
+
+class _Writer:
+    def __init__(self, question: FreeGamma) -> None:
+        self._question = question
+        claim = question.claim
+        self._stated = {
+            "alpha": expression_text(claim.alpha),
+            "beta": expression_text(claim.beta),
+            "gamma": FREE,
+            "eps": [str(interval) for interval in claim.intervals],
+        }
+        self._reader = ClaimReader.read(self._stated, dict(question.program.core.constants))
+        self._derivations = Derivations(question.probabilities)
+        self._obligations = ObligationWriter(self._derivations.functions, question.program.limits.sign)
+        self._probabilities: dict[ClosedForm, int] = {}
+        self._probability_data: list[dict[str, Any]] = []
+
+    def document(self, results: Sequence[RowResult], verdict: Verdict, tool: str) -> dict[str, Any]:
+        question = self._question
+        rows = [self._row(row, result) for row, result in zip(question.table.rows, results, strict=True)]
+        return {
+            "schema": SCHEMA,
+            "tool": tool,
+            "program": program_data(question.program),
+            "table": table_data(question.program, question.table),
+            "claim": self._stated,
+            "verdict": str(verdict),
+            "rows": rows,
+            "obligations": self._obligations.obligation_data,
+            "betas": self._obligations.beta_data,
+            "probabilities": self._probability_data,
+            "positive": self._obligations.positive_data,
+            "derivation": self._derivations.data(),
+        }
+
+    def _row(self, row: Row, result: RowResult) -> dict[str, Any]:
+        data: dict[str, Any] = {
+            "row": row.number,
+            "input": [cell.text for cell in row.inputs],
+            "output": [None if cell is None else cell.text for cell in row.outputs],
+        }
+        if row.dd is not None:
+            data["dd"] = row.dd.text
+        own = own_cells(row)
+        if own:
+            data["own"] = own
+        try:
+            ranges = self._question.ranges(row)
+        except Undecided as undecided:
+            return data | {"ranges": [], "verdict": str(result.verdict), "reason": undecided.reason}
+        if row.gamma is not None:
+            (found,) = ranges
+            read = self._read(lambda: self._reader.terms(own, data.get("dd"), Budget(), "row")[2])
+            return data | {"gamma": found.terms.gamma.text} | self._claimed(row, found.terms, result, read)
+        highs = [*[after.terms.gamma.text for after in ranges[1:]], "inf"]
+        data["ranges"] = []
+        for found, one, high in zip(ranges, result.obligations, highs, strict=True):
+            ends = [found.terms.gamma.text, high]
+            read = self._read(lambda ends=ends: self._reader.range(own, data.get("dd"), ends, Budget(), "row")[1])  # type: ignore[misc]
+            data["ranges"].append({"gamma": ends} | self._claimed(row, found.terms, one, read))
+        return data | {"verdict": str(result.verdict)}
+
+    def _read(self, read: Any) -> Least | None:
+        """A beta as the checker reads it, None where it does not."""
+        try:
+            found: Least | None = read()
+        except Rejected:
+            return None
+        return found
+
+    def _claimed(self, row: Row, terms: Terms, result: RowResult, read: Least | None) -> dict[str, Any]:
+        """What is claimed for one gamma, or the gammas of one range, and what was found."""
+        beta = certified(terms.beta, read)
+        form = result.closed_form
+        data: dict[str, Any] = {
+            "alpha": terms.alpha_text,
+            "beta": self._obligations.beta(beta),
+            "probability": None if form is None else self._probability(form),
+            "obligation": None,
+            "verdict": str(result.verdict),
+        }
+        if form is not None:
+            data["derivation"] = self._derivations.add(row.inputs, row.outputs, terms.gamma)
+        if terms.vacuous:
+            data["vacuous"] = True
+        elif form is not None:
+            intervals = self._question.intervals
+            found = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
+            data["obligation"] = self._obligations.obligation((data["probability"], form), beta, intervals, found)
+        if result.reason is not None:
+            data["reason"] = result.reason
+        return data
+
+    def _probability(self, form: ClosedForm) -> int:
+        known = self._probabilities.get(form)
+        if known is None:
+            known = self._probabilities[form] = len(self._probability_data)
+            self._probability_data.append({"value": self._obligations.closed(form.value)})
+        return known
