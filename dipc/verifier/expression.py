@@ -32,7 +32,7 @@ _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "ε": "eps"}
 
 
 class NotOneForm(Exception):
-    """The expression is not one quotient of exponential polynomials for every eps, such as min(1, eps)."""
+    """The expression is not one quotient of exponential polynomials for every eps, such as min(1, eps) or 1/(1 + A)."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ class _Parser:
         if not right.numerator:
             raise self._wrong("an expression divides by 0")
         if right.numerator.keys() != {FLAT}:
-            raise self._wrong("an expression divides by a distance that is infinite")
+            raise NotOneForm  # it divides by something that depends on the distance A
         divisor = right.numerator[FLAT]
         above = self._products(left.numerator, {FLAT: right.denominator})
         if len(divisor) == 1:

@@ -1,0 +1,235 @@
+"""Certificates about every real input, every number of queries and every gamma: accepted, and no part can be changed."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import pytest
+
+import dipc
+from dipc.certificate.seal import sealed
+from dipc.verifier.check import check_text
+from dipc.verifier.rejection import Rejected, Unreadable
+from tests.sources.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
+from tests.verifier.mutations import Path, at, mutated, places
+
+#: Finite outputs that are numbers, at a distance from each other.
+EXPONENTIAL = """
+program p;
+input x : {0..2}; output y : {0..2};
+metric { output: abs(y - y'); }
+ideal { y <- x }
+claim { alpha: 0; gamma: free; beta: exp(-gamma*eps/2); }
+y <- Exp(eps, v in {0..2} : -abs(v - x));
+"""
+
+_SHARP = "2*m*c*exp(-alpha*eps/(8*c))"
+
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "sparse": (SPARSE, {"inputs": "all", "beta": f"{_SHARP}/6"}),
+    "sparse refuted": (SPARSE, {"inputs": "all", "beta": f"{_SHARP}/7"}),
+    "the least of some": (SPARSE, {"inputs": "all", "beta": f"min(1, {_SHARP})"}),
+    "numeric sparse": (NUMERIC_SPARSE, {"inputs": "all"}),
+    "at one alpha": (NUMERIC_SPARSE, {"inputs": "all", "alpha": 1, "gamma": 1}),
+    "every gamma": (LAPLACE, {"inputs": "all", "gamma": "free"}),
+    "every gamma refuted": (LAPLACE, {"inputs": "all", "gamma": "free", "beta": "m*exp(-gamma*eps/delta)*9/10"}),
+    "the complement": (ADVERSARIAL["a corner of two walls that is not needed"], {"inputs": "all"}),
+    "a bounded class": (ADVERSARIAL["between two thresholds"], {"inputs": "all", "eps": "(0, 3]"}),
+    "an empty class": (ADVERSARIAL["alpha farther than any input"], {"inputs": "all"}),
+    "the discrete metric": (ADVERSARIAL["the discrete metric"], {"inputs": "all"}),
+    "one answer": (ADVERSARIAL["one answer"], {"inputs": "all"}),
+    "a coin": (ADVERSARIAL["a fair coin"], {"inputs": "all"}),
+    "every m": (SPARSE, {"inputs": "all", "for_all": "m >= 3", "beta": f"{_SHARP}/6"}),
+    "every m, trivial near 0": (NOISY_MAX, {"inputs": "all", "for_all": "m", "beta": "m*exp(-alpha*eps/2)/2"}),
+    "every m refuted": (SPARSE, {"inputs": "all", "for_all": "m", "beta": f"{_SHARP}/7"}),
+    "ranges of gamma": (EXPONENTIAL, {}),
+    "ranges of gamma refuted": (EXPONENTIAL, {"beta": "exp(-gamma*eps)*9/10"}),
+    "ranges of gamma on a curve": (EXPONENTIAL, {"alpha": "gamma"}),
+}
+
+
+@cache
+def certificate(name: str) -> str:
+    source, options = QUESTIONS[name]
+    return dipc.certify(dipc.check(dipc.load(source), keep_proofs=True, **options))
+
+
+def document(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(certificate(name))
+    return data
+
+
+def resealed(data: dict[str, Any]) -> str:
+    return sealed({name: value for name, value in data.items() if name != "digest"})
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_was_decided_is_certified(name: str) -> None:
+    source, options = QUESTIONS[name]
+    accepted = check_text(certificate(name))
+    assert accepted.complete
+    assert accepted.verdict == str(dipc.check(dipc.load(source), **options).verdict)
+    assert accepted.derived_obligations == accepted.obligations
+    assert accepted.trusted
+
+
+def test_a_beta_that_is_no_function_the_checker_reads_is_said_to_be_uncertified() -> None:
+    report = dipc.check(dipc.load(SPARSE), inputs="all", beta="2*m/(1 + alpha*eps/100)", keep_proofs=True)
+    assert report.verdict is dipc.Verdict.ACCURATE
+    accepted = check_text(dipc.certify(report))
+    assert not accepted.complete
+    assert len(accepted.open_rows) == len(report.rows)
+
+
+def test_undecided_classes_are_certified_as_such() -> None:
+    report = dipc.check(dipc.load(ADVERSARIAL["a wedge"]), inputs="all", keep_proofs=True)
+    accepted = check_text(dipc.certify(report))
+    assert accepted.verdict == "undecided"
+    assert accepted.counts["undecided"] >= 1
+
+
+# --- changes of single parts ------------------------------------------------------------------------------
+
+
+def ends_in(*names: str) -> Callable[[Path], bool]:
+    """Paths to a value with this name, or to what is in a list with this name."""
+    return lambda path: any(part in names for part in [p for p in path if isinstance(p, str)][-1:])
+
+
+#: Parts of a certificate that are numbers which everything else hangs on.
+PARTS: list[tuple[str, Callable[[Path], bool]]] = [
+    ("sparse", ends_in("weights")),
+    ("sparse", ends_in("base", "slope")),
+    ("sparse", lambda path: "shares" in path and path[-1] == "constant"),
+    ("sparse", lambda path: path[0] == "measures" and "constraints" in path),
+    ("sparse", lambda path: path[0] == "measures" and "noises" in path),
+    ("sparse", ends_in("intervals")),
+    ("sparse", ends_in("variable")),
+    ("the complement", ends_in("weights", "base", "slope", "subtracted")),
+    ("a bounded class", ends_in("greatest")),
+    ("a bounded class", ends_in("intervals")),
+    ("an empty class", ends_in("empty")),
+    ("at one alpha", ends_in("base", "radius")),
+    ("every m", ends_in("fixed", "repeated", "once", "inequalities", "start", "least")),
+    ("every m, trivial near 0", ends_in("trivial", "above_one")),
+    ("every m", lambda path: path[0] == "cases" and path[-1] == "m"),
+    ("sparse refuted", lambda path: "witness" in path and path[-1] in ("obligation", "dd")),
+    ("every gamma refuted", lambda path: "witness" in path and path[-1] == "gamma"),
+    ("ranges of gamma", ends_in("gamma")),
+    ("ranges of gamma", lambda path: "ranges" in path and path[-1] in ("alpha", "obligation", "beta", "probability")),
+]
+
+
+def bumped(old: Any) -> list[Any]:
+    """Values that are near to the old one, and not equal."""
+    if isinstance(old, bool):
+        return [not old]
+    if isinstance(old, int):
+        return [old + 1, old - 1]
+    if isinstance(old, str):
+        try:
+            value = Fraction(old)
+        except ValueError:
+            return ["eps", "(0, 1]", "7", "inf"] if old not in ("eps", "(0, 1]", "inf") else ["1"]
+        return [str(value + 1), str(value - Fraction(1, 7)), str(-value - 3)]
+    return []
+
+
+@pytest.mark.parametrize(("name", "chosen"), PARTS)
+def test_no_part_can_be_changed(name: str, chosen: Callable[[Path], bool]) -> None:
+    whole = document(name)
+    paths = [path for path in places(whole) if chosen(path) and bumped(at(whole, path))]
+    assert paths
+    for path in paths:
+        for value in bumped(at(whole, path)):
+            changed = copy.deepcopy(whole)
+            at(changed, path[:-1])[path[-1]] = value
+            with pytest.raises((Rejected, Unreadable)):
+                check_text(resealed(changed))
+
+
+def test_half_spaces_that_are_used_cannot_retreat_further() -> None:
+    """A greater step would prove more: the slopes that follow from it are other ones than those in the events."""
+    whole = document("sparse")
+    tried = 0
+    for number, found in enumerate(whole["cases"][0]["classes"]):
+        used = {
+            place
+            for share in found["required"]["shares"]
+            for event in share["events"]
+            for slack in event
+            for place, _ in slack["weights"]
+        }
+        for place in used:
+            for name in ("step", "constant"):
+                changed = copy.deepcopy(whole)
+                half = changed["cases"][0]["classes"][number]["halfspaces"][place]
+                half[name] = str(Fraction(half[name]) + 1)
+                with pytest.raises(Rejected):
+                    check_text(resealed(changed))
+                tried += 1
+    assert tried
+
+
+@pytest.mark.parametrize("name", ["every m", "ranges of gamma"])
+def test_no_number_and_no_range_can_be_left_out(name: str) -> None:
+    whole = document(name)
+    if name == "every m":
+        del whole["cases"][0]
+    else:
+        del whole["rows"][0]["ranges"][-1]
+    with pytest.raises(Rejected):
+        check_text(resealed(whole))
+
+
+def test_a_class_cannot_be_said_to_have_another_verdict() -> None:
+    whole = document("sparse refuted")
+    for found in whole["cases"][0]["classes"]:
+        before = found["verdict"]
+        for verdict in {"accurate", "inaccurate", "undecided"} - {before}:
+            found["verdict"] = verdict
+            with pytest.raises(Rejected):
+                check_text(resealed(whole))
+        found["verdict"] = before
+
+
+#: Words, and what is taken on trust, by the name under which it stands.
+_UNCHECKED = {"tool", "program", "answer", "where", "input", "output", "reason", "unreplayed", "row"}
+
+
+def said(text: str) -> tuple[str, dict[str, int], str, int]:
+    accepted = check_text(text)
+    return accepted.verdict, accepted.counts, accepted.claim, accepted.derived_obligations
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_change_of_one_value_never_makes_more_of_it(seed: int) -> None:
+    """Whatever is accepted after a change says the same as before; what was only said may have changed."""
+    chance = random.Random(seed)
+    names = list(QUESTIONS)
+    rejected = 0
+    for _ in range(120):
+        name = chance.choice(names)
+        whole = document(name)
+        changed, path = mutated(whole, list(places(whole)), chance)
+        try:
+            found = said(resealed(changed))
+        except (Rejected, Unreadable):
+            rejected += 1
+            continue
+        if _UNCHECKED.isdisjoint(str(part) for part in path):
+            verdict, counts, _, derived = said(certificate(name))
+            assert found[0] == verdict or found[3] < derived, (name, path)
+            assert found[1]["rows"] >= counts["rows"], (name, path)
+    assert rejected > 60
+
+
+def test_a_certificate_about_every_input_is_about_no_table() -> None:
+    with pytest.raises(Rejected, match="every real input"):
+        dipc.verify(certificate("sparse"), table="benchmarks/sparse.csv")
