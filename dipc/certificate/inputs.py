@@ -19,7 +19,7 @@ from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData, ring_data
 from dipc.chain.affine import Affine
 from dipc.measure.event import Event
-from dipc.obligations.decide import Decider
+from dipc.obligations.decide import decide
 from dipc.obligations.obligation import Bound, Obligation
 from dipc.obligations.verdict import Verdict
 from dipc.sources.every_input.all_inputs import AllInputs
@@ -205,7 +205,7 @@ class _Writer:
     def _obligation(self, obligation: Obligation, read: Read | None, *, subtracted: bool = False) -> int:
         numbered = self._probability(obligation.bound, subtracted=subtracted)
         limits = self._program.limits
-        settled = Decider(obligation.intervals, limits).settle(numbered[1], obligation.beta)
+        settled = decide(numbered[1], obligation.beta, obligation.intervals, limits)
         intervals = [str(interval) for interval in obligation.intervals]
         beta = certified(obligation.beta, read)
         return self._obligations.obligation(numbered, beta, obligation.intervals, settled, {"intervals": intervals})

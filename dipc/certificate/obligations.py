@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -14,8 +14,10 @@ from dipc.certificate.arms import Least, least_of
 from dipc.certificate.cover import cover
 from dipc.certificate.proofs import cell_proof, counterexample_data, interval_proof, positive_proof
 from dipc.certificate.terms import FunctionData
-from dipc.obligations.decide import Decider, Proof, Settled
+from dipc.obligations.decide import decide
+from dipc.obligations.decision import Decision
 from dipc.obligations.verdict import Verdict
+from dipc.sign import Decision as SignDecision
 from dipc.sign import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.verifier.claims import Least as Read
@@ -27,8 +29,11 @@ Beta = ClosedForm | Least | str
 
 Intervals = tuple[Interval, ...]
 
-#: A proof that was kept, None where there is none.
-Kept = Callable[[ClosedForm, ClosedForm], Proof | None]
+#: How each of the intervals was decided, None for one that was not.
+Proof = Sequence[SignDecision | None]
+
+#: A decision that was kept with its proof, None where there is none.
+Kept = Callable[[ClosedForm, ClosedForm], Decision | None]
 
 
 class ObligationWriter:
@@ -69,7 +74,7 @@ class ObligationWriter:
         probability: tuple[int, ClosedForm],
         beta: Beta,
         intervals: Intervals,
-        result: Settled,
+        result: Decision,
         besides: Mapping[str, Any] = MappingProxyType({}),
     ) -> int:
         """The number of an obligation about a probability, given with its own number; `besides` is written with it."""
@@ -86,7 +91,7 @@ class ObligationWriter:
             }
             match beta:
                 case ClosedForm():
-                    data |= self._decided(self._proof_of(form, beta, intervals), intervals, result)
+                    data |= self._decided(form, beta, self._proof_of(form, beta, intervals), intervals, result)
                 case tuple():
                     data |= self._parts(form, beta, intervals, result)
                 case str():
@@ -107,13 +112,12 @@ class ObligationWriter:
     def _proof_of(self, probability: ClosedForm, beta: ClosedForm, intervals: Intervals) -> Proof:
         found = self._kept(probability, beta)
         if found is None:
-            # It was decided elsewhere, or together with others.
-            decider = Decider(intervals, self._limits, keep_proofs=True)
-            decider.settle(probability, PiecewiseForm(beta.value))
-            found = decider.proofs[probability, PiecewiseForm(beta.value)]
-        return found
+            # It was decided together with others, or not kept.
+            found = decide(probability, PiecewiseForm(beta.value), intervals, self._limits)
+        assert found.proof is not None
+        return [None if part is None else part.cells[0].decision for part in found.proof]
 
-    def _parts(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Settled) -> dict[str, Any]:
+    def _parts(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
         """One claim for each argument of a `min`: all hold, or one fails."""
         match result.verdict:
             case Verdict.ACCURATE:
@@ -133,14 +137,14 @@ class ObligationWriter:
                 return {"function": None, "reason": result.reason or IN_PIECES}
 
     def _part(
-        self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals, result: Settled
+        self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals, result: Decision
     ) -> dict[str, Any]:
         """What shows Pr >= 1 - max(arms). Raises Undecided."""
         if len(arms) == 1:
             proof = self._proof_of(probability, arms[0], intervals)
-            if None in proof.decisions:
+            if None in proof:
                 raise LimitReached(None, "the proof for one argument takes more than was spent on the verdict")
-            return self._decided(proof, intervals, result)
+            return self._decided(probability, arms[0], proof, intervals, result)
         slacks = [probability.value + arm.value - 1 for arm in arms]
         return {
             "covers": [
@@ -152,8 +156,13 @@ class ObligationWriter:
             ]
         }
 
-    def _decided(self, proof: Proof, intervals: Intervals, result: Settled) -> dict[str, Any]:
-        data: dict[str, Any] = {"function": self.closed(proof.slack)}
+    def _decided(
+        self, probability: ClosedForm, beta: ClosedForm, proof: Proof, intervals: Intervals, result: Decision
+    ) -> dict[str, Any]:
+        slack = probability.value + beta.value - 1
+        data: dict[str, Any] = {"function": self.closed(slack)}
+        if slack == 0:
+            proof = ()  # the zero function needs no proof, and has none
         match result.verdict:
             case Verdict.UNDECIDED:
                 data["reason"] = result.reason
@@ -167,11 +176,7 @@ class ObligationWriter:
 
 
 def _interval_proofs(proof: Proof, intervals: Intervals) -> list[dict[str, Any] | None]:
-    # The zero function needs no proof, and has none.
-    return [
-        interval_proof(interval, decision)
-        for interval, decision in zip(intervals, proof.decisions, strict=bool(proof.decisions))
-    ]
+    return [interval_proof(interval, decision) for interval, decision in zip(intervals, proof, strict=bool(proof))]
 
 
 def certified(beta: BetaForm, read: Read | None) -> Beta:

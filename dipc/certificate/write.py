@@ -62,11 +62,11 @@ class _Writer:
 
     def __post_init__(self) -> None:
         self.derivations = Derivations(self.evidence.probabilities)
-        limits, proofs = self.evidence.program.limits, self.evidence.proofs
+        limits, decisions = self.evidence.program.limits, self.evidence.decisions
         self.obligations = ObligationWriter(
             self.derivations.functions,
             limits,
-            lambda probability, beta: proofs.get((probability, PiecewiseForm(beta.value))),
+            lambda probability, beta: decisions.get((probability, PiecewiseForm(beta.value))),
         )
         claim = self.evidence.claim
         self.stated = {

@@ -16,12 +16,12 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed
 from dipc.chain.component import Ball, Balls, ComponentTemplate
-from dipc.chain.event import EventTemplate, template
-from dipc.chain.explore import explore
+from dipc.chain.event import EventTemplate
 from dipc.chain.flow import Flow
 from dipc.chain.symbolic import is_symbolic
 from dipc.exits.choices import Choices
-from dipc.exits.reaching import ChoiceChain, choice_chain
+from dipc.exits.exits import exits
+from dipc.exits.reaching import ChoiceChain
 from dipc.lang.core import Value
 from dipc.measure.bound import Bound, BoundMeasurer, Share
 from dipc.measure.event import Event
@@ -232,20 +232,14 @@ class Probabilities:
         }
         balls = [program.outputs[at] for at in self._real_outputs if outputs[at] is not None]
         self.work.explorations += 1
-        weights = self.choices.settled()
-        observed = [*wanted, *balls]
-        chain = explore(self.flow, finite, wanted, self.limits, observed=observed, possible=weights.possible)
-        choices = choice_chain(chain, weights)
-        reached = {} if choices is None else choices.exit_weights(self.limits)
-        exits = []
-        for exit_state in chain.exits:
-            event = template(program, exit_state, balls)
-            if event.possible:
-                parts = tuple(self._part(part) for part in event.components)
-                weight = reached.get(exit_state.node)
-                exits.append(_Exit(event, parts, weight, exit_state.node))
-        needed = sorted({self._input_position[slot] for found in exits for slot in found.event.inputs})
-        return _Plan(tuple(exits), tuple(needed), tuple(self._output_position[slot] for slot in balls), choices)
+        explored = exits(self.flow, self.choices, self.limits, finite, wanted, [*wanted, *balls])
+        found = [
+            _Exit(each.event, tuple(map(self._part, each.event.components)), each.weight, each.state.node)
+            for each in explored.towards(wanted, balls)
+        ]
+        needed = sorted({self._input_position[slot] for each in found for slot in each.event.inputs})
+        reached = tuple(self._output_position[slot] for slot in balls)
+        return _Plan(tuple(found), tuple(needed), reached, explored.choices)
 
     def _part(self, part: ComponentTemplate) -> _Part:
         return _Part(

@@ -12,14 +12,12 @@ from dipc.algebra.combine import product, total
 from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed
 from dipc.algebra.rationals import exact_rational
-from dipc.chain.event import template
-from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.symbolic import is_symbolic
 from dipc.exits.choices import Choices, check_choices
+from dipc.exits.exits import exits
 from dipc.exits.near_answers import NearProbabilities
 from dipc.exits.probability import Probabilities
-from dipc.exits.reaching import exit_weights
 from dipc.lang.core import BoolType, DomType, Slot, Value
 from dipc.lang.core_program import CoreProgram
 from dipc.measure.measure import Measurer
@@ -135,18 +133,15 @@ class Program:
                 assert isinstance(cell.value, Fraction)
                 reals[slot] = cell.value
         observed = [slot for slot in core.outputs if not is_symbolic(core.slots[slot].type)]
-        weights = self.choices.settled()
-        chain = explore(self.flow, finite, None, self.limits, observed=observed, possible=weights.possible)
-        reached = exit_weights(chain, weights, self.limits)
+        explored = exits(self.flow, self.choices, self.limits, finite, None, observed)
         shares: dict[tuple[Value | None, ...], list[Closed]] = {}
-        for exit_state in chain.exits:
-            event = template(core, exit_state)
-            if not event.guards_hold(reals):
+        for found in explored.towards({}):
+            if not found.event.guards_hold(reals):
                 continue
-            factors = [self.measurer.measure(part.event(reals, {})) for part in event.components]
-            if exit_state.node in reached:
-                factors.append(reached[exit_state.node])
-            key = tuple(_finite(exit_state.outputs[slot]) for slot in observed)
+            factors = [self.measurer.measure(part.event(reals, {})) for part in found.event.components]
+            if found.weight is not None:
+                factors.append(found.weight)
+            key = tuple(_finite(found.state.outputs[slot]) for slot in observed)
             shares.setdefault(key, []).append(product(factors))
         totals = {key: total(values) for key, values in shares.items()}
         whole = total(totals.values())

@@ -58,12 +58,6 @@ def choice_chain(chain: Chain, weights: Weights) -> ChoiceChain | None:
     return ChoiceChain(found.start, edges, found.ends)
 
 
-def exit_weights(chain: Chain, weights: Weights, limit: Limits) -> dict[int, Closed]:
-    """By the node of an exit, the total weight of the paths to it; 1 for those left out. Raises as `choice_chain`."""
-    choices = choice_chain(chain, weights)
-    return {} if choices is None else choices.exit_weights(limit)
-
-
 def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
     return total(weights.closed(weight) for weight in chosen) if chosen else ExpPoly.one()
 

@@ -15,7 +15,7 @@ from dipc.inverse.question import Question
 from dipc.inverse.solution import Cell, GammaSolution, Status
 from dipc.inverse.solve_eps import failing_parts
 from dipc.metric.nearness import Nearness
-from dipc.obligations.decide_pieces import holds_in_pieces
+from dipc.obligations.decide_cells import holds_in_cells
 from dipc.sign import Interval
 from dipc.sources.source import Variable
 
@@ -74,7 +74,7 @@ class _Everywhere:
         for claimed in claims.distinct:
             try:
                 holds = all(
-                    holds_in_pieces(claimed.bound.value, claimed.beta, i, self._limits) for i in claimed.intervals
+                    holds_in_cells(claimed.bound.value, claimed.beta, i, self._limits) for i in claimed.intervals
                 )
             except Undecided as undecided:
                 blamed, reason = blamed or claimed.rows, reason or undecided.reason

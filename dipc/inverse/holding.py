@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 
-from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import Limits
 from dipc.inverse.solution import Span
-from dipc.obligations.decide_pieces import FailsInPieces, decide_pieces
 from dipc.obligations.verdict import EndPoint
 from dipc.sign import FailureRegion, Interval, RegionEnd, Root
 from dipc.sign.budget import Budget
 from dipc.sign.digits import root_cell
 from dipc.sign.optimum.shared_root import order
-from dipc.sign.piecewise import BetaForm
 from dipc.sign.root import refine_within
 
 #: A rational eps, an isolated root, or None for infinity.
@@ -33,18 +30,6 @@ class Cut:
 
 #: What lies between two cuts.
 Stretch = tuple[Cut, Cut]
-
-
-def failing_regions(
-    probability: ClosedForm, beta: BetaForm, interval: Interval, limits: Limits
-) -> tuple[FailureRegion, ...]:
-    """Where Pr < 1 - beta on the interval. Raises LimitReached."""
-    decision = decide_pieces(probability.value, beta, interval, limits)
-    if not isinstance(decision, FailsInPieces):
-        return ()
-    if decision.regions is None:
-        raise LimitReached(None, "the roots of too large functions were to be put in order")
-    return decision.regions
 
 
 def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:

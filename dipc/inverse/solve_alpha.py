@@ -26,7 +26,7 @@ from dipc.inverse.holding import outside, span_between
 from dipc.inverse.question import Question
 from dipc.inverse.solution import AlphaSolution, Cell, Span, Status
 from dipc.inverse.solve_eps import failing_parts, preventing
-from dipc.obligations.decide_pieces import holds_in_pieces
+from dipc.obligations.decide_cells import holds_in_cells
 from dipc.sign import Interval
 from dipc.sources.source import Variable
 from dipc.tables.table import Row, Table
@@ -91,7 +91,7 @@ def _first_failing(question: Question, above: set[int]) -> tuple[int | None, str
     failing: list[int] = []
     for claimed in claims.distinct:
         try:
-            holds = all(holds_in_pieces(claimed.bound.value, claimed.beta, part, limits) for part in claimed.intervals)
+            holds = all(holds_in_cells(claimed.bound.value, claimed.beta, part, limits) for part in claimed.intervals)
         except Undecided as error:
             undecided = undecided or (claimed.rows[0], error.reason)
             continue
@@ -145,7 +145,7 @@ def _in_products(question: Question, digits: int) -> AlphaSolution:
     for claimed in fixed:
         # dd is one number d on such a class, or infinite: what holds with beta(d) holds with beta(alpha) for alpha < d.
         try:
-            if not all(holds_in_pieces(claimed.bound.value, claimed.beta, part, limits) for part in claimed.intervals):
+            if not all(holds_in_cells(claimed.bound.value, claimed.beta, part, limits) for part in claimed.intervals):
                 return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED)
         except Undecided as error:
             return _answer(claims, digits, Status.UNDECIDED, claimed.rows, error.reason)

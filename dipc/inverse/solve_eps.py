@@ -8,8 +8,9 @@ from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.intervals import intervals_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.inverse.claims import Claimed, Claims, Unknown
-from dipc.inverse.holding import Comparison, Stretch, cuts, failing_regions, outside, span_between, stretches
+from dipc.inverse.holding import Comparison, Stretch, cuts, outside, span_between, stretches
 from dipc.inverse.solution import EpsSolution, Status
+from dipc.obligations.decide_cells import failing_regions
 from dipc.sign import Interval
 from dipc.sources.source import Variable
 

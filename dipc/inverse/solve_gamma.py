@@ -8,7 +8,6 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.decimals import magnitude
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.algebra.quotient import fraction_of
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Claim
 from dipc.claim.intervals import intervals_text
@@ -18,8 +17,8 @@ from dipc.inverse.question import Question
 from dipc.inverse.requests import refuse_dependence
 from dipc.inverse.solution import Cell, GammaSolution, Status
 from dipc.inverse.steps import Smooth, Steps, course_of, grows_up_to, largest_distance, settled_at_zero
-from dipc.obligations.decide_pieces import holds_in_pieces
-from dipc.obligations.decide_pieces import slack as slack_of
+from dipc.obligations.decide_cells import holds_in_cells
+from dipc.obligations.failure import slack as slack_of
 from dipc.sign import Interval, Root, isolate_roots
 from dipc.sign.optimum.limit import Infinite, limit_at_zero
 from dipc.sign.piecewise import BetaForm
@@ -108,7 +107,7 @@ class _Search:
         known = self._decided.get(key)
         if known is None:
             known = self._decided[key] = all(
-                holds_in_pieces(probability.value, claimed.beta, interval, self._limits)
+                holds_in_cells(probability.value, claimed.beta, interval, self._limits)
                 for interval in self._claim.intervals
             )
         return known
@@ -147,8 +146,7 @@ class _Search:
         """Whether Pr - 1 + beta has at this gamma a negative limit as eps goes to 0."""
         cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
         probability = self._probability(claimed, gamma).value
-        slack = slack_of(probability, cell.numerator, cell.denominator)
-        limit = limit_at_zero(slack, fraction_of(probability)[1] * cell.denominator, self._limits)
+        limit = limit_at_zero(*slack_of(probability, claimed.beta, cell.sample), self._limits)
         return limit is Infinite.MINUS or (isinstance(limit, Fraction) and limit < 0)
 
     # --- numbers -----------------------------------------------------------------------------------
@@ -220,7 +218,7 @@ class _Search:
     def _touches(self, probability: ClosedForm, beta: BetaForm, interval: Interval) -> bool:
         """Whether Pr = 1 - beta at some eps of the interval; True is proved."""
         for cell in beta.cells(interval, self._limits):
-            slack = slack_of(probability.value, cell.numerator, cell.denominator)
+            slack, _ = slack_of(probability.value, beta, cell.sample)
             # Between ends that are not rational the hull is wider than the cell.
             exact = not isinstance(cell.lower.value, Root) and not isinstance(cell.upper.value, Root)
             if slack.is_zero() or (exact and isolate_roots(slack, cell.hull, self._limits)):

@@ -1,26 +1,23 @@
-"""From a probability and a claim to a verdict: the sign of Pr - 1 + beta on the intervals of eps."""
+"""From a measured bound to a decision: the sign of bound - 1 + beta on the intervals of eps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from time import perf_counter
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.decimals import outward
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.quotient import Closed, Quotient
-from dipc.obligations.decide_pieces import DecisionInPieces, FailsInPieces, decide_pieces
+from dipc.obligations.decide_cells import DecisionInCells, FailsInCells, decide_cells
 from dipc.obligations.decision import Decision
 from dipc.obligations.failure import failure_intervals
 from dipc.obligations.shortfall import failing_intervals
 from dipc.obligations.verdict import Counterexample, FailureInterval, Verdict
-from dipc.sign import Decision as SignDecision
-from dipc.sign import Fails, Holds, Interval, decide_nonnegative
-from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.sign import Interval
+from dipc.sign.piecewise import BetaForm
 
 #: Significant digits of the enclosures of a counterexample, more where they are needed to tell them apart.
 DIGITS = 20
@@ -32,150 +29,52 @@ MOST_DIGITS = 2560
 MOST_MAGNITUDE = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """How one obligation was decided: `slack` is Pr + beta - 1, over a denominator that is positive for every eps > 0,
-    and `decisions` are those on its numerator, one for each interval of the claim, None where it was not decided."""
+def decide(
+    bound: ClosedForm, beta: BetaForm, intervals: Sequence[Interval], limits: Limits, digits: int | None = None
+) -> Decision:
+    """Whether `bound` >= 1 - `beta` on the intervals, with the proof.
 
-    slack: Closed
-    decisions: tuple[SignDecision | None, ...]
-
-
-Settled = Decision
-
-
-class Decider:
-    """Decides Pr >= 1 - beta on `intervals`; equal obligations are decided once.
-
-    With `digits` the failing intervals are known to so many digits, each with its worst eps.
-    The closed forms given to `settle` are compared by identity, and are kept alive here.
+    ACCURATE only with that proved for every eps of the intervals, INACCURATE only with an eps of them at which it is
+    refuted, else UNDECIDED with the reason. With `digits` the failing intervals are known to so many digits, each with
+    its worst eps. Raises LimitReached where it fails, but the numbers that show it are too long to be written out.
     """
-
-    def __init__(
-        self, intervals: Sequence[Interval], limits: Limits, *, keep_proofs: bool = False, digits: int | None = None
-    ) -> None:
-        if not intervals:
-            raise ValueError("a claim is about some interval of eps: about none of them it would hold of itself")
-        self._intervals = intervals
-        self._limits = limits
-        self._known: dict[tuple[ClosedForm, BetaForm], Decision] = {}
-        #: With the objects themselves: an identity means something only as long as its object lives.
-        self._by_identity: dict[tuple[int, int], tuple[ClosedForm, BetaForm, Decision]] = {}
-        self.seconds = 0.0
-        self._keep_proofs = keep_proofs
-        self._digits = digits
-        #: What was decided, by what; filled with `keep_proofs` only, and never for a beta in pieces.
-        self.proofs: dict[tuple[ClosedForm, BetaForm], Proof] = {}
-        #: The same for betas in pieces: one decision for each interval, None where there is none.
-        self.piece_proofs: dict[tuple[ClosedForm, BetaForm], tuple[DecisionInPieces | None, ...]] = {}
-
-    @property
-    def obligations(self) -> int:
-        """How many different obligations were decided."""
-        return len(self._known)
-
-    def settle(self, probability: ClosedForm, beta: BetaForm) -> Decision:
-        """ACCURATE only with Pr >= 1 - beta proved for every eps of the intervals, INACCURATE only with an eps of them
-        at which it is refuted, else UNDECIDED with the reason."""
-        identity = (id(probability), id(beta))
-        met = self._by_identity.get(identity)
-        if met is not None:
-            return met[-1]
-        settled = self._known.get((probability, beta))
-        if settled is None:
-            begun = perf_counter()
-            if beta.closed is not None:
-                settled, proof = self._decide(probability.value, beta.closed.value)
-                if self._keep_proofs:
-                    self.proofs[probability, beta] = proof
+    if not intervals:
+        raise ValueError("an obligation is about some interval: about none of them it would hold of itself")
+    proof: list[DecisionInCells | None] = []
+    failing: list[FailureInterval] = []
+    reasons: list[str] = []
+    for interval in intervals:
+        try:
+            found = decide_cells(bound.value, beta, interval, limits)
+        except Undecided as undecided:
+            reasons.append(undecided.reason)
+            proof.append(None)
+            continue
+        proof.append(found)
+        if isinstance(found, FailsInCells):
+            if found.regions is None:
+                reasons.append("where it fails is past a limit")
             else:
-                settled, found = self._decide_pieces(probability.value, beta)
-                if self._keep_proofs:
-                    self.piece_proofs[probability, beta] = found
-            if self._digits is not None and settled.failing:
-                settled = self._detailed(settled, probability, beta, self._digits)
-            settled = replace(settled, bound=probability)
-            self._known[probability, beta] = settled
-            self.seconds += perf_counter() - begun
-        self._by_identity[identity] = (probability, beta, settled)
-        return settled
+                failing += failure_intervals(found.regions, limits)
+    witness = next((found.witness for found in proof if isinstance(found, FailsInCells)), None)
+    if witness is None:
+        verdict = Verdict.UNDECIDED if reasons else Verdict.ACCURATE
+        return Decision(verdict, bound, reason=reasons[0] if reasons else None, proof=tuple(proof))
+    shown = counterexample(bound.value, _required(beta, witness), witness)
+    # With a part of the intervals undecided the failure set is not known exactly, and is not given.
+    known = () if reasons else tuple(failing)
+    if known and digits is not None:
+        with suppress(Undecided):  # as it is past a limit
+            known = failing_intervals(bound, beta, [found for found in proof if found is not None], digits, limits)
+    return Decision(Verdict.INACCURATE, bound, shown, known, proof=tuple(proof))
 
-    def _detailed(self, settled: Decision, probability: ClosedForm, beta: BetaForm, digits: int) -> Decision:
-        """The same with the failing intervals to so many digits, and the worst eps of each; as it is past a limit."""
-        with suppress(Undecided):
-            found = failing_intervals(probability, beta, self._intervals, digits, self._limits)
-            return replace(settled, failing=found)
-        return settled
 
-    def _decide(self, probability: Closed, beta: Closed) -> tuple[Decision, Proof]:
-        slack = probability + beta - 1
-        # A quotient's denominator is positive for every eps > 0.
-        obligation = slack.numerator if isinstance(slack, Quotient) else slack
-        if obligation.is_zero():
-            return Decision(Verdict.ACCURATE), Proof(slack, ())
-        decisions: list[SignDecision | None] = []
-        witness: Fraction | None = None
-        failing: list[FailureInterval] = []
-        reasons: list[str] = []
-        for interval in self._intervals:
-            try:
-                decision = decide_nonnegative(obligation, interval, self._limits)
-            except Undecided as undecided:
-                reasons.append(undecided.reason)
-                decisions.append(None)
-                continue
-            decisions.append(decision)
-            match decision:
-                case Holds():
-                    pass
-                case Fails():
-                    if witness is None:
-                        witness = decision.witness
-                    failing += failure_intervals(decision.regions, self._limits)
-        proof = Proof(slack, tuple(decisions))
-        if witness is not None:
-            # With a part of the intervals undecided the failure set is not known exactly, and is not given.
-            known = () if reasons else tuple(failing)
-            return Decision(
-                Verdict.INACCURATE, counterexample=counterexample(probability, 1 - beta, witness), failing=known
-            ), proof
-        if reasons:
-            return Decision(Verdict.UNDECIDED, reason=reasons[0]), proof
-        return Decision(Verdict.ACCURATE), proof
-
-    def _decide_pieces(
-        self, probability: Closed, beta: PiecewiseForm
-    ) -> tuple[Decision, tuple[DecisionInPieces | None, ...]]:
-        decisions: list[DecisionInPieces | None] = []
-        witness: Fraction | None = None
-        failing: list[FailureInterval] = []
-        reasons: list[str] = []
-        for interval in self._intervals:
-            try:
-                decision = decide_pieces(probability, beta, interval, self._limits)
-            except Undecided as undecided:
-                reasons.append(undecided.reason)
-                decisions.append(None)
-                continue
-            decisions.append(decision)
-            if isinstance(decision, FailsInPieces):
-                witness = decision.witness if witness is None else witness
-                if decision.regions is None:
-                    reasons.append("where it fails is past a limit")
-                else:
-                    failing += failure_intervals(decision.regions, self._limits)
-        proof = tuple(decisions)
-        if witness is not None:
-            above, below = beta.fraction_at(witness)
-            known = () if reasons else tuple(failing)
-            return Decision(
-                Verdict.INACCURATE,
-                counterexample=counterexample(probability, (below - above, below), witness),
-                failing=known,
-            ), proof
-        if reasons:
-            return Decision(Verdict.UNDECIDED, reason=reasons[0]), proof
-        return Decision(Verdict.ACCURATE), proof
+def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]:
+    """1 - beta around `eps`: a closed form, or numerator and denominator of one that is positive there."""
+    if beta.closed is not None:
+        return 1 - beta.closed.value
+    above, below = beta.fraction_at(eps)
+    return below - above, below
 
 
 def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> Counterexample:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
+from time import perf_counter
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Limits, Undecided
 from dipc.measure.bound import Bound, BoundMeasurer
 from dipc.measure.measure import Measurer
-from dipc.obligations.decide import Decider
+from dipc.obligations.decide import decide
 from dipc.obligations.decision import MEASURED, Decision
 from dipc.obligations.obligation import Obligation
 from dipc.sign.interval import Interval
+from dipc.sign.piecewise import BetaForm
 
 #: What may be asked: to decide an obligation, or only to measure a bound; the decision is UNDECIDED then, with the
 #: bound in closed form.
@@ -57,8 +59,8 @@ class Spent:
 class Engine:
     """Decides obligations in this process, each when it is asked for; equal ones once.
 
-    With `digits` the failing intervals are known to so many digits, each with its worst eps. With `keep_proofs` what
-    was decided can be looked up again with its proof.
+    With `digits` the failing intervals are known to so many digits, each with its worst eps. With `keep_proofs`
+    decisions come with their proofs.
     """
 
     #: How many cases may be begun before the first of them is done: whoever decides at once looks no further.
@@ -76,7 +78,10 @@ class Engine:
         self.limits = limits
         self.digits = digits
         self.keep_proofs = keep_proofs
-        self._deciders: dict[tuple[Interval, ...], Decider] = {}
+        #: What was decided of functions: different bounds may be the same one.
+        self._functions: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Decision] = {}
+        self._obligations = 0
+        self._sign_seconds = 0.0
         self._ledger: dict[Question, Pending] = {}
 
     def decide(self, question: Question) -> Decision:
@@ -118,27 +123,24 @@ class Engine:
         return self._settled(measured, obligation)
 
     def _settled(self, measured: ClosedForm, obligation: Obligation) -> Decision:
-        try:
-            return self.decider(obligation.intervals).settle(measured, obligation.beta)
-        except Undecided as undecided:
-            return Decision.undecided(undecided.reason, measured)
+        beta, intervals = obligation.beta, obligation.intervals
+        known = self._functions.get((measured, beta, intervals))
+        if known is None:
+            begun = perf_counter()
+            try:
+                known = decide(measured, beta, intervals, self.limits, self.digits)
+            except Undecided as undecided:
+                known = Decision.undecided(undecided.reason, measured)
+            if not self.keep_proofs:
+                known = replace(known, proof=None)
+            self._obligations += 1
+            self._sign_seconds += perf_counter() - begun
+            if len(self._functions) >= _REMEMBERED:
+                self._functions.clear()
+            self._functions[measured, beta, intervals] = known
+        return known
 
     @property
     def spent(self) -> Spent:
         """What was done so far."""
-        deciders = self._deciders.values()
-        return Spent(
-            self.bounds.measured,
-            sum(decider.obligations for decider in deciders),
-            self.bounds.seconds,
-            sum(decider.seconds for decider in deciders),
-        )
-
-    def decider(self, intervals: tuple[Interval, ...]) -> Decider:
-        """Decides on these intervals what is measured already."""
-        decider = self._deciders.get(intervals)
-        if decider is None:
-            decider = self._deciders[intervals] = Decider(
-                intervals, self.limits, keep_proofs=self.keep_proofs, digits=self.digits
-            )
-        return decider
+        return Spent(self.bounds.measured, self._obligations, self.bounds.seconds, self._sign_seconds)

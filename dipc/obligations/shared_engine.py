@@ -39,8 +39,8 @@ class _Sent:
 
 
 class SharedEngine(Engine):
-    """Decides by means of an executor. Proofs are not sent: with `keep_proofs` only bounds are measured elsewhere, and
-    what needs a proof is decided here."""
+    """Decides by means of an executor, and a cache if there is one: that knows no proofs, so with `keep_proofs` it only
+    saves measuring."""
 
     def __init__(
         self,
@@ -87,25 +87,11 @@ class SharedEngine(Engine):
     # --- what is asked -----------------------------------------------------------------------------
 
     def _begin(self, pending: Pending) -> None:
-        question = pending.question
-        if self.keep_proofs and isinstance(question, Obligation):
-            measured = self.ask(question.bound)
-            if measured.decision is None:
-                measured.waiting.append(lambda: self._decide_here(pending, measured))
-            else:
-                self._decide_here(pending, measured)
-            return
-        bound = _bound(question)
-        if bound in self._held:
-            self._held[bound].append(pending)
-        else:
+        held = self._held.get(_bound(pending.question))
+        if held is None:
             self._line_up(pending)
-
-    def _decide_here(self, pending: Pending, measured: Pending) -> None:
-        assert measured.decision is not None
-        assert isinstance(pending.question, Obligation)
-        form = measured.decision.bound
-        pending.settle(measured.decision if form is None else self._settled(form, pending.question))
+        else:
+            held.append(pending)
 
     def _line_up(self, pending: Pending) -> None:
         self._count += 1
@@ -167,7 +153,7 @@ class SharedEngine(Engine):
         if isinstance(question, Bound):
             pending.settle(Decision.undecided(MEASURED, form))
             return True
-        decision = memory.decision(form, question)
+        decision = None if self.keep_proofs else memory.decision(form, question)
         if decision is not None:
             pending.settle(self._unique(decision, form, question))
         return decision is not None

@@ -2,131 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.algebra.quotient import Closed, fraction_of
-from dipc.obligations.failure import end_point
+from dipc.obligations.decide_cells import DecisionInCells, FailsInCells
+from dipc.obligations.failure import Failure, end_point, failures
 from dipc.obligations.verdict import EndPoint, FailureInterval, Worst
-from dipc.sign import Arrangement, Interval, RegionEnd, Root, arrange, sign_at
+from dipc.sign import RegionEnd, Root, arrange
 from dipc.sign.digits import number_cell, root_cell
 from dipc.sign.optimum import Far, Peak, Ratio, highest, peaks
 from dipc.sign.piecewise import BetaForm
 
 
 def failing_intervals(
-    probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval], digits: int, limits: Limits
+    bound: ClosedForm, beta: BetaForm, found: Iterable[DecisionInCells], digits: int, limits: Limits
 ) -> tuple[FailureInterval, ...]:
-    """The exact set of eps of the intervals with Pr < 1 - beta, as its maximal intervals, increasing.
+    """The exact set of eps with bound < 1 - beta, as its maximal intervals, increasing, for what was found on each
+    interval; the regions are known.
 
     Ends that are no rational numbers are cut off after `digits` significant digits, `high` one unit of the last digit
     more; each interval has its worst eps and the shortfall there, in the same form. Raises LimitReached.
     """
     return tuple(
         FailureInterval(
-            _end_point(region.lower, digits, limits),
-            _end_point(region.upper, digits, limits),
-            _worst(region, digits, limits),
+            _end_point(failure.region.lower, digits, limits),
+            _end_point(failure.region.upper, digits, limits),
+            _worst(failure, digits, limits),
         )
-        for interval in intervals
-        for region in _regions(probability.value, beta, interval, limits)
+        for part in found
+        if isinstance(part, FailsInCells)
+        for failure in _failures(bound, beta, part, limits)
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """A part of a failing interval on which the shortfall is one quotient; `sample` is a rational inside."""
-
-    lower: RegionEnd
-    upper: RegionEnd
-    numerator: ExpPoly
-    denominator: ExpPoly
-    sample: Fraction
+def _failures(bound: ClosedForm, beta: BetaForm, found: FailsInCells, limits: Limits) -> list[Failure]:
+    functions = [*beta.conditions(), *[cell.obligation for cell in found.cells if not cell.obligation.is_zero()]]
+    arrangement = found.arrangement or arrange(functions, found.interval, limits)
+    return failures(bound.value, beta, arrangement, functions, limits)
 
 
-@dataclass(frozen=True, slots=True)
-class _Region:
-    """A maximal failing interval."""
-
-    stretches: tuple[_Stretch, ...]
-
-    @property
-    def lower(self) -> RegionEnd:
-        return self.stretches[0].lower
-
-    @property
-    def upper(self) -> RegionEnd:
-        return self.stretches[-1].upper
-
-
-def _regions(probability: Closed, beta: BetaForm, interval: Interval, limits: Limits) -> list[_Region]:
-    shortfalls = []
-    above, below = fraction_of(probability)
-    for cell in beta.cells(interval, limits):
-        numerator = (below - above) * cell.denominator - cell.numerator * below
-        if not numerator.is_zero():
-            shortfalls.append(numerator)
-    functions = [*shortfalls, *beta.conditions()]
-    arrangement = arrange(functions, interval, limits)
-    found: list[_Region] = []
-    for gap, sample in enumerate(arrangement.samples):
-        numerator, denominator = _shortfall_at(probability, beta, sample)
-        if numerator.is_zero() or sign_at(numerator, sample, limits) <= 0:
-            continue
-        stretch = _Stretch(*_gap_ends(arrangement, gap, numerator, limits), numerator, denominator, sample)
-        left = arrangement.gap(gap)[0]
-        at_root = gap - 1
-        joined = (
-            found
-            and left is not None
-            and found[-1].upper.value == left
-            and not arrangement.vanishes(functions.index(numerator), at_root)
-        )
-        if joined:
-            found.append(_joined(found.pop(), stretch))
-        else:
-            found.append(_Region((stretch,)))
-    return found
-
-
-def _shortfall_at(probability: Closed, beta: BetaForm, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
-    """Numerator and positive denominator of a closed form of the shortfall that is valid around `eps`."""
-    above, below = fraction_of(probability)
-    numerator, denominator = beta.fraction_at(eps)
-    return (below - above) * denominator - numerator * below, below * denominator
-
-
-def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Limits) -> tuple[RegionEnd, RegionEnd]:
-    interval = arrangement.interval
-    left, right = arrangement.gap(gap)
-
-    def outer(end: Fraction | None, closed: bool) -> RegionEnd:
-        return RegionEnd(end, closed and end is not None and sign_at(numerator, end, limits) > 0)
-
-    return (
-        outer(interval.lower, interval.lower_closed) if left is None else RegionEnd(left, closed=False),
-        outer(interval.upper, interval.upper_closed) if right is None else RegionEnd(right, closed=False),
-    )
-
-
-def _joined(region: _Region, stretch: _Stretch) -> _Region:
-    """The region with what follows after a point at which the claim fails as well."""
-    *before, last = region.stretches
-    if (last.numerator, last.denominator) == (stretch.numerator, stretch.denominator):
-        return _Region((*before, replace(last, upper=stretch.upper)))
-    met = RegionEnd(last.upper.value, closed=True)
-    return _Region((*before, replace(last, upper=met), replace(stretch, lower=met)))
-
-
-def _worst(region: _Region, digits: int, limits: Limits) -> Worst:
+def _worst(failure: Failure, digits: int, limits: Limits) -> Worst:
     samples: dict[int, Fraction] = {}
     candidates: list[Peak] = []
-    for stretch in region.stretches:
-        ratio = Ratio.of(stretch.numerator, stretch.denominator)
+    for stretch in failure.stretches:
+        ratio = Ratio.of(-stretch.numerator, stretch.denominator)
         for peak in peaks(ratio, stretch.lower, stretch.upper, limits):
             samples[id(peak)] = stretch.sample
             candidates.append(peak)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import Limits
 from dipc.sign.budget import Budget
 from dipc.sign.chart import Analysis, SignChart, analyze, chart_of, sign_of_form
 from dipc.sign.interval import Interval
 from dipc.sign.normal_form import NormalForm, normal_form
-from dipc.sign.root import Root, refine_within
-from dipc.sign.simplest import simplest_between
-
-#: A simpler counterexample is not worth more bits than this.
-_WITNESS_BITS = 4096
+from dipc.sign.root import Root
+from dipc.sign.witness import simplest_in_gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,45 +120,16 @@ def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
 
 def _simplest_witness(form: NormalForm, chart: SignChart, budget: Budget) -> Fraction:
     """A rational of the chart's interval at which f < 0, as simple as said at `Fails`."""
-    candidates = [_simplest_in_gap(form, chart, gap, budget) for gap, sign in enumerate(chart.signs) if sign < 0]
+    bounds = [None, *chart.roots, None]
+    candidates = [
+        simplest_in_gap(
+            chart.interval,
+            bounds[gap],
+            bounds[gap + 1],
+            lambda eps, spent: sign_of_form(form, eps, spent) < 0,
+            budget,
+        )
+        for gap, sign in enumerate(chart.signs)
+        if sign < 0
+    ]
     return min(candidates, key=lambda x: (x.denominator, x.numerator))
-
-
-def _simplest_in_gap(form: NormalForm, chart: SignChart, gap: int, budget: Budget) -> Fraction:
-    """A rational at which f < 0 that is at least as simple as any in the gap, unless that takes too much precision."""
-    interval = chart.interval
-    left = chart.roots[gap - 1] if gap else None
-    right = chart.roots[gap] if gap < len(chart.roots) else None
-    low_closed = left is None and chart.lower_sign == -1
-    high_closed = right is None and chart.upper_sign == -1
-    cheap = budget.with_bits(_WITNESS_BITS)
-    halvings = 4
-    with suppress(LimitReached):
-        while True:
-            cheap.check_bits(halvings)
-            widest = simplest_between(
-                left.lower if left else interval.lower,
-                right.upper if right else interval.upper,
-                lower_closed=low_closed,
-                upper_closed=high_closed,
-            )
-            # Where the candidate lies in an isolating interval, it may be on the wrong side of the root.
-            if sign_of_form(form, widest, cheap) < 0:
-                return widest
-            if left and left.lower < widest < left.upper:
-                left = replace(left, lower=widest)
-                left = refine_within(left, left.width / (1 << halvings), cheap)
-            else:
-                assert right
-                assert right.lower < widest < right.upper
-                right = replace(right, upper=widest)
-                right = refine_within(right, right.width / (1 << halvings), cheap)
-            halvings *= 2
-    while True:
-        # f < 0 at the ends of isolating intervals too, but for roots that are exact.
-        low, low_closed = (left.upper, not left.is_exact) if left else (interval.lower, low_closed)
-        high, high_closed = (right.lower, not right.is_exact) if right else (interval.upper, high_closed)
-        if high is None or low < high or (low == high and low_closed and high_closed):
-            return simplest_between(low, high, lower_closed=low_closed, upper_closed=high_closed)
-        left = left and refine_within(left, left.width / 4, budget)
-        right = right and refine_within(right, right.width / 4, budget)

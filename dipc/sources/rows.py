@@ -110,8 +110,7 @@ class TableRows(Source):
         evidence = None
         if engine.keep_proofs:
             assert isinstance(rows, DecidedRows)
-            proofs = engine.decider(self.intervals).proofs
-            evidence = Evidence(self._program, self.table, self.claim, rows, self.probabilities, proofs)
+            evidence = Evidence(self._program, self.table, self.claim, rows, self.probabilities)
         return replace(report, theorem=theorem_of(self.claim), evidence=evidence)
 
 

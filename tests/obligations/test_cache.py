@@ -106,7 +106,7 @@ def test_what_matters_is_in_the_key(tmp_path: Path) -> None:
         assert asked(dipc.load(SPARSE, c=2), beta="1") >= {"both"}
         from dipc.cli.limits import parse_limits
 
-        assert asked(program.with_limits(parse_limits(["intervals=1"]))) == {"decide"}
+        assert asked(program.with_limits(parse_limits(["intervals=1"]))) == {"both"}
         assert asked(program.with_limits(parse_limits(["terms=4"]))) == {"both"}
         # What has no bound asks nothing.
         assert asked(program.with_limits(parse_limits(["states=9"]))) == set()

@@ -14,9 +14,11 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Quotient
+from dipc.obligations.decide_cells import decide_cells
 from dipc.obligations.shortfall import failing_intervals
 from dipc.obligations.verdict import FailureInterval, Verdict
 from dipc.sign import Interval
+from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.outcome import RowResult
 from tests.sign.oracle import sign, value
 from tests.sign.strategies import Planted, e, exp_polys, planted
@@ -38,6 +40,14 @@ def real(x: Fraction) -> mpmath.mpf:
 def encloses(pair: tuple[Fraction, Fraction] | None, truth: mpmath.mpf) -> bool:
     assert pair is not None
     return bool(real(pair[0]) <= truth <= real(pair[1]))
+
+
+def failing(
+    bound: ClosedForm, beta: ClosedForm, interval: Interval, digits: int, limits: Limits | None = None
+) -> tuple[FailureInterval, ...]:
+    limits = limits or Limits()
+    form = PiecewiseForm(beta.value)
+    return failing_intervals(bound, form, [decide_cells(bound.value, form, interval, limits)], digits, limits)
 
 
 # --- known sets ------------------------------------------------------------------------------------
@@ -148,7 +158,7 @@ def test_denominators() -> None:
     """A quotient on both sides: Pr = 1/(1 + e^-eps), beta = 1/(3 + e^-eps)."""
     probability = ClosedForm(Quotient(ExpPoly.one(), 1 + e(-1)))
     beta = ClosedForm(Quotient(ExpPoly.one(), 3 + e(-1)))
-    (interval,) = failing_intervals(probability, beta, [Interval.positive()], 30, Limits())
+    (interval,) = failing(probability, beta, Interval.positive(), 30)
     with mpmath.workdps(60):
         z = mpmath.sqrt(2) - 1  # z/(1 + z) = 1/(3 + z), z = e^-eps
         assert interval.end.high is not None
@@ -166,9 +176,7 @@ def test_planted_ends_are_found_to_the_digits_asked_for(case: Planted, digits: i
     if case.f.is_zero():
         return
     try:
-        found = failing_intervals(
-            ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), [Interval.positive()], digits, Limits()
-        )
+        found = failing(ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), Interval.positive(), digits)
     except Undecided:
         assume(False)
     with mpmath.workdps(60):
@@ -212,7 +220,7 @@ def _surely_inside(interval: FailureInterval, eps: Fraction) -> bool:
 def test_no_shortfall_on_a_grid_is_above_the_worst(f: ExpPoly) -> None:
     limits = Limits(bits=4000)
     try:
-        found = failing_intervals(ClosedForm(ExpPoly.zero()), ClosedForm(1 + f), [Interval.open(0, 8)], 12, limits)
+        found = failing(ClosedForm(ExpPoly.zero()), ClosedForm(1 + f), Interval.open(0, 8), 12, limits)
     except Undecided:
         assume(False)
     for n in range(1, 64):
@@ -235,9 +243,7 @@ def test_more_digits_begin_with_the_same(case: Planted, few: int, many: int) -> 
         return
     try:
         short, long = (
-            failing_intervals(
-                ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), [Interval.positive()], digits, Limits()
-            )
+            failing(ClosedForm(ExpPoly.zero()), ClosedForm(1 + case.f), Interval.positive(), digits)
             for digits in (few, many)
         )
     except Undecided:

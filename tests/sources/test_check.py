@@ -12,10 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.obligations.decide import Decider
+from dipc.obligations.decide import decide
 from dipc.obligations.verdict import Verdict
+from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.check import iter_rows
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Interrupted, Report
@@ -440,5 +443,6 @@ def test_a_beta_without_a_common_denominator_of_bearable_size_is_refused() -> No
 
 
 def test_nothing_is_decided_about_no_interval() -> None:
+    form = ClosedForm(ExpPoly.one())
     with pytest.raises(ValueError, match="some interval"):
-        Decider((), Limits())
+        decide(form, PiecewiseForm(form.value), (), Limits())

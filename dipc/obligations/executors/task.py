@@ -22,11 +22,12 @@ class Setup:
     measure: Limits
     sign: Limits
     digits: int | None
+    keep_proofs: bool
 
     @staticmethod
     def of(engine: Engine) -> bytes:
         """The setup of this engine, pickled once for all tasks."""
-        return pickle.dumps(Setup(engine.bounds.measurer.limits, engine.limits, engine.digits))
+        return pickle.dumps(Setup(engine.bounds.measurer.limits, engine.limits, engine.digits, engine.keep_proofs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ _TURN = Lock()
 def _engine(setup: bytes) -> Engine:
     """The engine for a setup, kept for the tasks to come."""
     made: Setup = pickle.loads(setup)  # noqa: S301 - as said
-    return Engine(Measurer(made.measure), made.sign, digits=made.digits)
+    return Engine(Measurer(made.measure), made.sign, digits=made.digits, keep_proofs=made.keep_proofs)
 
 
 def _decision(engine: Engine, question: Question) -> Decision | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import Constraint, negation
 from dipc.chain.entailment import contradict, entails
-from dipc.sources.every_input.exits import Exit
+from dipc.sources.every_input.exits import CenteredExit
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +16,10 @@ class Piece:
     """The inputs of a region that satisfy `guards` as well, where `exits` are those that can be taken."""
 
     guards: tuple[Constraint, ...]
-    exits: tuple[Exit, ...]
+    exits: tuple[CenteredExit, ...]
 
 
-def pieces(region: Sequence[Constraint], exits: Sequence[Exit], most: int) -> tuple[Piece, ...]:
+def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[Piece, ...]:
     """The region cut along the comparisons of inputs that the program makes on its own, as far as it has to be.
 
     The pieces cover the region. On each the probability of the answer is at least the sum over its exits, and exactly
@@ -34,7 +34,7 @@ def pieces(region: Sequence[Constraint], exits: Sequence[Exit], most: int) -> tu
         if contradict(known):
             continue
         open_guard: Constraint | None = None
-        taken: list[Exit] = []
+        taken: list[CenteredExit] = []
         for candidate in exits:
             status = _status(known, candidate.guards)
             if status is True:

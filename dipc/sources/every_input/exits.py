@@ -17,15 +17,11 @@ from fractions import Fraction
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Closed
 from dipc.chain.affine import Affine, Terms, combination
-from dipc.chain.answers import same_value
-from dipc.chain.chain import ExitState
 from dipc.chain.component import ComponentTemplate
 from dipc.chain.constraints import Constraint
-from dipc.chain.event import EventTemplate, template
-from dipc.chain.explore import explore
 from dipc.chain.symbolic import is_symbolic
+from dipc.exits.exits import Exit, Exits, exits
 from dipc.exits.program import Program
-from dipc.exits.reaching import exit_weights
 from dipc.ideal.ideal import Region
 from dipc.lang.core import Value
 from dipc.linear.halfspace import Halfspace
@@ -68,7 +64,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
+class CenteredExit:
     """One way to det's answer: reached where `guards` hold of the inputs, with probability `weight` (None: 1) times the
     measures of the independent `parts`. `points` are the outputs that are no noise: how far each is from det's.
     `in_balls` says that some output is continuous noise, which is equal to det's with probability 0."""
@@ -86,9 +82,9 @@ class ExitFinder:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._whole: tuple[Mapping[int, Value], _Explored | None] | None = None
+        self._whole: tuple[Mapping[int, Value], Exits | None] | None = None
 
-    def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[Exit, ...]:
+    def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
         """All ways in which the program gives the region's answer, for these finite inputs.
 
         For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at u.
@@ -105,33 +101,23 @@ class ExitFinder:
                 centers[slot] = Affine.number(value)
             else:
                 wanted[slot] = value
-        explored = self._everything(finite) or self._explore(finite, wanted)
-        found = []
-        for state in explored.exits:
-            if all(same_value(state.outputs[slot], value) for slot, value in wanted.items()):
-                event = template(core, state, centers)
-                if event.possible:
-                    found.append(_exit(event, centers, explored.weights.get(state.node)))
-        return tuple(found)
+        explored = self._everything(finite) or self._explore(finite, wanted, self._program.limits)
+        return tuple(_centered(found, centers) for found in explored.towards(wanted, centers))
 
-    def others(self, finite: Mapping[int, Value], region: Region) -> tuple[Exit, ...] | None:
+    def others(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
         """All exits to other answers than the region's; None where outputs are not all finite, or exits too many."""
         core = self._program.core
         explored = self._everything(finite)
-        if explored is None or len(explored.exits) > MOST_OTHERS:
+        if explored is None or len(explored.states) > MOST_OTHERS:
             return None
         wanted: dict[int, Value] = {}
         for slot, value in zip(core.outputs, region.answer, strict=True):
             if isinstance(value, Affine) or is_symbolic(core.slots[slot].type):
                 return None
             wanted[slot] = value
-        return tuple(
-            _exit(template(core, state), {}, explored.weights.get(state.node))
-            for state in explored.exits
-            if not all(same_value(state.outputs[slot], value) for slot, value in wanted.items())
-        )
+        return tuple(_centered(found, {}) for found in explored.away_from(wanted))
 
-    def _everything(self, finite: Mapping[int, Value]) -> _Explored | None:
+    def _everything(self, finite: Mapping[int, Value]) -> Exits | None:
         if self._whole is None or self._whole[0] != finite:
             limits = replace(self._program.limits, states=min(MOST_SHARED, self._program.limits.states))
             try:
@@ -140,27 +126,16 @@ class ExitFinder:
                 self._whole = finite, None
         return self._whole[1]
 
-    def _explore(
-        self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, limits: Limits | None = None
-    ) -> _Explored:
+    def _explore(self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, limits: Limits) -> Exits:
         program = self._program
-        weights = program.choices.settled()
-        observed = program.core.outputs
-        within = limits or program.limits
-        chain = explore(program.flow, finite, wanted, within, observed=observed, possible=weights.possible)
-        return _Explored(chain.exits, exit_weights(chain, weights, program.limits))
+        return exits(program.flow, program.choices, limits, finite, wanted, program.core.outputs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Explored:
-    exits: tuple[ExitState, ...]
-    weights: Mapping[int, Closed]
-
-
-def _exit(event: EventTemplate, centers: Mapping[int, Affine], weight: Closed | None) -> Exit:
-    return Exit(
+def _centered(found: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
+    event = found.event
+    return CenteredExit(
         event.guards,
-        weight,
+        found.weight,
         tuple([form - centers[slot] for slot, form in event.points]),
         bool(event.random_balls),
         tuple([_part(part, centers) for part in event.components]),

@@ -11,7 +11,7 @@ from dipc.chain.affine import Affine
 from dipc.obligations.obligation import Bound, Share
 from dipc.sources.every_input.corner import Corner, corner
 from dipc.sources.every_input.evidence import ClaimedDistances, Farkas, ShareEvidence, SlackBound
-from dipc.sources.every_input.exits import Exit
+from dipc.sources.every_input.exits import CenteredExit
 from dipc.sources.every_input.halfspaces import Bound as Implied
 from dipc.sources.every_input.halfspaces import Moving, best_bound, single_bound
 
@@ -34,7 +34,7 @@ _Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None
 
 
 def lower_bound(
-    exits: Sequence[Exit], walls: Sequence[Moving], slots: Sequence[int], distances: ClaimedDistances
+    exits: Sequence[CenteredExit], walls: Sequence[Moving], slots: Sequence[int], distances: ClaimedDistances
 ) -> Lower:
     """A lower bound of the probability of `exits` over all inputs behind the walls.
 
@@ -50,7 +50,7 @@ def lower_bound(
     return attempt.lower(exits, walls, distances)
 
 
-def _forms(exits: Sequence[Exit]) -> dict[tuple[Affine, int], bool]:
+def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
     """All the slacks, with their multiples of gamma, and whether the probability depends on how large they are: what
     bounds outputs without noise only has to be positive."""
     forms: dict[tuple[Affine, int], bool] = {}
@@ -74,7 +74,7 @@ class _Attempt:
         """Whether one input has all these slacks: none of them can be bounded any better."""
         return self.corner is not None and all(slack is not None for slack in self.slacks.values())
 
-    def lower(self, exits: Sequence[Exit], walls: Sequence[Moving], distances: ClaimedDistances) -> Lower:
+    def lower(self, exits: Sequence[CenteredExit], walls: Sequence[Moving], distances: ClaimedDistances) -> Lower:
         shares: list[Share] = []
         evidence: list[ShareEvidence] = []
         lost: list[str] = []
@@ -106,11 +106,11 @@ class _Attempt:
         assert slack is not None, "an exit with a slack that is not bounded is left out"
         return slack
 
-    def _noisy(self, exits: Sequence[Exit]) -> list[SlackBound | None]:
+    def _noisy(self, exits: Sequence[CenteredExit]) -> list[SlackBound | None]:
         halves = (half for found in exits for part in found.parts for half in part.halfspaces)
         return [self.slacks[half.slack, half.radius] for half in halves]
 
-    def _unusable(self, found: Exit, distances: ClaimedDistances) -> str | None:
+    def _unusable(self, found: CenteredExit, distances: ClaimedDistances) -> str | None:
         """Why nothing is known of this exit, which then counts as 0; None where something is."""
         for point in found.points:
             for form in (point, -point):

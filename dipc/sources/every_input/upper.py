@@ -17,7 +17,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.obligations.obligation import Bound, Share
 from dipc.sources.every_input.evidence import ClaimedDistances, Complement, ShareEvidence, SlackBound
-from dipc.sources.every_input.exits import Exit, Part, ShiftedHalfspace
+from dipc.sources.every_input.exits import CenteredExit, Part, ShiftedHalfspace
 from dipc.sources.every_input.halfspaces import Moving, best_bound, single_bound
 from dipc.sources.every_input.lower import is_constant, slack_of
 
@@ -25,7 +25,7 @@ _ONE = ExpPoly.one()
 
 
 def complement_bound(
-    others: Sequence[Exit],
+    others: Sequence[CenteredExit],
     guards: Sequence[Constraint],
     walls: Sequence[Moving],
     distances: ClaimedDistances,
