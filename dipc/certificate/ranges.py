@@ -41,7 +41,7 @@ class _Writer:
         }
         self._reader = ClaimReader.read(self._stated, dict(question.program.core.constants))
         self._derivations = Derivations(question.probabilities)
-        self._obligations = ObligationWriter(self._derivations.functions, question.program.limits.sign)
+        self._obligations = ObligationWriter(self._derivations.functions, question.program.limits)
         self._probabilities: dict[ClosedForm, int] = {}
         self._probability_data: list[dict[str, Any]] = []
 

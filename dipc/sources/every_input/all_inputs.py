@@ -157,11 +157,11 @@ class ClassCase:
     def __init__(self, source: AllInputs, of: ConvexClass) -> None:
         self._source = source
         self._core = source.program.core
-        self._part = of
+        self.of = of
 
     @property
     def number(self) -> int:
-        return self._part.number
+        return self.of.number
 
     def posed(self) -> Sequence[Posed]:
         """The least probability of the class, or a lower bound of it, against beta; nothing where no input of the class
@@ -176,7 +176,7 @@ class ClassCase:
 
     def alternative(self) -> Posed | None:
         """Another bound of the same probabilities, from what other answers have at most; None where there is none."""
-        bounded, part = self._bounded, self._part
+        bounded, part = self._bounded, self.of
         if isinstance(bounded, Empty) or bounded.lower.attained or bounded.required.beta is None:
             return None
         others = self._source.exits.others(part.of.finite, part.of.region)
@@ -228,17 +228,17 @@ class ClassCase:
     @cached_property
     def _bounded(self) -> _Bounded | Empty:
         """What is to be shown, unless the claim says nothing about the class. Raises Undecided, DiagnosticError."""
-        if self._part.refused is not None:
-            raise Undecided(self._part.refused)
+        if self.of.refused is not None:
+            raise Undecided(self.of.refused)
         source = self._source
-        wanted = requirement(source.claim, self._part.of, source.metric)
+        wanted = requirement(source.claim, self.of.of, source.metric)
         found = self._bounds(wanted)
         if isinstance(found, _Bounded) and found.greatest == 0 and wanted.distances.alpha_rate:
             return self._bounds(at_zero(source.claim))
         return found
 
     def _bounds(self, wanted: Requirement) -> _Bounded | Empty:
-        source, part, distances = self._source, self._part, wanted.distances
+        source, part, distances = self._source, self.of, wanted.distances
         lower = lower_bound(part.piece.exits, part.walls, source.ideal.symbolic_inputs, distances)
         ceiling = None if lower.corner is not None else greatest_alpha(part.walls)
         greatest = None if ceiling is None else ceiling.alpha
@@ -268,7 +268,7 @@ class ClassCase:
     def _holds_corner(self, bounded: _Bounded) -> bool:
         """Whether the corner is in the class, and as far from other answers as alpha: it may be on an edge that belongs
         to another class, and nearer to one than a wall that was left where it is can tell."""
-        part, corner = self._part, bounded.lower.corner
+        part, corner = self.of, bounded.lower.corner
         assert corner is not None
         alpha = bounded.alpha
         point = corner.at(alpha)
@@ -285,18 +285,18 @@ class ClassCase:
             return True
         found = (slack for share in bounded.lower.why.shares for event in share.events for slack in event)
         tight = {place for slack in found for place in slack.tight}
-        if not self._has_static_walls() and any(self._part.walls[place].step for place in tight):
+        if not self._has_static_walls() and any(self.of.walls[place].step for place in tight):
             return True
         assert bounded.lower.corner is not None
         everything = self._source.claim.intervals == (Interval.positive(),)
         return everything and self._distance(bounded.lower.corner.at(bounded.alpha)) == bounded.alpha
 
     def _has_static_walls(self) -> bool:
-        region = self._part.of.region
-        return any(wall.form.inputs and not wall.step for wall in self._part.walls[: len(region.guards)])
+        region = self.of.of.region
+        return any(wall.form.inputs and not wall.step for wall in self.of.walls[: len(region.guards)])
 
     def _distance(self, point: Mapping[int, Fraction]) -> Fraction | None:
-        return self._source.witnesses.distance({**self._part.of.finite, **point})
+        return self._source.witnesses.distance({**self.of.of.finite, **point})
 
     # --- rows -------------------------------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, reason=reason)
 
     def _evident(self, row: ClassResult, found: Proved | Refuted | Empty) -> ClassResult:
-        return replace(row, evidence=ClassEvidence(self._part.walls, found))
+        return replace(row, evidence=ClassEvidence(self.of.walls, found))
 
     def _proved(self, bounded: _Bounded, posed: Posed, decision: Decision) -> ClassResult:
         evidence = Proved(
@@ -317,7 +317,7 @@ class ClassCase:
 
     def _refuted(self, bounded: _Bounded, decision: Decision) -> Settling:
         """The class with an input that refutes the claim, undecided where none is found."""
-        source, part, lower = self._source, self._part, bounded.lower
+        source, part, lower = self._source, self.of, bounded.lower
         distances = bounded.required.distances
         gamma = None
         alphas: Sequence[Fraction] = (distances.alpha or _ZERO,)
@@ -377,13 +377,13 @@ class ClassCase:
 
     def _shown(self, bounded: _Bounded | None, bound: ClosedForm | None) -> ClassResult:
         """The class at its corner for one value of the open distance, where it has a corner."""
-        output = answer_texts(self._core, self._part.of.region)
+        output = answer_texts(self._core, self.of.of.region)
         if bounded is None or bounded.required.beta is None:
             zero = PiecewiseForm(ExpPoly.zero())
             return ClassResult(self.number, {}, output, self._source.claim.alpha_text, zero, "", Verdict.UNDECIDED)
         distances, corner = bounded.required.distances, bounded.lower.corner
         gamma = distances.gamma_base + bounded.sample * distances.gamma_rate
-        finite = self._part.of.finite
+        finite = self.of.of.finite
         return ClassResult(
             self.number,
             {} if corner is None else input_texts(self._core, {**finite, **corner.at(bounded.alpha)}),
@@ -398,7 +398,7 @@ class ClassCase:
         )
 
     def _note(self, method: Method, bounded: _Bounded | None, bound: ClosedForm | None) -> ClassNote:
-        part = self._part
+        part = self.of
         guards = (*part.of.region.guards, *part.piece.guards)
         answer = answer_texts(self._core, part.of.region)
         where = (*guard_texts(self._core, guards, part.of.finite), *wall_texts(self._core, part.side))
