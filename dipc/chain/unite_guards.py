@@ -104,7 +104,7 @@ class GuardUniter:
 
 
 class _Numbers:
-    """Numbers for constraints, equal ones having the same: their hashes are dear, and they are met again and again."""
+    """Numbers for constraints, equal ones having the same: hashing one is expensive, and each is looked up many times."""
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []

@@ -508,7 +508,7 @@ def test_a_product_of_exponential_length_is_refused_soon() -> None:
 
 
 def test_what_was_refused_once_is_refused_at_once() -> None:
-    measurer = Measurer(Limits(terms=Limits(terms=100)))
+    measurer = Measurer(Limits(terms=100))
     for _ in range(3):
         with pytest.raises(LimitReached) as stopped:
             measurer.measure(unlike_star(12))

@@ -175,7 +175,7 @@ def test_past_a_limit_nothing_is_compared():
     from dataclasses import replace
 
     program = dipc.load(MECHANISMS / "noisy_max.dip", m=4)
-    limits = replace(program.limits, explore=replace(program.limits, states=3))
+    limits = replace(program.limits, states=3)
     found = simulate(program.with_limits(limits), {"q": [0, 0, 0, 0]}, 1, runs=1000)
     assert found.agreement is Agreement.UNDECIDED
     assert found.reason
