@@ -19,10 +19,10 @@ _Tree = TypeVar("_Tree")
 def children(node: object) -> list[Any]:
     """The nodes directly below a node, or in a tuple; none for what is neither."""
     found: list[Any] = []
-    for part in node if isinstance(node, tuple) else [getattr(node, name) for name in _fields(type(node)) or ()]:
+    for part in node if isinstance(node, tuple) else [getattr(node, name) for name in _fields_of(node) or ()]:
         if isinstance(part, tuple):
             found += children(part)
-        elif _fields(type(part)) is not None:
+        elif _fields_of(part) is not None:
             found.append(part)
     return found
 
@@ -42,7 +42,7 @@ def rewrite(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
     if isinstance(tree, tuple):
         parts = tuple([rewrite(part, change) for part in tree])
         return tree if all(new is old for new, old in zip(parts, tree, strict=True)) else parts  # type: ignore[return-value]
-    names = _fields(type(tree))
+    names = _fields_of(tree)
     if names is None:
         return tree
     changed: dict[str, Any] = {}
@@ -54,8 +54,13 @@ def rewrite(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
     return change(replace(tree, **changed) if changed else tree)  # type: ignore[no-any-return,type-var]
 
 
+def _fields_of(node: object) -> tuple[str, ...] | None:
+    kind: Any = type(node)
+    return _fields(kind)
+
+
 @cache
-def _fields(kind: type) -> tuple[str, ...] | None:
+def _fields(kind: Any) -> tuple[str, ...] | None:
     """The fields of a class of nodes that may hold others; None for a class of anything else."""
     known = None if kind is Span else getattr(kind, "__dataclass_fields__", None)
     return None if known is None else tuple([name for name in known if name != "span"])

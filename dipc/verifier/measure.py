@@ -26,9 +26,11 @@ from dipc.verifier import reading
 from dipc.verifier.budget import Budget
 from dipc.verifier.comparisons import Below, NoOrder, Order, Variable, conjunctions
 from dipc.verifier.downsets import Downsets, downsets, reflected
-from dipc.verifier.events import Event, is_whole, numbers_of, read_event
+from dipc.verifier.events import Event, Family, is_whole, numbers_of, read_event
+from dipc.verifier.integration import MOST_NOISES, integrated
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import ONE, Closed, Ring, add_closed, constant, equal_closed, multiply_closed, read_closed
+from dipc.verifier.sums import of_one_sum
 from dipc.verifier.sweep import Density, Poles, Sweep, Value
 
 #: The most sets that one sweep looks at, bits of a number of the event and of the common denominator of all of them.
@@ -120,7 +122,13 @@ def replay_measure(record: Any, budget: Budget, allowance: Allowance, step: str)
 def measure_anew(event: Event, budget: Budget) -> Closed | str:
     """The measure of an event, or why it is not measured. Raises Rejected past the budget."""
     planned = _plan(event, 1, Allowance())
-    return planned if isinstance(planned, str) else _measure(event, planned, budget, "measure")
+    if not isinstance(planned, str):
+        return _measure(event, planned, budget, "measure")
+    summed = of_one_sum(event, budget, "measure")
+    if summed is not None:
+        return summed, ONE
+    mixed = len({noise.family is Family.DISCRETE_LAPLACE for noise in event.noises}) > 1
+    return planned if mixed or len(event.noises) > MOST_NOISES else integrated(event, budget, "measure")
 
 
 # --- planning --------------------------------------------------------------------------------------

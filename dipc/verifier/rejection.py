@@ -23,3 +23,11 @@ class Unreadable(Exception):
     def __init__(self, why: str) -> None:
         self.why = plain(why)
         super().__init__(self.why)
+
+
+class NotDerived(Exception):
+    """What is claimed was not derived, for no fault of the certificate that was found; `why` is half a sentence."""
+
+    def __init__(self, why: str) -> None:
+        self.why = plain(why)
+        super().__init__(self.why)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from math import comb
+from typing import TypeVar
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.downsets import Downsets, Set
@@ -147,7 +148,7 @@ class Sweep:
         result: Function = {}
         for (k, q, n, l, poles), c in f.items():
             for (k2, q2, n2, l2, poles2), d in g.items():
-                _increase(result, (k + k2, q + q2, n + n2, l + l2, joined(poles, poles2)), c * d)
+                _increase(result, (k + k2, q + q2, n + n2, l + l2, joined_poles(poles, poles2)), c * d)
         return result
 
     def _spend(self, terms: int, bits: int = 0) -> None:
@@ -176,7 +177,10 @@ def _increase(f: Function, key: tuple[int, int, int, int, Poles], c: Fraction) -
         f.pop(key, None)
 
 
-def joined(left: Poles, right: Poles) -> Poles:
+_P = TypeVar("_P", int, Fraction)
+
+
+def joined_poles(left: tuple[tuple[_P, int], ...], right: tuple[tuple[_P, int], ...]) -> tuple[tuple[_P, int], ...]:
     """The product of two products of poles."""
     if not left or not right:
         return left or right
@@ -225,11 +229,11 @@ def _summed(f: Function, from_infinity: bool) -> Function:
     result: Function = {}
     for (k, q, n, l, poles), c in f.items():
         if l == 0:
-            for power, factor in _power_sum(n):
+            for power, factor in power_sum(n):
                 _increase(result, (k, q, power, 0, poles), c * factor)
             continue
-        for power, shift, order, multiple in _geometric_sum(n, l > 0):
-            moved, divided = q - shift * abs(l), joined(poles, ((abs(l), order),))
+        for power, shift, order, multiple in geometric_sum(n, l > 0):
+            moved, divided = q - shift * abs(l), joined_poles(poles, ((abs(l), order),))
             _increase(result, (k, moved, power, l, divided), c * multiple)
             if power == 0 and not from_infinity:
                 _increase(result, (k, moved, 0, 0, divided), -c * multiple)
@@ -237,18 +241,18 @@ def _summed(f: Function, from_infinity: bool) -> Function:
 
 
 @cache
-def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
+def power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
     """The polynomial S with S(t+1) - S(t) = t^n and S(0) = 0, as pairs (power, coefficient)."""
     # (t+1)^(n+1) - t^(n+1) = Σ_{j<=n} C(n+1, j)·t^j.
     total = {n + 1: Fraction(1, n + 1)}
     for j in range(n):
-        for power, c in _power_sum(j):
+        for power, c in power_sum(j):
             total[power] = total.get(power, _ZERO) - comb(n + 1, j) * c / (n + 1)
     return tuple((power, c) for power, c in total.items() if c)
 
 
 @cache
-def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ...]:
+def geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ...]:
     """p = Σ c·t^power·z^shift/(1 - z)^order with e^l·p(t+1) - p(t) = t^n, where z = e^{-|l|}; l > 0 if `growing`.
 
     Then e^{lt}·p(t) sums t^n·e^{lt}.

@@ -1,0 +1,593 @@
+"""Runs a program on given inputs, all ways at once: which states it reaches, by which choices and for which noises.
+
+A state is a place in the program, the values of its variables, and what is known of the noises. A comparison that the
+noises leave open splits a state in two; a finite choice leads to several with weights. Noises are centered,
+independent, and numbered by the instruction that draws them. For noises held fixed the states are a Markov chain, and
+the half-spaces of a state are those of the noises that can be in it at all; so the probability of an exit is the total
+weight of the choices on all ways to it, times the probability of its half-spaces.
+
+Paths that say together what one conjunction says are united where they meet again. At any time the states that wait,
+those that ended and those that were given up partition all noises and choices. A group of states with the same
+values, reached by the same choices, may be replaced with one state under the conjunction E if each of them implies E
+and E contradicts every other state: then nobody else has the noises in E, and nobody in the group has others. Nothing
+that somebody claims is needed for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from heapq import heappop, heappush
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.constraints import Constraints, NoiseHalfspace, united
+from dipc.verifier.decay import positive_everywhere
+from dipc.verifier.events import Family
+from dipc.verifier.program import (
+    Branch,
+    Choice,
+    Code,
+    Fault,
+    Halt,
+    Instruction,
+    Jump,
+    Machine,
+    Operation,
+    Place,
+    Read,
+    Sample,
+    Scored,
+    Store,
+    Value,
+    calculated,
+    holds,
+)
+from dipc.verifier.rejection import NotDerived
+from dipc.verifier.ring import ONE, ZERO, Closed, Ring, add_closed, equal_closed
+from dipc.verifier.syntax import Literal
+
+MOST_STATES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """constant + Σ coefficient·N over pairs (noise, coefficient), sorted; at least one, and none is 0."""
+
+    constant: Fraction
+    terms: tuple[tuple[int, Fraction], ...]
+
+
+#: What a variable holds; None before it is assigned.
+Held = Value | Affine | None
+
+
+class _Split(Exception):
+    """A comparison that what is known leaves open."""
+
+    def __init__(self, row: NoiseHalfspace) -> None:
+        super().__init__()
+        self.row = row
+
+
+#: A choice that was made: where, which of its values, and the scores that its weights depend on.
+_Step = tuple[int, int, tuple[Held, ...]]
+
+
+@dataclass(slots=True)
+class _State:
+    """`history` are the choices on the way here, None where there are several ways."""
+
+    at: int
+    values: tuple[Held, ...]
+    known: Constraints
+    history: tuple[_Step, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An exit with the outputs that are wanted: the number of its state, and its noises."""
+
+    state: int
+    known: Constraints
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The outputs that count, by slot, and how far a number may be off."""
+
+    outputs: Mapping[int, Value]
+    gamma: Fraction
+
+
+@dataclass
+class Execution:
+    """One run over all states. `steps` are the states that follow each state, with their weights; `laws` the families
+    and rates of the noises; `ends` the exits that are wanted."""
+
+    machine: Machine
+    wanted: Wanted
+    budget: Budget
+    steps: list[list[tuple[int, Closed]]] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+    laws: dict[int, tuple[Family, Fraction]] = field(default_factory=dict)
+    _states: list[_State] = field(default_factory=list)
+    _numbers: dict[tuple[int, tuple[Held, ...], Constraints], int] = field(default_factory=dict)
+    _waiting: dict[int, list[int]] = field(default_factory=dict)
+    _queue: list[int] = field(default_factory=list)
+    _over: list[int] = field(default_factory=list)
+    _weights: dict[object, Closed] = field(default_factory=dict)
+    _shape: _Shape = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._shape = _Shape.of(self.machine, self.wanted.outputs, self.budget)
+
+    def run(self, inputs: Mapping[int, Value]) -> None:
+        """All states from the start with these inputs, by slot. Raises NotDerived."""
+        slots = self.machine.slots
+        for at, slot in enumerate(slots):
+            if (slot.role == "input") != (at in inputs) or (at in inputs and not holds(slot.type, inputs[at])):
+                raise NotDerived(f"the input `{slot.name}` does not fit")
+        values = tuple(inputs.get(at, slot.initial) for at, slot in enumerate(slots))
+        self._arrive(_State(0, values, Constraints({}), ()))
+        while self._queue:
+            at = heappop(self._queue)
+            numbers = self._waiting.pop(at, [])
+            if at in self._shape.joins and len(numbers) > 1:
+                numbers = self._united(numbers)
+            for number in numbers:
+                self._advance(number)
+
+    # --- states -----------------------------------------------------------------------------------
+
+    def _arrive(self, state: _State) -> int:
+        """The number of the state, which waits if it is new."""
+        live = self._shape.live[state.at]
+        state.values = tuple(value if live >> slot & 1 else None for slot, value in enumerate(state.values))
+        if self._shape.loops[state.at]:
+            state.history = None
+        key = (state.at, state.values, state.known)
+        self.budget.spend(20 + len(state.values), "execution")
+        number = self._numbers.get(key)
+        if number is not None:
+            # On a second way here its weight is no longer that of one history.
+            self._states[number].history = None
+            return number
+        number = self._numbers[key] = self._added(state)
+        if self._misses(state):
+            self._over.append(number)
+            return number
+        if state.at not in self._waiting:
+            self._waiting[state.at] = []
+            heappush(self._queue, state.at)
+        self._waiting[state.at].append(number)
+        return number
+
+    def _added(self, state: _State) -> int:
+        if len(self._states) >= MOST_STATES:
+            raise NotDerived(f"the program has more than {MOST_STATES} states")
+        self._states.append(state)
+        self.steps.append([])
+        return len(self._states) - 1
+
+    def _misses(self, state: _State) -> bool:
+        """Whether an output that nothing assigns any more is not the wanted one."""
+        later = self._shape.later[state.at]
+        for slot, value in self.wanted.outputs.items():
+            held = state.values[slot]
+            if not later >> slot & 1 and not isinstance(held, Affine) and held is not None:
+                if self.machine.slots[slot].type in ("real", "int"):
+                    assert isinstance(held, Fraction)
+                    assert isinstance(value, Fraction)
+                    if abs(held - value) > self.wanted.gamma:
+                        return True
+                elif held != value:
+                    return True
+        return False
+
+    def _advance(self, number: int) -> None:
+        state = self._states[number]
+        instruction = self.machine.code[state.at]
+        if isinstance(instruction, Halt):
+            self._over.append(number)
+            known = self._reached(state)
+            if known is not None:
+                self.ends.append(End(number, known))
+            return
+        # A state that is split stays at its place until nothing is open.
+        open_ = [state.known]
+        one = ONE, ONE
+        while open_:
+            known = open_.pop()
+            self.budget.spend(20, "execution")
+            try:
+                after = list(self._after(state, known, instruction))
+            except _Split as split:
+                open_ += [known & split.row, known & split.row.opposite()]
+                continue
+            for weight, step, follow in after:
+                if step is not None and state.history is not None:
+                    follow.history = (*state.history, step)
+                self.steps[number].append((self._arrive(follow), one if weight is None else weight))
+
+    def _after(
+        self, state: _State, known: Constraints, instruction: Instruction
+    ) -> Iterator[tuple[Closed | None, _Step | None, _State]]:
+        """The states that follow, with their weights and the choices made; raises _Split."""
+
+        def follow(at: int, slot: int | None = None, value: Held = None) -> _State:
+            values = state.values
+            if slot is not None:
+                values = (*values[:slot], value, *values[slot + 1 :])
+            return _State(at, values, known, state.history)
+
+        match instruction:
+            case Jump(goal):
+                yield None, None, follow(goal)
+            case Branch(condition, otherwise):
+                truth = self._value(condition, state.values, known)
+                if not isinstance(truth, bool):
+                    raise NotDerived("a condition is no truth value")
+                yield None, None, follow(state.at + 1 if truth else otherwise)
+            case Store(target, code):
+                value = self._value(code, state.values, known)
+                yield None, None, follow(state.at + 1, self._slot(target, value, state, known), value)
+            case Sample(target, family, rate, mean):
+                center = self._value(mean, state.values, known)
+                if self._shape.loops[state.at]:
+                    raise NotDerived("noise is drawn inside `while`")
+                self.laws[state.at] = family, rate
+                noise = Affine(ZERO, ((state.at, Fraction(1)),))
+                if isinstance(center, bool | str | None):
+                    raise NotDerived("a mean is no number")
+                value = _plus(center, noise)
+                slot = self._slot(target, value, state, known)
+                found = follow(state.at + 1, slot, value)
+                if family is Family.ONE_SIDED:
+                    found.known = known.with_positive(state.at)
+                yield None, None, found
+            case Choice(target, arms):
+                weights = self._distribution(instruction)
+                values = [self._value(code, state.values, known) for code, _ in arms]
+                for arm, (value, weight) in enumerate(zip(values, weights, strict=True)):
+                    if weight[0]:
+                        slot = self._slot(target, value, state, known)
+                        yield weight, (state.at, arm, ()), follow(state.at + 1, slot, value)
+            case Scored(target, rate, scored):
+                scores = [self._value(code, state.values, known) for _, code in scored]
+                for arm, ((literal, _), weight) in enumerate(zip(scored, self._softmax(rate, scores), strict=True)):
+                    slot = self._slot(target, literal.value, state, known)
+                    yield weight, (state.at, arm, tuple(scores)), follow(state.at + 1, slot, literal.value)
+
+    def _reached(self, state: _State) -> Constraints | None:
+        """The noises for which this exit has the wanted outputs; None where it has them with probability 0."""
+        known = state.known
+        for slot, value in self.wanted.outputs.items():
+            held = state.values[slot]
+            if held is None:
+                raise NotDerived(f"the output `{self.machine.slots[slot].name}` may end without a value")
+            if not isinstance(held, Affine):
+                continue  # It is the wanted one, or the state would have been given up.
+            assert isinstance(value, Fraction)
+            whole = self._whole(held)
+            if not whole and not self.wanted.gamma:
+                return None
+            for side in (1, -1):
+                terms = {i: side * c for i, c in held.terms}
+                row = NoiseHalfspace.of(terms, side * (held.constant - value) + self.wanted.gamma, whole)
+                if known.excludes(row, self.budget):
+                    return None
+                if not known.implies(row, self.budget):
+                    known = known & row
+        return known
+
+    # --- uniting ----------------------------------------------------------------------------------
+
+    def _united(self, numbers: list[int]) -> list[int]:
+        """The states that wait at one place, with those replaced that one conjunction stands for."""
+        groups: dict[object, list[int]] = {}
+        for number in numbers:
+            state = self._states[number]
+            if state.history is not None:
+                groups.setdefault((state.values, state.history), []).append(number)
+        result = list(numbers)
+        for group in groups.values():
+            if len(group) < 2:
+                continue
+            whole = united([self._states[number].known for number in group], self.budget)
+            if whole is None:
+                continue
+            first = self._states[group[0]]
+            members = set(group)
+            others = [
+                number
+                for number in (*result, *self._over, *(n for waiting in self._waiting.values() for n in waiting))
+                if number not in members
+            ]
+            if all(self._apart(first, whole, self._states[number]) for number in others):
+                united_ = _State(first.at, first.values, whole, first.history)
+                number = self._added(united_)
+                self._numbers[united_.at, united_.values, whole] = number
+                # The members have one weight, that of their history, and each noise is in one of them.
+                self.steps[group[0]].append((number, (ONE, ONE)))
+                result = [*(n for n in result if n not in members), number]
+        return result
+
+    def _apart(self, member: _State, whole: Constraints, other: _State) -> bool:
+        """Whether the other state has other noises or other choices than a group that is to be united."""
+        if member.history and other.history:
+            for mine, theirs in zip(member.history, other.history, strict=False):
+                if mine != theirs:
+                    if mine[0] == theirs[0] and mine[1] != theirs[1]:
+                        return True
+                    break
+        return whole.contradicts(other.known, self.budget)
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
+        """The value of an expression where these slots have values and there is no noise. Raises NotDerived."""
+        found = self._value(code, [values.get(slot) for slot in range(max(values, default=0) + 1)], Constraints({}))
+        assert not isinstance(found, Affine)
+        return found
+
+    def _slot(self, target: Place, value: Held, state: _State, known: Constraints) -> int:
+        """The slot that is written to, which can hold the value."""
+        slot = self._place(target, state.values, known)
+        declared = self.machine.slots[slot]
+        if self._shape.loops[state.at] and declared.type in ("int", "real"):
+            raise NotDerived(f"`{declared.name}` is assigned inside `while`")
+        if isinstance(value, Affine):
+            whole = self._whole(value)
+            integral = value.constant.denominator == 1 and all(c.denominator == 1 for _, c in value.terms)
+            fits = declared.type == ("int" if whole else "real") and (integral or not whole)
+        else:
+            fits = holds(declared.type, value)
+        if not fits:
+            raise NotDerived(f"`{declared.name}` may get a value that does not fit it")
+        return slot
+
+    def _place(self, place: Place, values: Sequence[Held], known: Constraints) -> int:
+        if place.index is None:
+            return place.slots[0]
+        index = self._value(place.index, values, known)
+        if isinstance(index, bool) or not isinstance(index, Fraction) or index.denominator != 1:
+            raise NotDerived("an index is no integer")
+        at = int(index) - place.low
+        if not 0 <= at < len(place.slots):
+            raise NotDerived("an array may be read or written outside its bounds")
+        return place.slots[at]
+
+    def _value(self, code: Code, values: Sequence[Held], known: Constraints) -> Value | Affine:
+        match code:
+            case Literal(value):
+                return value
+            case Read() | Place():
+                held = values[code.slot if isinstance(code, Read) else self._place(code, values, known)]
+                if held is None:
+                    raise NotDerived("a variable may be read before it is assigned")
+                return held
+            case Fault(why):
+                raise NotDerived(why)
+            case Operation("and" | "or" as op, (first, second)):
+                left = self._value(first, values, known)
+                if not isinstance(left, bool):
+                    raise NotDerived(f"`{op}` of what is no truth value")
+                if left is (op == "or"):
+                    return left
+                right = self._value(second, values, known)
+                if not isinstance(right, bool):
+                    raise NotDerived(f"`{op}` of what is no truth value")
+                return right
+            case Operation(op, arguments):
+                found = [self._value(argument, values, known) for argument in arguments]
+                plain = [value for value in found if not isinstance(value, Affine)]
+                if len(plain) == len(found):
+                    return calculated(op, plain)
+                if any(isinstance(value, bool | str) for value in plain):
+                    raise NotDerived(f"`{op}` of values of different kinds")
+                return self._noisy(op, found, known)  # type: ignore[arg-type]
+
+    def _noisy(self, op: str, values: list[Fraction | Affine], known: Constraints) -> Value | Affine:
+        """The operation where noise is in it."""
+        match op, values:
+            case "+", [left, right]:
+                return _plus(left, right)
+            case "-", [left, right]:
+                return _plus(left, _times(right, Fraction(-1)))
+            case "neg", [value]:
+                return _times(value, Fraction(-1))
+            case "*", [Affine() as value, Fraction() as factor] | [Fraction() as factor, Affine() as value]:
+                return _times(value, factor)
+            case "/", [Affine() as value, Fraction() as divisor] if divisor:
+                return _times(value, 1 / divisor)
+            case (("<" | "<=" | "=" | "!=" | ">=" | ">"), [left, right]):
+                return self._compared(op, _plus(left, _times(right, Fraction(-1))), known)
+            case _:
+                raise NotDerived(f"`{op}` of noise")
+
+    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
+        if not isinstance(difference, Affine):
+            found = calculated(op, (difference, ZERO))
+            assert isinstance(found, bool)
+            return found
+        whole = self._whole(difference)
+        above = NoiseHalfspace.of(dict(difference.terms), difference.constant, whole)
+        below = NoiseHalfspace.of({i: -c for i, c in difference.terms}, -difference.constant, whole)
+        match op:
+            case ">=":
+                return self._holds(above, known)
+            case "<":
+                return not self._holds(above, known)
+            case "<=":
+                return self._holds(below, known)
+            case ">":
+                return not self._holds(below, known)
+            case _:
+                # Continuous noise equals nothing, but with probability 0.
+                equal = whole and self._holds(above, known) and self._holds(below, known)
+                return equal is (op == "=")
+
+    def _holds(self, row: NoiseHalfspace, known: Constraints) -> bool:
+        if known.implies(row, self.budget):
+            return True
+        if known.excludes(row, self.budget):
+            return False
+        raise _Split(row)
+
+    def _whole(self, value: Affine) -> bool:
+        """Whether it is made of integer noise."""
+        kinds = {self.laws[i][0] is Family.DISCRETE_LAPLACE for i, _ in value.terms}
+        if len(kinds) > 1:
+            raise NotDerived("int and real meet")
+        return kinds == {True}
+
+    # --- choices ----------------------------------------------------------------------------------
+
+    def _distribution(self, choice: Choice) -> list[Closed]:
+        """The weights, which sum to 1 and are positive for every eps > 0, or 0 for every eps."""
+        weights = [weight for _, weight in choice.arms]
+        if id(choice) not in self._weights:
+            total: Closed = {}, ONE
+            for above, below in weights:
+                if not positive_everywhere(below, self.budget) or (
+                    above and not positive_everywhere(above, self.budget)
+                ):
+                    raise NotDerived("a weight is not shown to be positive")
+                total = add_closed(total, (above, below), self.budget, "execution")
+            if not equal_closed(total, (ONE, ONE), self.budget, "execution"):
+                raise NotDerived("the weights of a choice do not sum to 1")
+            self._weights[id(choice)] = total
+        return weights
+
+    def _softmax(self, rate: Fraction, scores: Iterable[Value | Affine]) -> list[Closed]:
+        numbers = [score for score in scores if isinstance(score, Fraction)]
+        if len(numbers) < len(list(scores)):
+            raise NotDerived("a score is no number")
+        most = max(numbers)
+        tops: list[tuple[int, Fraction]] = [(0, rate * (score - most)) for score in numbers]
+        below: Ring = {}
+        for key in tops:
+            below[key] = below.get(key, ZERO) + 1
+        self.budget.spend(5 * len(tops), "execution")
+        if len(below) == 1:
+            return [({(0, ZERO): Fraction(1, len(tops))}, ONE)] * len(tops)
+        return [({key: Fraction(1)}, below) for key in tops]
+
+
+def _plus(left: Fraction | Affine, right: Fraction | Affine) -> Fraction | Affine:
+    one, other = (value if isinstance(value, Affine) else Affine(value, ()) for value in (left, right))
+    terms = dict(one.terms)
+    for i, c in other.terms:
+        terms[i] = terms.get(i, ZERO) + c
+    return _affine(one.constant + other.constant, terms)
+
+
+def _times(value: Fraction | Affine, factor: Fraction) -> Fraction | Affine:
+    if not isinstance(value, Affine):
+        return value * factor
+    return _affine(value.constant * factor, {i: c * factor for i, c in value.terms})
+
+
+def _affine(constant: Fraction, terms: Mapping[int, Fraction]) -> Fraction | Affine:
+    left = tuple(sorted((i, c) for i, c in terms.items() if c))
+    return Affine(constant, left) if left else constant
+
+
+# --- what the text alone says ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """By instruction: the slots that may still be read and those that may still be assigned, as bits, and whether it is
+    inside a `while`; and the places outside of them where ways meet."""
+
+    live: tuple[int, ...]
+    later: tuple[int, ...]
+    loops: tuple[bool, ...]
+    joins: frozenset[int]
+
+    @staticmethod
+    def of(machine: Machine, outputs: Iterable[int], budget: Budget) -> _Shape:
+        code = machine.code
+        count = len(code)
+        loops = [False] * count
+        for first, end in machine.loops:
+            loops[first:end] = [True] * (end - first)
+        wanted = sum(1 << slot for slot in outputs)
+        reads, kills, writes, goals = [], [], [], []
+        for at, instruction in enumerate(code):
+            read, target = _accesses(instruction)
+            written = 0 if target is None else sum(1 << slot for slot in target.slots)
+            reads.append(wanted if isinstance(instruction, Halt) else read)
+            writes.append(written)
+            kills.append(written if target is not None and target.index is None else 0)
+            goals.append(_goals(at, instruction))
+        live, later = [0] * count, [0] * count
+        changed = True
+        while changed:
+            changed = False
+            budget.spend(4 * count, "execution", len(machine.slots))
+            for at in range(count - 1, -1, -1):
+                after = assigned = 0
+                for goal in goals[at]:
+                    after |= live[goal]
+                    assigned |= later[goal]
+                new = reads[at] | after & ~kills[at], writes[at] | assigned
+                if new != (live[at], later[at]):
+                    live[at], later[at] = new
+                    changed = True
+            changed = changed and any(loops)
+        arrivals = [0] * count
+        for at in range(count):
+            for goal in goals[at]:
+                arrivals[goal] += 1
+        joins = frozenset(at for at in range(count) if arrivals[at] > 1 and not loops[at])
+        return _Shape(tuple(live), tuple(later), tuple(loops), joins)
+
+
+def _goals(at: int, instruction: Instruction) -> tuple[int, ...]:
+    match instruction:
+        case Halt():
+            return ()
+        case Jump(goal):
+            return (goal,)
+        case Branch(_, otherwise):
+            return (at + 1, otherwise)
+        case _:
+            return (at + 1,)
+
+
+def _accesses(instruction: Instruction) -> tuple[int, Place | None]:
+    """The slots that it may read, as bits, and what it writes."""
+    codes: list[Code] = []
+    target: Place | None = None
+    match instruction:
+        case Store(target, value):
+            codes.append(value)
+        case Sample(target, _, _, mean):
+            codes.append(mean)
+        case Choice(target, arms):
+            codes += [value for value, _ in arms]
+        case Scored(target, _, scored):
+            codes += [score for _, score in scored]
+        case Branch(condition, _):
+            codes.append(condition)
+        case _:
+            pass
+    if target is not None and target.index is not None:
+        codes.append(target.index)
+    found = 0
+    for code in codes:
+        match code:
+            case Read(slot):
+                found |= 1 << slot
+            case Place(slots, _, index):
+                found |= sum(1 << slot for slot in slots)
+                if index is not None:
+                    codes.append(index)
+            case Operation(_, arguments):
+                codes += arguments
+            case _:
+                pass
+    return found, target

@@ -1,0 +1,594 @@
+"""A program as the checker executes it: names resolved, `for` unrolled, a list of instructions with jumps.
+
+`Machine.of(tree, constants, budget)` gives it; NotDerived where the tree means nothing. Whether values have the right
+types is looked at when they are there, in `dipc.verifier.execution`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from dipc.verifier import syntax
+from dipc.verifier.budget import Budget
+from dipc.verifier.events import Family
+from dipc.verifier.rejection import NotDerived
+from dipc.verifier.ring import ONE, ZERO, Closed, Ring, add_closed, constant, multiply_closed, times
+from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Listed, Literal, Name, Range
+
+MOST_INSTRUCTIONS = 100_000
+MOST_VALUES = 100_000
+MOST_POWER = 1_000
+#: Bits of a number of a program.
+MOST_BITS = 10_000
+
+_RESERVED = frozenset(("alpha", "beta", "gamma", "dd", "inf", "exp", "min", "max", "abs"))
+
+Value = Fraction | bool | str
+
+#: A finite domain, or one of the types by name.
+Type = str | frozenset[Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A scalar variable, or one element of an array; `initial` None where it starts unassigned."""
+
+    name: str
+    role: str
+    type: Type
+    initial: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The value of a slot."""
+
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`slots[index - low]`, where the index is only known in a state; for a scalar `index` is None."""
+
+    slots: tuple[int, ...]
+    low: int
+    index: Code | None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator or function on values, named as in `dipc.verifier.syntax.Apply`."""
+
+    op: str
+    arguments: tuple[Code, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An expression that has no value if it is ever looked at."""
+
+    why: str
+
+
+Code = Literal | Read | Place | Operation | Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """target <- value."""
+
+    target: Place
+    value: Code
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """target <- mean + noise of this family with the rate rate·eps."""
+
+    target: Place
+    family: Family
+    rate: Fraction
+    mean: Code
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """target <- a value of `arms`, each with its weight."""
+
+    target: Place
+    arms: tuple[tuple[Code, Closed], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """target <- one of the values, with weights e^{rate·eps·score}."""
+
+    target: Place
+    rate: Fraction
+    arms: tuple[tuple[Literal, Code], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Go on with the next instruction if the condition holds, else at `otherwise`."""
+
+    condition: Code
+    otherwise: int
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Go on at `goal`."""
+
+    goal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """The program ends."""
+
+
+Instruction = Store | Sample | Choice | Scored | Branch | Jump | Halt
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far an answer is from the exact one: by name, or a number made of an input and both; 0 where all of `same`
+    hold. The exact answer stands in the slots `exact`, in the order of the outputs."""
+
+    kind: str | Code
+    same: tuple[Code, ...] | None
+    exact: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A program; `loops` are the ranges [first, end) of instructions of its `while` statements."""
+
+    name: str
+    constants: Mapping[str, Fraction]
+    slots: tuple[Slot, ...]
+    code: tuple[Instruction, ...]
+    loops: tuple[tuple[int, int], ...]
+    distance: Distance
+
+    def numbered(self, role: str) -> list[int]:
+        """The slots of the inputs, or of the outputs, in the order of their declaration."""
+        return [at for at, slot in enumerate(self.slots) if slot.role == role]
+
+    @staticmethod
+    def of(tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget) -> Machine:
+        """The program with these values of its constants, which are all it has."""
+        compiler = _Compiler(budget)
+        compiler.declare(tree.declarations, constants)
+        compiler.block(tree.body)
+        compiler.emit(Halt())
+        slots = tuple(compiler.slots)
+        return Machine(
+            tree.name,
+            compiler.constants,
+            slots,
+            tuple(compiler.code),
+            tuple(compiler.loops),
+            compiler.distance(tree.metric),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    slots: tuple[int, ...]
+    low: int | None
+
+
+@dataclass
+class _Compiler:
+    budget: Budget
+    constants: dict[str, Fraction] = field(default_factory=dict)
+    labels: set[str] = field(default_factory=set)
+    domains: dict[str, tuple[Value, ...]] = field(default_factory=dict)
+    variables: dict[str, _Variable] = field(default_factory=dict)
+    locals: dict[str, Value] = field(default_factory=dict)
+    slots: list[Slot] = field(default_factory=list)
+    code: list[Instruction] = field(default_factory=list)
+    loops: list[tuple[int, int]] = field(default_factory=list)
+
+    # --- declarations -----------------------------------------------------------------------------
+
+    def declare(self, declarations: Sequence[syntax.Declaration], given: Mapping[str, Fraction]) -> None:
+        """Constants, then domains, then variables."""
+        bound = [item for found in declarations if isinstance(found, syntax.Constants) for item in found.bindings]
+        if sorted(name for name, _ in bound) != sorted(given):
+            raise NotDerived("the constants given are not those of the program")
+        for name, expr in bound:
+            self._fresh(name)
+            # A value from outside wins over the text: what the text says must be a number all the same.
+            self.constants[name] = given[name]
+            del expr
+        for found in declarations:
+            if isinstance(found, syntax.Domains):
+                for name, domain in found.bindings:
+                    if name in self.domains:
+                        raise NotDerived(f"the domain `{name}` is declared twice")
+                    self.domains[name] = self.domain(domain)
+        for found in declarations:
+            if isinstance(found, syntax.Variables):
+                self._variables(found)
+
+    def _fresh(self, name: str) -> None:
+        if name in self.constants or name in self.variables or name in self.labels:
+            raise NotDerived(f"`{name}` is declared twice")
+        if name in _RESERVED:
+            raise NotDerived(f"`{name}` cannot be declared")
+
+    def domain(self, domain: syntax.Domain) -> tuple[Value, ...]:
+        """The values of a domain; names that are new become values."""
+        match domain:
+            case syntax.Named(name):
+                if name not in self.domains:
+                    raise NotDerived(f"there is no domain `{name}`")
+                return self.domains[name]
+            case Range(low, high):
+                first, last = self.integer(low), self.integer(high)
+                if not 0 <= last - first < MOST_VALUES:
+                    raise NotDerived("a domain is empty or has too many values")
+                self.budget.spend(last - first, "program")
+                return tuple(Fraction(value) for value in range(first, last + 1))
+            case Listed(written):
+                found: list[Value] = []
+                for expr in written:
+                    if isinstance(expr, Name) and expr.name not in self.constants and expr.name not in self.locals:
+                        if expr.name not in self.labels:
+                            self._fresh(expr.name)
+                            self.labels.add(expr.name)
+                        found.append(expr.name)
+                    else:
+                        found.append(self.number(expr))
+                if len(set(found)) < len(found) or len({isinstance(value, str) for value in found}) > 1:
+                    raise NotDerived("a domain has a value twice, or names and numbers")
+                return tuple(found)
+
+    def _variables(self, declared: syntax.Variables) -> None:
+        type_: Type = declared.type if isinstance(declared.type, str) else frozenset(self.domain(declared.type))
+        initial: Value | None = None
+        if declared.initial is not None:
+            if declared.role == "input":
+                raise NotDerived("an input has an initial value")
+            known = self.resolved(declared.initial)
+            if not isinstance(known, Literal) or not holds(type_, known.value):
+                raise NotDerived("an initial value does not fit its variable")
+            initial = known.value
+        for name, ends in declared.names:
+            self._fresh(name)
+            low, high = (0, 0) if ends is None else (self.integer(ends[0]), self.integer(ends[1]))
+            if not 0 <= high - low < MOST_VALUES:
+                raise NotDerived(f"the array `{name}` has no element, or too many")
+            self.budget.spend(20 * (high - low + 1), "program")
+            first = len(self.slots)
+            for index in range(low, high + 1):
+                self.slots.append(Slot(name if ends is None else f"{name}[{index}]", declared.role, type_, initial))
+            self.variables[name] = _Variable(tuple(range(first, len(self.slots))), None if ends is None else low)
+
+    def distance(self, metric: Sequence[syntax.Field]) -> Distance:
+        """The distance of answers; afterwards there are more variables, `out'` for each output `out`."""
+        visible = {}
+        for name, variable in self.variables.items():
+            role = self.slots[variable.slots[0]].role
+            if role != "var":
+                visible[name] = variable
+            if role == "output":
+                first = len(self.slots)
+                self.slots += [replace(self.slots[slot], role="exact") for slot in variable.slots]
+                visible[f"{name}'"] = _Variable(tuple(range(first, len(self.slots))), variable.low)
+        self.variables = visible
+        kind: str | Code = "product"
+        same: tuple[Code, ...] | None = None
+        for field_ in metric:
+            if field_.name == "output":
+                if isinstance(field_.value, Name) and field_.value.name in ("product", "discrete", "linf"):
+                    kind = field_.value.name
+                elif field_.loops:
+                    raise NotDerived("`for` stands in a distance of answers")
+                else:
+                    kind = self.resolved(field_.value)
+            if field_.name == "same":
+                same = tuple(self._each(field_.loops, field_.value))
+        return Distance(kind, same, tuple(at for at, slot in enumerate(self.slots) if slot.role == "exact"))
+
+    def _each(self, loops: Sequence[tuple[str, Expr, Expr]], value: Expr) -> Iterator[Code]:
+        if not loops:
+            yield self.resolved(value)
+            return
+        (variable, low, high), *rest = loops
+        for at in range(self.integer(low), self.integer(high) + 1):
+            hidden = self._with(variable, Fraction(at))
+            yield from self._each(rest, value)
+            self.locals = hidden
+
+    # --- statements -------------------------------------------------------------------------------
+
+    def emit(self, instruction: Instruction) -> int:
+        """Add an instruction; its number."""
+        self.budget.spend(10, "program")
+        if len(self.code) >= MOST_INSTRUCTIONS:
+            raise NotDerived(f"unrolled, the program has more than {MOST_INSTRUCTIONS} instructions")
+        self.code.append(instruction)
+        return len(self.code) - 1
+
+    def block(self, body: syntax.Block) -> None:
+        """The instructions of statements."""
+        for statement in body:
+            self._statement(statement)
+
+    def _statement(self, statement: syntax.Statement) -> None:
+        match statement:
+            case syntax.Exit():
+                self.emit(Halt())
+            case syntax.Assign(target, value):
+                self.emit(Store(self._target(target), self.resolved(value)))
+            case syntax.Noise(target, law, rate, mean):
+                family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[law]
+                center = Literal(ZERO) if mean is None else self.resolved(mean)
+                self.emit(Sample(self._target(target), family, self.rate(rate), center))
+            case syntax.Choose(target, arms):
+                chosen = tuple((self.resolved(value), self.weight(weight)) for value, weight in arms)
+                self.emit(Choice(self._target(target), chosen))
+            case syntax.Mechanism(target, rate, variable, domain, score):
+                place, slope = self._target(target), self.rate(rate)
+                scored = []
+                for value in self.domain(domain):
+                    with_value = self._with(variable, value)
+                    scored.append((Literal(value), self.resolved(score)))
+                    self.locals = with_value
+                self.emit(Scored(place, slope, tuple(scored)))
+            case syntax.If(condition, then, otherwise):
+                branch = self.emit(Halt())
+                known = self.resolved(condition)
+                self.block(then)
+                if otherwise:
+                    jump = self.emit(Halt())
+                    self.code[branch] = Branch(known, len(self.code))
+                    self.block(otherwise)
+                    self.code[jump] = Jump(len(self.code))
+                else:
+                    self.code[branch] = Branch(known, len(self.code))
+            case syntax.While(condition, body):
+                branch = self.emit(Halt())
+                known = self.resolved(condition)
+                self.block(body)
+                self.emit(Jump(branch))
+                self.code[branch] = Branch(known, len(self.code))
+                self.loops.append((branch, len(self.code)))
+            case syntax.For(variable, low, high, body):
+                if variable in self.variables or variable in self.constants or variable in self.labels:
+                    raise NotDerived(f"the loop variable `{variable}` hides something")
+                first, last = self.integer(low), self.integer(high)
+                if body and last - first >= MOST_INSTRUCTIONS:
+                    raise NotDerived(f"unrolled, the program has more than {MOST_INSTRUCTIONS} instructions")
+                for value in range(first, last + 1) if body else ():
+                    self.budget.spend(1, "program")
+                    hidden = self._with(variable, Fraction(value))
+                    self.block(body)
+                    self.locals = hidden
+
+    def _with(self, name: str, value: Value) -> dict[str, Value]:
+        """Bind a local name; what was bound before."""
+        before = self.locals
+        self.locals = {**before, name: value}
+        return before
+
+    def _target(self, target: Name | Element) -> Place:
+        if isinstance(target, Name) and target.name in self.locals:
+            raise NotDerived(f"`{target.name}` is assigned, and is no variable")
+        variable = self.variables.get(target.name)
+        if variable is None:
+            raise NotDerived(f"`{target.name}` is assigned, and is no variable")
+        if self.slots[variable.slots[0]].role == "input":
+            raise NotDerived(f"the input `{target.name}` is assigned")
+        if isinstance(target, Name):
+            if variable.low is not None:
+                raise NotDerived(f"the array `{target.name}` is assigned as a whole")
+            return Place(variable.slots, 0, None)
+        if variable.low is None:
+            raise NotDerived(f"`{target.name}` is no array")
+        index = self.resolved(target.index)
+        if isinstance(index, Literal) and isinstance(index.value, Fraction) and index.value.denominator == 1:
+            at = int(index.value) - variable.low
+            if 0 <= at < len(variable.slots):
+                return Place((variable.slots[at],), 0, None)
+        return Place(variable.slots, variable.low, index)
+
+    # --- expressions ------------------------------------------------------------------------------
+
+    def resolved(self, expr: Expr) -> Code:
+        """The expression with its names resolved, and computed where it is constant."""
+        self.budget.spend(5, "program")
+        match expr:
+            case Literal():
+                return expr
+            case Epsilon():
+                raise NotDerived("`eps` stands in an expression of the program")
+            case Name(name):
+                if name in self.locals:
+                    return Literal(self.locals[name])
+                if name in self.constants:
+                    return Literal(self.constants[name])
+                variable = self.variables.get(name)
+                if variable is not None and variable.low is None:
+                    return Read(variable.slots[0])
+                if name in self.labels:
+                    return Literal(name)
+                raise NotDerived(f"`{name}` is not known as a value")
+            case Element(name, index):
+                variable = self.variables.get(name)
+                if variable is None or variable.low is None:
+                    raise NotDerived(f"`{name}` is no array")
+                at = self.resolved(index)
+                if not isinstance(at, Literal):
+                    return Place(variable.slots, variable.low, at)
+                place = at.value - variable.low if isinstance(at.value, Fraction) else None
+                if place is None or place.denominator != 1 or not 0 <= place < len(variable.slots):
+                    return Fault(f"`{name}` has no element {at.value}")
+                return Read(variable.slots[int(place)])
+            case Apply("exp"):
+                raise NotDerived("`exp` stands in an expression of the program")
+            case Apply(op, arguments):
+                codes = tuple(self.resolved(argument) for argument in arguments)
+                values = [code.value for code in codes if isinstance(code, Literal)]
+                if op == "^" and not (
+                    len(values) == 2
+                    and isinstance(values[1], Fraction)
+                    and values[1].denominator == 1
+                    and 0 <= values[1] <= MOST_POWER
+                ):
+                    raise NotDerived("a power is not one of constants with a natural exponent")
+                # `and` and `or` look at their right side only when the left leaves the matter open.
+                if op in ("and", "or") and isinstance(codes[0], Literal) and isinstance(codes[0].value, bool):
+                    return codes[1] if codes[0].value is (op == "and") else codes[0]
+                if len(values) == len(codes):
+                    try:
+                        return Literal(calculated(op, values))
+                    except NotDerived as fault:
+                        return Fault(fault.why)
+                return Operation(op, codes)
+
+    def number(self, expr: Expr) -> Fraction:
+        """The rational that the expression always is."""
+        found = self.resolved(expr)
+        if not isinstance(found, Literal) or not isinstance(found.value, Fraction):
+            raise NotDerived("a constant number is expected")
+        return found.value
+
+    def integer(self, expr: Expr) -> int:
+        """The integer that the expression always is."""
+        value = self.number(expr)
+        if value.denominator != 1:
+            raise NotDerived(f"an integer is expected, not {value}")
+        return value.numerator
+
+    def rate(self, expr: Expr) -> Fraction:
+        """The a > 0 of a rate a·eps."""
+        above, below = self.weight(expr)
+        if below != ONE or above.keys() != {(1, ZERO)} or above[1, ZERO] <= 0:
+            raise NotDerived("a rate is no positive multiple of eps")
+        return above[1, ZERO]
+
+    def weight(self, expr: Expr) -> Closed:
+        """The function of eps that a rate or a weight is."""
+        match expr:
+            case Epsilon():
+                return {(1, ZERO): Fraction(1)}, ONE
+            case Apply("neg", (inner,)):
+                value = self.weight(inner)
+                return times(value[0], -1), value[1]
+            case Apply("+" | "-" | "*" | "/" as op, (first, second)):
+                left, right = self.weight(first), self.weight(second)
+                if op in "+-":
+                    return self._sum(left, right if op == "+" else (times(right[0], -1), right[1]))
+                if op == "*":
+                    return reduced(multiply_closed(left, right, self.budget, "program"))
+                if not right[0]:
+                    raise NotDerived("a weight divides by 0")
+                return reduced(multiply_closed(left, (right[1], right[0]), self.budget, "program"))
+            case Apply("^", (base, exponent)):
+                power = self.integer(exponent)
+                if not 0 <= power <= MOST_POWER:
+                    raise NotDerived("a power in a weight is too high, or negative")
+                value, result = self.weight(base), (ONE, ONE)
+                for _ in range(power):
+                    result = multiply_closed(result, value, self.budget, "program")
+                return reduced(result)
+            case Apply("exp", (inner,)):
+                above, below = self.weight(inner)
+                if below != ONE or above.keys() - {(1, ZERO)}:
+                    raise NotDerived("an exponent in a weight is no multiple of eps")
+                return {(0, above.get((1, ZERO), ZERO)): Fraction(1)}, ONE
+            case _:
+                return constant(self.number(expr)), ONE
+
+    def _sum(self, left: Closed, right: Closed) -> Closed:
+        return reduced(add_closed(left, right, self.budget, "program"))
+
+
+def reduced(value: Closed) -> Closed:
+    """The same function, without a denominator that is a number or a single exponential."""
+    above, below = value
+    if len(below) != 1:
+        return value
+    (((k, q), c),) = below.items()
+    if k:
+        return value
+    if c == 1 and not q:
+        return value
+    result: Ring = {(n, p - q): d / c for (n, p), d in above.items()}
+    return result, ONE
+
+
+def holds(type_: Type, value: object) -> bool:
+    """Whether a variable of this type can have this value that is no noise."""
+    match type_:
+        case "bool":
+            return isinstance(value, bool)
+        case "real":
+            return isinstance(value, Fraction)
+        case "int":
+            return isinstance(value, Fraction) and value.denominator == 1
+        case _:
+            return not isinstance(value, bool) and value in type_
+
+
+def calculated(op: str, values: Sequence[Value]) -> Value:
+    """The operation on plain values. NotDerived where it has no result."""
+    if op in ("and", "or", "not"):
+        if not all(isinstance(value, bool) for value in values):
+            raise NotDerived(f"`{op}` of what is no truth value")
+        return (not values[0]) if op == "not" else all(values) if op == "and" else any(values)
+    kinds = {bool if isinstance(value, bool) else type(value) for value in values}
+    if len(kinds) != 1:
+        raise NotDerived(f"`{op}` of values of different kinds")
+    if op in ("=", "!="):
+        return (values[0] == values[1]) is (op == "=")
+    numbers = [value for value in values if isinstance(value, Fraction)]
+    if len(numbers) < len(values):
+        raise NotDerived(f"`{op}` of what is no number")
+    match op:
+        case "<":
+            return numbers[0] < numbers[1]
+        case "<=":
+            return numbers[0] <= numbers[1]
+        case ">":
+            return numbers[0] > numbers[1]
+        case ">=":
+            return numbers[0] >= numbers[1]
+        case "+":
+            result = numbers[0] + numbers[1]
+        case "-":
+            result = numbers[0] - numbers[1]
+        case "*":
+            result = numbers[0] * numbers[1]
+        case "/":
+            if not numbers[1]:
+                raise NotDerived("a division by 0")
+            result = numbers[0] / numbers[1]
+        case "neg":
+            result = -numbers[0]
+        case "min":
+            result = min(numbers)
+        case "max":
+            result = max(numbers)
+        case "abs":
+            if len(numbers) != 1:
+                raise NotDerived("`abs` takes one argument")
+            result = abs(numbers[0])
+        case "^":
+            exponent = int(numbers[1])
+            bits = max(numbers[0].numerator.bit_length(), numbers[0].denominator.bit_length())
+            if bits * exponent > MOST_BITS:
+                raise NotDerived("a number is too long")
+            result = numbers[0] ** exponent
+        case _:
+            raise NotDerived(f"`{op}` is no operation")
+    if max(result.numerator.bit_length(), result.denominator.bit_length()) > MOST_BITS:
+        raise NotDerived("a number is too long")
+    return result

@@ -1,0 +1,619 @@
+"""The checker's own reader of programs: text to tree, by recursive descent.
+
+`read_program(text, budget)` gives the tree of a program, or raises NotDerived with the line where the text is none. It
+knows nothing of types, names or values: `dipc.verifier.program` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.rejection import NotDerived
+
+MOST_CHARACTERS = 500_000
+MOST_NESTING = 60
+MOST_DIGITS = 1_000
+
+T = TypeVar("T")
+
+# --- expressions -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number or a truth value; after names are resolved also the name of a domain value."""
+
+    value: Fraction | bool | str
+
+
+@dataclass(frozen=True, slots=True)
+class Epsilon:
+    """The privacy parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name, with a prime in a metric."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """`name[index]`."""
+
+    name: str
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operator or a function: + - * / ^ neg, not and or, = != < <= > >=, min max abs exp."""
+
+    op: str
+    arguments: tuple[Expr, ...]
+
+
+Expr = Literal | Epsilon | Name | Element | Apply
+
+# --- domains and declarations ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """{low..high}."""
+
+    low: Expr
+    high: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """{v1, v2, ...}."""
+
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A domain by its name."""
+
+    name: str
+
+
+Domain = Range | Listed | Named
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """`role name, name[low..high] : type = initial`; `type` is "bool", "int", "real" or a domain."""
+
+    role: str
+    names: tuple[tuple[str, tuple[Expr, Expr] | None], ...]
+    type: str | Domain
+    initial: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """`const name = expression, ...`."""
+
+    bindings: tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Domains:
+    """`domain name = {...}, ...`."""
+
+    bindings: tuple[tuple[str, Domain], ...]
+
+
+Declaration = Variables | Constants | Domains
+
+# --- statements ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target <- value`."""
+
+    target: Name | Element
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """`target <- Lap(rate, mean)`, `DLap(rate, mean)` or `Expo(rate)`."""
+
+    target: Name | Element
+    law: str
+    rate: Expr
+    mean: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """`target <- Exp(rate, variable in domain : score)`."""
+
+    target: Name | Element
+    rate: Expr
+    variable: str
+    domain: Domain
+    score: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`target <- choose { value : weight, ... }`."""
+
+    target: Name | Element
+    arms: tuple[tuple[Expr, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`if condition then ... else ... end`."""
+
+    condition: Expr
+    then: Block
+    otherwise: Block
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """`while condition do ... end`."""
+
+    condition: Expr
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for variable in low..high do ... end`."""
+
+    variable: str
+    low: Expr
+    high: Expr
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """`exit`."""
+
+
+Statement = Assign | Noise | Mechanism | Choose | If | While | For | Exit
+Block = tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ideal:
+    """The deterministic program of an `ideal` block."""
+
+    variables: tuple[Variables, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a metric: `name: for variable in low..high: ... value`."""
+
+    name: str
+    loops: tuple[tuple[str, Expr, Expr], ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program; `metric` are the fields of its metric block."""
+
+    name: str
+    declarations: tuple[Declaration, ...]
+    body: Block
+    ideal: Ideal | None
+    metric: tuple[Field, ...]
+
+
+# --- tokens ----------------------------------------------------------------------------------------
+
+_LETTER = "A-Za-z_Α-ΡΣ-Ωα-δζ-ω"
+_TOKEN = re.compile(
+    rf"(?P<blank>(?:[ \t\r\n\f\v\uFEFF]+|\#[^\n]*)+)"
+    rf"|(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
+    rf"|(?P<name>[{_LETTER}][{_LETTER}0-9]*'?|∞)"
+    r"|(?P<sign><-|←|:=|<=|≤|>=|≥|!=|≠|<>|==|\*\*|\.\.|[=<>+\-*/^∪,:;()\[\]{}ε])"
+)
+_SPELLINGS = {
+    "←": "<-",
+    ":=": "<-",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "<>": "!=",
+    "==": "=",
+    "**": "^",
+    "ε": "eps",
+}
+_TYPES = ("bool", "int", "real")
+_DRAWN = ("Lap", "DLap", "Expo", "Exp", "choose")
+_DECLARED = ("program", "const", "domain", "input", "output", "var", "claim", "ideal")
+_CONTROL = ("if", "then", "else", "end", "while", "for", "in", "do", "exit")
+_KEYWORDS = frozenset((*_TYPES, *_DRAWN, *_DECLARED, *_CONTROL, "eps", "true", "false", "and", "or", "not"))
+_PRECEDENCE = {"or": 1, "and": 2, "=": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6}
+_NOT, _COMPARISON = 3, 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """`kind` is "number", "name" or, for keywords and signs, the text itself; "" is the end."""
+
+    kind: str
+    text: str
+    line: int
+
+
+def _tokens(text: str, budget: Budget) -> list[_Token]:
+    if len(text) > MOST_CHARACTERS:
+        raise NotDerived(f"the program has more than {MOST_CHARACTERS} characters")
+    budget.spend(len(text), "program")
+    found: list[_Token] = []
+    at, line = 0, 1
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise NotDerived(f"the program is not read: `{text[at]}` in line {line}")
+        word = match.group()
+        if match.lastgroup == "number":
+            found.append(_Token("number", word, line))
+        elif match.lastgroup != "blank":
+            word = _SPELLINGS.get(word, word)
+            plain = match.lastgroup == "name" and word not in _KEYWORDS
+            found.append(_Token("name" if plain else word, word, line))
+        line += word.count("\n")
+        at = match.end()
+    found.append(_Token("", "the end", line))
+    return found
+
+
+def read_program(text: str, budget: Budget) -> Program:
+    """The tree of the text. Raises NotDerived where it is no program, or is nested too deeply."""
+    return _Reader(_tokens(text, budget)).program()
+
+
+class _Reader:
+    def __init__(self, tokens: list[_Token]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._depth = 0
+
+    # --- tokens -----------------------------------------------------------------------------------
+
+    @property
+    def _kind(self) -> str:
+        return self._tokens[self._at].kind
+
+    def _wrong(self, wanted: str) -> NotDerived:
+        token = self._tokens[self._at]
+        return NotDerived(
+            f"the program is not read: {wanted} is expected in line {token.line}, not `{token.text[:40]}`"
+        )
+
+    def _take(self, *kinds: str) -> bool:
+        if self._kind in kinds:
+            self._at += 1
+            return True
+        return False
+
+    def _expect(self, kind: str) -> str:
+        token = self._tokens[self._at]
+        if token.kind != kind:
+            raise self._wrong(f"`{kind}`" if kind != "name" else "a name")
+        self._at += 1
+        return token.text
+
+    def _name(self) -> str:
+        if self._kind == "name" and self._tokens[self._at].text.endswith("'"):
+            raise self._wrong("a name without a prime")
+        return self._expect("name")
+
+    def _separated(self, item: Callable[[], T]) -> tuple[T, ...]:
+        found = [item()]
+        while self._take(","):
+            found.append(item())
+        return tuple(found)
+
+    def _deeper(self) -> None:
+        self._depth += 1
+        if self._depth > MOST_NESTING:
+            raise NotDerived(f"the program is nested more than {MOST_NESTING} levels deep")
+
+    # --- declarations -----------------------------------------------------------------------------
+
+    def program(self) -> Program:
+        self._expect("program")
+        name = self._name()
+        self._expect(";")
+        declared: list[Declaration] = []
+        ideal: Ideal | None = None
+        metric: tuple[Field, ...] = ()
+        once: set[str] = set()
+        while True:
+            kind = self._kind
+            if kind == "name" and self._tokens[self._at].text == "metric" and self._tokens[self._at + 1].kind == "{":
+                kind = "metric"
+            if kind in ("claim", "ideal", "metric"):
+                if kind in once:
+                    raise NotDerived(f"the program has two `{kind}` blocks")
+                once.add(kind)
+            match kind:
+                case "const":
+                    self._at += 1
+                    declared.append(Constants(self._separated(self._constant)))
+                    self._expect(";")
+                case "domain":
+                    self._at += 1
+                    declared.append(Domains(self._separated(self._domain_binding)))
+                    self._expect(";")
+                case "input" | "output" | "var":
+                    declared.append(self._variables())
+                case "claim":
+                    self._at += 1
+                    self._claim()
+                case "metric":
+                    self._at += 1
+                    metric = self._metric()
+                case "ideal":
+                    self._at += 1
+                    ideal = self._ideal()
+                case _:
+                    break
+        body = self._block()
+        if self._kind:
+            raise self._wrong("a statement")
+        return Program(name, tuple(declared), body, ideal, metric)
+
+    def _constant(self) -> tuple[str, Expr]:
+        name = self._name()
+        self._expect("=")
+        return name, self.expression()
+
+    def _domain_binding(self) -> tuple[str, Domain]:
+        name = self._name()
+        self._expect("=")
+        return name, self._domain()
+
+    def _domain(self) -> Domain:
+        if self._kind == "name":
+            return Named(self._name())
+        self._expect("{")
+        first = self.expression()
+        if self._take(".."):
+            result: Domain = Range(first, self.expression())
+        else:
+            rest = self._separated(self.expression) if self._take(",") else ()
+            result = Listed((first, *rest))
+        self._expect("}")
+        return result
+
+    def _variables(self) -> Variables:
+        role = self._kind
+        self._at += 1
+        names = self._separated(self._declarator)
+        self._expect(":")
+        kind = self._kind
+        type_: str | Domain = kind if self._take(*_TYPES) else self._domain()
+        initial = self.expression() if self._take("=") else None
+        self._expect(";")
+        return Variables(role, names, type_, initial)
+
+    def _declarator(self) -> tuple[str, tuple[Expr, Expr] | None]:
+        name = self._name()
+        if not self._take("["):
+            return name, None
+        low = self.expression()
+        self._expect("..")
+        high = self.expression()
+        self._expect("]")
+        return name, (low, high)
+
+    def _claim(self) -> None:
+        """A claim, which is not looked at: that of the certificate counts."""
+        self._expect("{")
+        depth = 1
+        while depth:
+            if not self._kind:
+                raise self._wrong("`}`")
+            depth += (self._kind == "{") - (self._kind == "}")
+            self._at += 1
+        self._take(";")
+
+    def _metric(self) -> tuple[Field, ...]:
+        self._expect("{")
+        found: list[Field] = []
+        while not self._take("}"):
+            name = self._kind
+            if not self._take("input", "output"):
+                name = self._name()
+            self._expect(":")
+            loops = []
+            while self._take("for"):
+                variable = self._name()
+                self._expect("in")
+                low = self.expression()
+                self._expect("..")
+                loops.append((variable, low, self.expression()))
+                self._expect(":")
+            if name in {field.name for field in found}:
+                raise NotDerived(f"the metric has two fields `{name}`")
+            found.append(Field(name, tuple(loops), self.expression()))
+            if self._kind != "}":
+                self._expect(";")
+        self._take(";")
+        return tuple(found)
+
+    def _ideal(self) -> Ideal:
+        self._expect("{")
+        variables = []
+        while self._kind == "var":
+            variables.append(self._variables())
+        body = self._block()
+        self._expect("}")
+        self._take(";")
+        return Ideal(tuple(variables), body)
+
+    # --- statements -------------------------------------------------------------------------------
+
+    def _block(self) -> Block:
+        self._deeper()
+        found: list[Statement] = []
+        while self._kind in ("name", "if", "while", "for", "exit"):
+            found.append(self._statement())
+            if not self._take(";"):
+                break
+        self._depth -= 1
+        return tuple(found)
+
+    def _statement(self) -> Statement:
+        if self._take("exit"):
+            return Exit()
+        if self._take("if"):
+            condition = self.expression()
+            self._expect("then")
+            then = self._block()
+            otherwise = self._block() if self._take("else") else ()
+            self._expect("end")
+            return If(condition, then, otherwise)
+        if self._take("while"):
+            condition = self.expression()
+            self._expect("do")
+            body = self._block()
+            self._expect("end")
+            return While(condition, body)
+        if self._take("for"):
+            variable = self._name()
+            self._expect("in")
+            low = self.expression()
+            self._expect("..")
+            high = self.expression()
+            self._expect("do")
+            body = self._block()
+            self._expect("end")
+            return For(variable, low, high, body)
+        target = self._variable()
+        self._expect("<-")
+        return self._drawn(target) or Assign(target, self.expression())
+
+    def _variable(self) -> Name | Element:
+        name = self._name()
+        if not self._take("["):
+            return Name(name)
+        index = self.expression()
+        self._expect("]")
+        return Element(name, index)
+
+    def _drawn(self, target: Name | Element) -> Statement | None:
+        law = self._kind
+        if law == "choose":
+            self._at += 1
+            self._expect("{")
+            arms = self._separated(self._arm)
+            self._expect("}")
+            return Choose(target, arms)
+        if law not in _DRAWN:
+            return None
+        self._at += 1
+        self._expect("(")
+        rate = self.expression()
+        result: Statement
+        if law == "Exp":
+            self._expect(",")
+            variable = self._name()
+            self._expect("in")
+            domain = self._domain()
+            self._expect(":")
+            result = Mechanism(target, rate, variable, domain, self.expression())
+        elif law == "Expo":
+            result = Noise(target, law, rate, None)
+        else:
+            self._expect(",")
+            result = Noise(target, law, rate, self.expression())
+        self._expect(")")
+        return result
+
+    def _arm(self) -> tuple[Expr, Expr]:
+        value = self.expression()
+        self._expect(":")
+        return value, self.expression()
+
+    # --- expressions ------------------------------------------------------------------------------
+
+    def expression(self, least: int = 1) -> Expr:
+        """An expression of operators that bind at least so strongly."""
+        self._deeper()
+        if self._kind == "not" and least <= _NOT:
+            self._at += 1
+            left: Expr = Apply("not", (self.expression(_NOT),))
+        else:
+            left = self._signed()
+        most = 9
+        while (level := _PRECEDENCE.get(self._kind, 0)) >= least and level <= most:
+            op = self._kind
+            self._at += 1
+            left = Apply(op, (left, self.expression(level + 1)))
+            # Comparisons are not chained: what follows one can only be `and` or `or`.
+            most = _NOT if level == _COMPARISON else level
+        self._depth -= 1
+        return left
+
+    def _signed(self) -> Expr:
+        negative = 0
+        while self._take("-"):
+            negative += 1
+        value = self._atom()
+        if self._take("^"):
+            self._deeper()
+            value = Apply("^", (value, self._signed()))
+            self._depth -= 1
+        return Apply("neg", (value,)) if negative % 2 else value
+
+    def _atom(self) -> Expr:
+        token = self._tokens[self._at]
+        self._at += 1
+        match token.kind:
+            case "number":
+                return Literal(_number(token))
+            case "eps":
+                return Epsilon()
+            case "true" | "false":
+                return Literal(token.kind == "true")
+            case "(":
+                value = self.expression()
+                self._expect(")")
+                return value
+            case "name":
+                if self._take("["):
+                    index = self.expression()
+                    self._expect("]")
+                    return Element(token.text, index)
+                if self._take("("):
+                    arguments = self._separated(self.expression)
+                    self._expect(")")
+                    if token.text not in ("min", "max", "abs", "exp"):
+                        raise NotDerived(f"there is no function `{token.text[:40]}`, line {token.line}")
+                    return Apply(token.text, arguments)
+                return Name(token.text)
+            case _:
+                self._at -= 1
+                raise self._wrong("an expression")
+
+
+def _number(token: _Token) -> Fraction:
+    mantissa, _, exponent = token.text.lower().partition("e")
+    if len(mantissa) > MOST_DIGITS or len(exponent) > 6 or abs(int(exponent or 0)) > MOST_DIGITS:
+        raise NotDerived(f"a number has more than {MOST_DIGITS} digits, line {token.line}")
+    return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)

@@ -1,0 +1,132 @@
+"""What a certificate is about: its program, executed anew, so that each probability is derived and not believed.
+
+A row says that at these inputs the outputs are as given with this probability. `Theorem.check` derives the probability
+from the text and compares the two functions. What could not be derived is taken on trust: the reasons are counted, and
+there it is only looked at a few eps whether the function can be a probability at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.curve import sign_of_ring
+from dipc.verifier.probability import Probabilities
+from dipc.verifier.program import Machine, Slot, Value
+from dipc.verifier.rejection import NotDerived, Rejected
+from dipc.verifier.ring import Closed, equal_closed, subtract
+from dipc.verifier.syntax import read_program
+
+#: Steps that deriving may take, for all rows together.
+STEPS = 20_000_000
+
+#: Where it is looked at whether a function that was not derived is between 0 and 1.
+_SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(16))
+
+
+@dataclass
+class Theorem:
+    """The program of a certificate. `derived` counts the rows whose probability was derived, `reasons` the others."""
+
+    machine: Machine
+    budget: Budget = field(default_factory=lambda: Budget(STEPS))
+    derived: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    _probabilities: Probabilities = field(init=False)
+    _known: dict[tuple[object, ...], Closed | str] = field(default_factory=dict)
+    _equal: set[tuple[int, int]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._probabilities = Probabilities(self.machine)
+
+    @staticmethod
+    def of(
+        text: str, digest: object, name: str, constants: Mapping[str, Fraction], columns: tuple[Sequence[str], ...]
+    ) -> Theorem:
+        """The program of this text, which has this digest, name, constants, inputs and outputs; raises Rejected."""
+        if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
+            raise Rejected("program", "`sha256` is not that of its text")
+        budget = Budget(STEPS)
+        try:
+            machine = Machine.of(read_program(text, budget), constants, budget)
+        except NotDerived as error:
+            raise Rejected("program", error.why) from None
+        if machine.name != name:
+            raise Rejected("program", f"its name is `{machine.name}`")
+        for role, stated in zip(("input", "output"), columns, strict=True):
+            if [machine.slots[slot].name for slot in machine.numbered(role)] != list(stated):
+                raise Rejected("table", f"its {role}s are not those of the program")
+        return Theorem(machine, budget)
+
+    def check(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Closed, step: str
+    ) -> None:
+        """That the stated probability is that of the program. Raises Rejected where it is not."""
+        key = (tuple(inputs), tuple(outputs), gamma)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._derived(inputs, outputs, gamma, step)
+        if isinstance(found, str):
+            self.reasons[found] += 1
+            check_range(stated, Budget(), step)
+            return
+        same = (id(found), id(stated))
+        if same not in self._equal:
+            if not equal_closed(found, stated, Budget(), step):
+                raise Rejected(step, "the program has another probability at these inputs")
+            self._equal.add(same)
+        self.derived += 1
+
+    def _derived(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, step: str
+    ) -> Closed | str:
+        slots = self.machine.slots
+        given = {
+            slot: _cell(slots[slot], cell, step)
+            for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)
+        }
+        wanted = {
+            slot: _cell(slots[slot], cell, step)
+            for slot, cell in zip(self.machine.numbered("output"), outputs, strict=True)
+            if cell is not None
+        }
+        try:
+            return self._probabilities.of(given, wanted, gamma, self.budget)
+        except NotDerived as error:
+            return error.why
+        except Rejected as error:
+            # It is the derivation that took too much, not the certificate.
+            return error.why
+        except RecursionError:
+            return "it is nested too deeply"
+
+
+def _cell(slot: Slot, cell: str, step: str) -> Value:
+    """The value of a cell for this variable."""
+    if slot.type == "bool":
+        if cell in ("true", "false"):
+            return cell == "true"
+    elif isinstance(slot.type, frozenset) and cell in slot.type:
+        return cell
+    else:
+        mantissa, _, exponent = cell.lower().partition("e")
+        try:
+            if len(cell) < 4_000 and len(exponent) < 5 and abs(int(exponent or 0)) < 1_000:
+                return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
+        except (ValueError, ZeroDivisionError):
+            pass
+    raise Rejected(step, f"`{cell[:40]}` is no value of `{slot.name}`")
+
+
+def check_range(stated: Closed, budget: Budget, step: str) -> None:
+    """Raises Rejected where the function is seen not to be a probability."""
+    above, below = stated
+    for eps in _SAMPLES:
+        side = sign_of_ring(below, eps, budget, step)
+        for function in (above, subtract(below, above)):
+            if sign_of_ring(function, eps, budget, step) * side < 0:
+                raise Rejected(step, f"it is no probability at eps = {eps}")
