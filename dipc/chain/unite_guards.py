@@ -104,7 +104,8 @@ class GuardUniter:
 
 
 class _Numbers:
-    """Numbers for constraints, equal ones having the same: hashing one is expensive, and each is looked up many times."""
+    """Numbers for constraints, equal ones having the same: hashing one is expensive, and each is looked up many
+    times."""
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []

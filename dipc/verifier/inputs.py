@@ -243,7 +243,8 @@ class _Class:
                 text(entry["reason"], self.step)
                 return verdict, None
             case "empty":
-                return verdict, self._empty(entry["empty"], halfspaces)
+                self._empty(entry["empty"], halfspaces)
+                return verdict, None
             case "witness":
                 return verdict, self._witness(entry["witness"])
             case _:
