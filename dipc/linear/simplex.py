@@ -164,7 +164,7 @@ class Simplex:
                 return None  # no inequality is about it
             for other, factor in self._rows.get(column, {column: _ONE}).items():
                 total = row.get(other, _ZERO) + c * factor
-                if total:
+                if total != 0:
                     row[other] = total
                 else:
                     row.pop(other, None)
@@ -238,7 +238,7 @@ class Simplex:
             c = row.get(column)
             if c is not None:
                 value = values[basic]
-                values[basic] = (value[0] + c * by, value[1] + c * by_tiny if by_tiny else value[1])
+                values[basic] = (value[0] + c * by, value[1] + c * by_tiny if by_tiny != 0 else value[1])
 
     def _exchange(self, leaving: int, entering: int, goal: _Value) -> None:
         """Sets the basic column `leaving` to a value by moving `entering`, which takes its place in the basis."""
@@ -260,7 +260,7 @@ class Simplex:
                     other[column] = factor * c
                     continue
                 total = known + factor * c
-                if total:
+                if total != 0:
                     other[column] = total
                 else:
                     del other[column]
