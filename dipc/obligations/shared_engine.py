@@ -18,7 +18,6 @@ from dipc.obligations.executors.executor import Executor, Finished
 from dipc.obligations.executors.task import Done, Setup, Task
 from dipc.obligations.fingerprint import fingerprint
 from dipc.obligations.memory import Memory
-from dipc.obligations.obligation import Obligation
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 
@@ -64,7 +63,8 @@ class SharedEngine(Engine):
         #: What waits for its bound, which is being measured.
         self._held: dict[Bound, list[Pending]] = {}
         self._forms: dict[Bound, ClosedForm] = {}
-        self._known: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Decision] = {}
+        #: What was asked first of each function.
+        self._functions_asked: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Pending] = {}
         self._alone: deque[Pending] = deque()
         self._lost: dict[Pending, int] = {}
         self._out: dict[int, _Sent] = {}
@@ -103,13 +103,11 @@ class SharedEngine(Engine):
         """Keep all slots busy. Whether something was decided meanwhile, which the cache knew."""
         found = False
         while not found and len(self._out) < self._executor.slots:
-            batch = self._next_batch()
-            if not batch:
+            taken = self._next_batch()
+            if not taken:
                 break
-            if self._memory is not None:
-                left = [pending for pending in batch if not self._recall(self._memory, pending)]
-                found = len(left) < len(batch)
-                batch = left
+            batch = [pending for pending in taken if not self._is_answered(pending)]
+            found = any(pending.decision is not None for pending in taken)
             if batch:
                 self._tickets += 1
                 self._out[self._tickets] = _Sent(tuple(batch), perf_counter())
@@ -137,26 +135,38 @@ class SharedEngine(Engine):
         form = self._forms.get(question.bound)
         return question if form is None else replace(question, bound=Bound((Share(form.value, ()),)))
 
-    def _recall(self, memory: Memory, pending: Pending) -> bool:
-        """Whether the cache knew the answer."""
+    def _is_answered(self, pending: Pending) -> bool:
+        """Whether the answer is known, from the cache too, or will be that to a question about the same function."""
         question = pending.question
-        bound = _bound(question)
-        form = self._forms.get(bound)
+        form = self._form(pending)
         if form is None:
-            found = memory.bound(bound)
-            if found is None:
-                return False
-            if isinstance(found, str):
-                pending.settle(Decision.undecided(found))
-                return True
-            form = self._forms[bound] = self.bounds.intern(found)
+            return pending.decision is not None
         if isinstance(question, Bound):
             pending.settle(Decision.undecided(MEASURED, form))
             return True
-        decision = None if self.keep_proofs else memory.decision(form, question)
-        if decision is not None:
-            pending.settle(self._unique(decision, form, question))
-        return decision is not None
+        first = self._functions_asked.setdefault((form, question.beta, question.intervals), pending)
+        if first is not pending:
+            if first.decision is None:
+                first.waiting.append(lambda: pending.settle(_decision(first)))
+            else:
+                pending.settle(first.decision)
+            return True
+        known = None if self._memory is None or self.keep_proofs else self._memory.decision(form, question)
+        if known is not None:
+            pending.settle(known)
+        return known is not None
+
+    def _form(self, pending: Pending) -> ClosedForm | None:
+        """The bound in closed form where that is known; what is known to have none is settled."""
+        bound = _bound(pending.question)
+        form = self._forms.get(bound)
+        if form is None and self._memory is not None:
+            found = self._memory.bound(bound)
+            if isinstance(found, str):
+                pending.settle(Decision.undecided(found))
+            elif found is not None:
+                form = self._forms[bound] = self.bounds.intern(found)
+        return form
 
     # --- what comes back ---------------------------------------------------------------------------
 
@@ -182,8 +192,7 @@ class SharedEngine(Engine):
             if decision is not None and decision.bound is not None:
                 form = self._forms[bound] = self.bounds.intern(decision.bound.value)
                 decision = replace(decision, bound=form)
-                if isinstance(pending.question, Obligation):
-                    decision = self._unique(decision, form, pending.question)
+                decision = self._unique(decision, form, pending)
             self._release(bound)
             # What raises is asked here, where it can be seen.
             pending.settle(self._decided(pending.question) if decision is None else decision)
@@ -193,9 +202,13 @@ class SharedEngine(Engine):
         for held in self._held.pop(bound, ()):
             self._line_up(held)
 
-    def _unique(self, decision: Decision, form: ClosedForm, obligation: Obligation) -> Decision:
+    def _unique(self, decision: Decision, form: ClosedForm, pending: Pending) -> Decision:
         """The one object for the decision on this function."""
-        return self._known.setdefault((form, obligation.beta, obligation.intervals), decision)
+        question = pending.question
+        if isinstance(question, Bound):
+            return decision
+        first = self._functions_asked.setdefault((form, question.beta, question.intervals), pending)
+        return decision if first.decision is None else first.decision
 
     def _retry(self, sent: _Sent, why: str) -> None:
         """Ask again, each question alone; one that keeps losing its worker is given up."""
@@ -207,6 +220,11 @@ class SharedEngine(Engine):
             else:
                 self._release(_bound(pending.question))
                 pending.settle(Decision.undecided(_gave_up(why, self._lost[pending])))
+
+
+def _decision(pending: Pending) -> Decision:
+    assert pending.decision is not None
+    return pending.decision
 
 
 def _bound(question: Question) -> Bound:
