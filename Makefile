@@ -8,6 +8,9 @@ JOBS ?= 2
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
 RUN = .venv/bin/python -m
 
+# The tests start the program hundreds of times, and pytest rewrites every test file: once, not every time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DELETE_ON_ERROR:
 .PHONY: demo test lint format pytest slow bench targets clean help
 

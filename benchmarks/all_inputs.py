@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import dipc
 from benchmarks.mechanisms import MECHANISMS
 
 #: The claims of the literature, for every alpha (or gamma) and every eps.
-CLAIMS: dict[str, dict[str, str]] = {
+CLAIMS: dict[str, dict[str, Any]] = {
     "sparse": {},
     "above_threshold": {},
     "noisy_max": {},

@@ -69,9 +69,9 @@ class _Writer:
 
     def document(self, results: Sequence[RowResult], tool: str) -> dict[str, Any]:
         if isinstance(self._source, AllInputs):
-            numbers = None
+            numbers: dict[str, Any] | None = None
             classes = [row for row in results if isinstance(row, ClassResult)]
-            cases = [{"constants": {}, "classes": [self._class(row, {}) for row in classes]}]
+            cases: list[dict[str, Any]] = [{"constants": {}, "classes": [self._class(row, {}) for row in classes]}]
             verdicts = [row.verdict for row in classes]
         else:
             found = [result for result in results if isinstance(result, NumberResult)]

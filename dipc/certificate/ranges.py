@@ -86,7 +86,7 @@ class _Writer:
         data["ranges"] = []
         for found, one, high in zip(ranges, result.obligations, highs, strict=True):
             ends = [found.terms.gamma.text, high]
-            read = self._read(lambda ends=ends: self._reader.range(own, data.get("dd"), ends, Budget(), "row")[1])  # type: ignore[misc]
+            read = self._read(lambda ends=ends: self._reader.range(own, data.get("dd"), ends, Budget(), "row")[1])
             data["ranges"].append({"gamma": ends} | self._claimed(row, found.terms, one, read))
         return data | {"verdict": str(result.verdict)}
 

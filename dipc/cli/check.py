@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -136,7 +136,7 @@ def check(
     from dipc.sources.report import Interrupted
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
-    claim = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
+    claim: dict[str, Any] = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
     asked = Asked(program_path, inputs, for_all, claim)
     # A cache or a cluster that cannot be used is refused before a long table is read.
     stack = click.get_current_context().with_resource(ExitStack())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
@@ -13,7 +13,7 @@ from dipc.diagnostics.source import Source, Span
 if TYPE_CHECKING:
     from dipc.exits.program import Program
     from dipc.inverse.question import Question
-    from dipc.lang.core import CoreProgram
+    from dipc.lang.core_program import CoreProgram
     from dipc.obligations.engine import Engine
     from dipc.report.claimed import Statement
     from dipc.tables.table import Table
@@ -26,7 +26,7 @@ class Asked:
     program_path: Path
     inputs: tuple[str, ...]
     for_all: str | None
-    claim: Mapping[str, str | None]
+    claim: Mapping[str, Any]
 
     def question(self, program: Program, table: Path | None, engine: Engine | None = None) -> Question:
         """The question about this program. Raises DiagnosticError."""

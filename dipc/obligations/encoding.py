@@ -115,7 +115,7 @@ def _event_text(event: Event) -> str:
 
 def beta_text(beta: BetaForm) -> str:
     """A text that no other beta has."""
-    return closed_text(beta.value) if isinstance(beta, ClosedForm) else f"~{beta}"
+    return f"~{beta}" if beta.closed is None else closed_text(beta.closed.value)
 
 
 # --- decisions -------------------------------------------------------------------------------------

@@ -109,11 +109,8 @@ class Engine:
         pending.settle(self._decided(pending.question))
 
     def _decided(self, question: Question) -> Decision:
-        match question:
-            case Bound():
-                bound, obligation = question, None
-            case Obligation():
-                bound, obligation = question.bound, question
+        obligation = question if isinstance(question, Obligation) else None
+        bound = question.bound if isinstance(question, Obligation) else question
         try:
             measured = self.bounds.measure(bound)
         except Undecided as undecided:
