@@ -242,16 +242,8 @@ SERVICES: dict[str, Callable[[Shell, str], None]] = {
     "solve --for gamma": solve_gamma,
 }
 
-#: What is not there yet; the test fails when it is.
-MISSING_CELLS = {("--certificate", "gamma free")}
-
 CELLS = [
-    pytest.param(
-        service,
-        question,
-        id=f"{service} × {question}",
-        marks=[pytest.mark.xfail(strict=True)] if (service, question) in MISSING_CELLS else [],
-    )
+    pytest.param(service, question, id=f"{service} × {question}")
     for service in SERVICES
     for question in QUESTIONS
     if (service, question) != ("solve --for gamma", "gamma free")
