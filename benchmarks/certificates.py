@@ -9,8 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from benchmarks import tables
+from benchmarks.goal import SHAPES, Goal, checked, dipc_command
 from benchmarks.mechanisms import MECHANISMS
-from benchmarks.targets import Goal, dipc_command, spawn
 
 #: The tightest claim of the paper's form on the 27 rows of Sparse, m = 3.
 BETA = "2*m*c*exp(-alpha*eps/(8*c))/6"
@@ -26,9 +26,9 @@ def goals() -> list[Goal]:
         table, proof = Path(directory) / "table.csv", Path(directory) / "proof.json"
         count = tables.write(sparse, constants, tables.grid(range(-1, 2), 3), table)
         command = [*dipc_command(), "check", str(sparse.path), str(table), "--beta", BETA, "--quiet"]
-        _run([*command, "--certificate", str(proof)])
+        checked([*command, "--certificate", str(proof)])
         size = proof.stat().st_size / 1000
-        checking = _run([sys.executable, "-m", "dipc.verifier", str(proof)])
+        checking = checked([sys.executable, "-m", "dipc.verifier", str(proof)]).cpu
     name = f"Certificate of Sparse, m = 3, all {count} rows"
     return [
         Goal(f"{name}: size", 200, size, "KB"),
@@ -50,7 +50,6 @@ def _share(m: int, c: int, table: Path) -> float:
     """Percent that keeping proofs and writing them adds to the check of a CSV file with all rows of a grid, or three;
     the best times count, since whatever else the machine does can only make them worse."""
     import dipc
-    from benchmarks.targets import SHAPES
 
     sparse = MECHANISMS["sparse"]
     given = {"m": Fraction(m), "c": Fraction(c)}
@@ -74,10 +73,3 @@ def _share(m: int, c: int, table: Path) -> float:
     pairs = [(seconds(certified=False), seconds(certified=True)) for _ in range(_RUNS)]
     plain, certain = min(first for first, _ in pairs), min(second for _, second in pairs)
     return 100 * (certain / plain - 1)
-
-
-def _run(command: list[str]) -> float:
-    code, usage = spawn(command)
-    if code:
-        raise RuntimeError(f"{' '.join(command)} exited with {code}")
-    return usage.cpu

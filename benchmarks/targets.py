@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import resource
 import statistics
@@ -12,45 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from benchmarks import all_inputs, published, tables
+from benchmarks import all_inputs, certificates, published, tables
+from benchmarks.goal import SHAPES, Goal, checked, dipc_command, peak_megabytes
 from benchmarks.mechanisms import MECHANISMS
-
-#: One row of Sparse takes these shapes; a goal is met when the slowest meets it.
-SHAPES: dict[str, Callable[[int], list[int]]] = {
-    "bottoms, then a top": lambda m: [-1] * (m - 1) + [1],
-    "all tops": lambda m: [1] * m,
-    "alternating": lambda m: [1 if i % 2 else -1 for i in range(m)],
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """A goal, with what was measured; both in `unit`. It is missed, too, where no answer was given: `undecided`."""
-
-    name: str
-    limit: float
-    measured: float
-    unit: str
-    remark: str = ""
-    undecided: str = ""
-
-    @property
-    def met(self) -> bool:
-        return self.measured <= self.limit and not self.undecided
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a child process took: CPU and wall-clock seconds, and its peak memory in megabytes."""
-
-    cpu: float
-    wall: float
-    megabytes: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +32,6 @@ class Measured:
 
 def measure_all(runs: int = 3) -> list[Goal]:
     """Every goal, in the order of the requirements. Takes some minutes."""
-    from benchmarks import certificates
-
     return [
         _published_tables(),
         *_sparse(runs),
@@ -126,7 +92,7 @@ def measure(kind: str, arguments: Sequence[str]) -> Measured:
     seconds = time.process_time() - start
     if answer is not None:
         answer.check()
-    return Measured(seconds, _megabytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss), undecided)
+    return Measured(seconds, peak_megabytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss), undecided)
 
 
 #: Rows whose distance to disagreement is measured, and the mechanisms, at six queries.
@@ -202,30 +168,6 @@ def _measured(kind: str, *arguments: str) -> Measured:
     return Measured(**json.loads(done.stdout))
 
 
-def spawn(command: Sequence[str], stdout: Path | None = None) -> tuple[int, Usage]:
-    """Run `command` to its end; its exit code and what it took."""
-    with (stdout or Path(os.devnull)).open("w", encoding="utf-8") as stream:
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=stream, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
-        # The child is reaped above; without this Popen would warn that it is still running.
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, Usage(usage.ru_utime + usage.ru_stime, wall, _megabytes(usage.ru_maxrss))
-
-
-def _megabytes(ru_maxrss: int) -> float:
-    return (ru_maxrss if sys.platform != "darwin" else ru_maxrss / 1024) / 1024
-
-
-def dipc_command() -> list[str]:
-    """The installed `dipc`, or the same through the interpreter where it is not on the path of this Python."""
-    script = Path(sys.executable).with_name("dipc")
-    if script.exists():
-        return [str(script)]
-    return [sys.executable, "-c", "from dipc.cli.main import main; main()"]
-
-
 def _all_inputs() -> list[Goal]:
     goals = []
     for queries, limit in (*all_inputs.SIZES.items(), (all_inputs.EVERY, 2.0)):
@@ -259,7 +201,7 @@ def _sparse(runs: int) -> list[Goal]:
 
 
 def _help(runs: int) -> Goal:
-    usages = [_checked([*dipc_command(), "--help"])[1] for _ in range(runs)]
+    usages = [checked([*dipc_command(), "--help"]) for _ in range(runs)]
     wall = statistics.median(usage.wall for usage in usages)
     cpu = statistics.median(usage.cpu for usage in usages)
     return Goal("dipc --help", 0.2, wall, "s", f"the median of {runs}; {cpu:.2f} s of CPU")
@@ -272,7 +214,7 @@ def _long_table() -> list[Goal]:
         table = Path(directory) / "table.csv"
         count = tables.write(mechanism, constants, tables.grid(range(-1, 2), 10), table)
         command = [*dipc_command(), "check", str(mechanism.path), str(table), "-D", "m=10", "-D", "c=2"]
-        _, usage = _checked([*command, "--format", "json", "-o", str(Path(directory) / "report.json")])
+        usage = checked([*command, "--format", "json", "-o", str(Path(directory) / "report.json")])
     name = f"Sparse, m = 10, c = 2, {count} rows from a CSV"
     return [
         Goal(name, 12, usage.cpu, "s CPU", f"{usage.wall:.1f} s on the clock, report as JSON"),
@@ -295,7 +237,7 @@ def _million_rows(count: int = 1_000_000) -> list[Goal]:
             stream.writelines(generator.choice(lines) for _ in range(count))
         command = [*dipc_command(), "check", str(mechanism.path), str(table), "-D", "m=10", "-D", "c=2"]
         for form in ("text", "json"):
-            _, usages[form] = _checked([*command, "--format", form, "-o", str(Path(directory) / "report")])
+            usages[form] = checked([*command, "--format", form, "-o", str(Path(directory) / "report")])
     return [
         Goal(f"{count} rows from a CSV, {form}: memory", 1000, usage.megabytes, "MB", f"{usage.cpu:.0f} s of CPU")
         for form, usage in usages.items()
@@ -316,7 +258,7 @@ def _classes() -> list[Goal]:
     for name, (program, constants) in _CLASSES.items():
         path = str(MECHANISMS[program].path)
         command = [*dipc_command(), "check", path, "--inputs", "q = -1..1", "--quiet"]
-        _, usages[name] = _checked([*command, *(word for constant in constants for word in ("-D", constant))])
+        usages[name] = checked([*command, *(word for constant in constants for word in ("-D", constant))])
     remark = ", ".join(f"{name}: {usage.cpu:.1f} s" for name, usage in usages.items())
     return [
         Goal("All 531441 inputs of 12 queries", 10, max(usage.cpu for usage in usages.values()), "s CPU", remark),
@@ -360,13 +302,6 @@ def _tasks() -> list[Goal]:
     largest = max(found, key=lambda task: found[task].megabytes)
     remark = f"the largest is {largest}"
     return [*goals, Goal("The memory of each of these", 1024, found[largest].megabytes, "MB", remark)]
-
-
-def _checked(command: Sequence[str]) -> tuple[int, Usage]:
-    code, usage = spawn(command)
-    if code:
-        raise RuntimeError(f"{' '.join(command)} exited with {code}")
-    return code, usage
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:

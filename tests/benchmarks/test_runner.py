@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from benchmarks import published, runner, show, targets, tasks
+from benchmarks.goal import Goal
 from benchmarks.mechanisms import MECHANISMS
 from benchmarks.published import PublishedRow
 from dipc import Verdict
@@ -127,6 +128,6 @@ def test_a_wrong_answer_is_not_timed_in_silence() -> None:
 
 
 def test_a_goal_without_an_answer_is_missed() -> None:
-    assert targets.Goal("g", 2, 1, "s").met
-    assert not targets.Goal("g", 2, 3, "s").met
-    assert not targets.Goal("g", 2, 1, "s", undecided="a limit").met
+    assert Goal("g", 2, 1, "s").met
+    assert not Goal("g", 2, 3, "s").met
+    assert not Goal("g", 2, 1, "s", undecided="a limit").met

@@ -1,0 +1,76 @@
+"""A goal of speed or memory, and what it takes to measure one: child processes, and the rows that are checked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: One row of Sparse takes these shapes; a goal is met when the slowest meets it.
+SHAPES: dict[str, Callable[[int], list[int]]] = {
+    "bottoms, then a top": lambda m: [-1] * (m - 1) + [1],
+    "all tops": lambda m: [1] * m,
+    "alternating": lambda m: [1 if i % 2 else -1 for i in range(m)],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A goal, with what was measured; both in `unit`. It is missed, too, where no answer was given: `undecided`."""
+
+    name: str
+    limit: float
+    measured: float
+    unit: str
+    remark: str = ""
+    undecided: str = ""
+
+    @property
+    def met(self) -> bool:
+        return self.measured <= self.limit and not self.undecided
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a child process took: CPU and wall-clock seconds, and its peak memory in megabytes."""
+
+    cpu: float
+    wall: float
+    megabytes: float
+
+
+def peak_megabytes(ru_maxrss: int) -> float:
+    """The peak memory that `getrusage` reports, which is in kilobytes, but in bytes on macOS."""
+    return (ru_maxrss if sys.platform != "darwin" else ru_maxrss / 1024) / 1024
+
+
+def spawn(command: Sequence[str], stdout: Path | None = None) -> tuple[int, Usage]:
+    """Run `command` to its end; its exit code and what it took."""
+    with (stdout or Path(os.devnull)).open("w", encoding="utf-8") as stream:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdout=stream, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        # The child is reaped above; without this Popen would warn that it is still running.
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, Usage(usage.ru_utime + usage.ru_stime, wall, peak_megabytes(usage.ru_maxrss))
+
+
+def dipc_command() -> list[str]:
+    """The installed `dipc`, or the same through the interpreter where it is not on the path of this Python."""
+    script = Path(sys.executable).with_name("dipc")
+    if script.exists():
+        return [str(script)]
+    return [sys.executable, "-c", "from dipc.cli.main import main; main()"]
+
+
+def checked(command: Sequence[str]) -> Usage:
+    """What `command` took; RuntimeError if it failed."""
+    code, usage = spawn(command)
+    if code:
+        raise RuntimeError(f"{' '.join(command)} exited with {code}")
+    return usage
