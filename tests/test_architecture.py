@@ -12,6 +12,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from tests.patience import SECONDS
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("dipc", "benchmarks")
 
@@ -206,7 +208,7 @@ def loaded_after(code: str) -> set[str]:
         "print(*sorted({name.split('.')[0] for name in sys.modules}))\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=600, check=False
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=SECONDS, check=False
     )
     assert result.returncode == 0, result.stderr
     return set(result.stdout.split())
@@ -237,7 +239,7 @@ def test_the_wheel_carries_the_grammar_and_works_without_the_checkout(tmp_path: 
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=SECONDS,
         check=False,
     )
     assert built.returncode == 0, built.stderr
@@ -258,7 +260,7 @@ def test_the_wheel_carries_the_grammar_and_works_without_the_checkout(tmp_path: 
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=SECONDS,
         check=False,
     )
     assert run.returncode == 0, run.stderr

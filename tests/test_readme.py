@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import SECONDS
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -43,7 +45,13 @@ def run(command: str, directory: Path) -> tuple[int, str]:
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
     done = subprocess.run(
-        [*program, *words[1:]], capture_output=True, text=True, cwd=directory, timeout=120, check=False, env=environment
+        [*program, *words[1:]],
+        capture_output=True,
+        text=True,
+        cwd=directory,
+        timeout=SECONDS,
+        check=False,
+        env=environment,
     )
     return done.returncode, (done.stdout + done.stderr).strip("\n")
 

@@ -19,6 +19,7 @@ from dipc.lang import core
 from dipc.lang.lower import lower
 from dipc.lang.parser import parse
 from dipc.lang.printer import print_program
+from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 STEP = Fraction(1, 4)
@@ -188,7 +189,7 @@ def test_published_rows_are_complete() -> None:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "benchmarks", "table", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=SECONDS, check=False)
 
 
 def test_table_command_writes_the_whole_grid(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -18,6 +17,7 @@ from dipc.lang.lower import lower
 from dipc.lang.parser import parse
 from tests.chain.programs import BOOL, INT, REAL, Writer, const, integers, op, read
 from tests.chain.test_reach import copy, walker
+from tests.patience import at_most
 
 F = Fraction
 
@@ -74,11 +74,10 @@ def test_counting_loops_are_like_unrolled_ones(rounds, inner, display):
         assert summary(looped) == summary(unrolled)
 
 
-def test_a_long_chain_is_explored_quickly():
-    begun = perf_counter()
-    chain = explore(walker(700), {})
+def test_the_work_grows_with_the_length_of_the_chain():
+    with at_most(1_000_000):
+        chain = explore(walker(700), {})
     assert len(chain.states) > 2000
-    assert perf_counter() - begun < 4
     assert sorted(exit_state.outputs[0] for exit_state in chain.exits) == [0, 700]
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import SECONDS
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 Dipc = Callable[..., subprocess.CompletedProcess[str]]
@@ -27,7 +29,7 @@ def dipc(tmp_path: Path) -> Dipc:
             encoding="utf-8",
             cwd=cwd,
             env={**clean, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **environment},
-            timeout=120,
+            timeout=SECONDS,
             check=False,
         )
 

@@ -11,6 +11,7 @@ import pytest
 from dipc.cli.main import run
 from dipc.cli.output import check_distinct, check_target, first_line, write_result, write_text
 from dipc.diagnostics.diagnostic import DiagnosticError
+from tests.patience import SECONDS
 
 
 def entries(directory: Path) -> list[str]:
@@ -82,7 +83,7 @@ def test_devices_are_written_to_and_not_replaced(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
     reader.start()
     write_text(pipe, "through the pipe")
-    reader.join(timeout=10)
+    reader.join(timeout=SECONDS)
     assert received == ["through the pipe"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 

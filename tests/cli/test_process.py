@@ -8,12 +8,12 @@ import pty
 import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import ROOT, Dipc
+from tests.patience import SECONDS
 
 SPARSE = ROOT / "benchmarks" / "sparse.dip"
 TABLE = ROOT / "benchmarks" / "sparse.csv"
@@ -90,7 +90,7 @@ def test_a_defect_is_owned_up_to_without_a_traceback(error: str, message: str) -
     script = BROKEN.format(error=error, path=str(SPARSE))
     run = [sys.executable, "-c", script]
     quiet = {**os.environ, "PYTHONPATH": str(ROOT), "DIPC_TRACEBACK": ""}
-    done = subprocess.run(run, capture_output=True, text=True, env=quiet, timeout=60, check=False)
+    done = subprocess.run(run, capture_output=True, text=True, env=quiet, timeout=SECONDS, check=False)
     assert done.returncode == 70
     assert done.stdout == ""
     assert done.stderr.startswith(message)
@@ -101,7 +101,7 @@ def test_a_defect_is_owned_up_to_without_a_traceback(error: str, message: str) -
 def test_a_traceback_on_request() -> None:
     run = [sys.executable, "-c", BROKEN.format(error="KeyError('x')", path=str(SPARSE))]
     loud = {**os.environ, "PYTHONPATH": str(ROOT), "DIPC_TRACEBACK": "1"}
-    done = subprocess.run(run, capture_output=True, text=True, env=loud, timeout=60, check=False)
+    done = subprocess.run(run, capture_output=True, text=True, env=loud, timeout=SECONDS, check=False)
     assert done.returncode == 70
     assert "Traceback (most recent call last)" in done.stderr
     assert "in broken" in done.stderr
@@ -115,7 +115,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     process.stdout.close()
     message = process.stderr.read()
     process.stderr.close()
-    assert process.wait(timeout=60) == 141
+    assert process.wait(timeout=SECONDS) == 141
     assert message == b""
 
 
@@ -154,7 +154,7 @@ def test_ctrl_c_says_how_far_it_got(tmp_path: Path, after: int, beta: str, said:
         capture_output=True,
         encoding="utf-8",
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     assert done.returncode == 130
@@ -181,19 +181,15 @@ def on_a_terminal(*arguments: str, run: tuple[str, ...] = ("-m", "dipc"), **envi
     )
     os.close(child)
     seen = b""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if select.select([main], [], [], 0.1)[0]:
-            try:
-                piece = os.read(main, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            seen += piece
-        elif process.poll() is not None:
+    while select.select([main], [], [], SECONDS)[0]:
+        try:
+            piece = os.read(main, 65536)
+        except OSError:  # the other end is closed, and everything was read
             break
-    assert process.wait(timeout=10) is not None
+        if not piece:
+            break
+        seen += piece
+    assert process.wait(timeout=SECONDS) is not None
     os.close(main)
     return seen.decode()
 
@@ -227,6 +223,11 @@ def test_a_progress_bar_for_those_who_wait_at_a_terminal() -> None:
     assert "26/27" in seen
     assert "checking" not in on_a_terminal(*CHECK, "--quiet", run=("-c", IMPATIENT))
     piped = subprocess.run(
-        [sys.executable, "-c", IMPATIENT, *CHECK], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+        [sys.executable, "-c", IMPATIENT, *CHECK],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=SECONDS,
+        check=False,
     )
     assert (piped.returncode, piped.stderr) == (0, "")

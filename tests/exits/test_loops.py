@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +14,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from tests.patience import at_most
 
 R = ExpPoly.term(1, 0, -1)
 
@@ -184,9 +184,8 @@ def test_a_long_chain() -> None:
         while x > 0 and x < n do x <- choose { x - 1 : 1/(1 + exp(eps)), x + 1 : exp(eps)/(1 + exp(eps)) } end;
         if x = 0 then y <- 0 else y <- 1 end"""
     )
-    begun = process_time()
-    assert law(program)["1"] == Quotient(ExpPoly.one(), 1 + R**200)
-    assert process_time() - begun < 8
+    with at_most(5_000_000):
+        assert law(program)["1"] == Quotient(ExpPoly.one(), 1 + R**200)
 
 
 def test_limits_are_reasons() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from textwrap import dedent
-from time import process_time
 
 import pytest
 
@@ -33,6 +32,7 @@ from dipc.lang.listing import listing
 from dipc.lang.lower import lower, lower_ideal
 from dipc.lang.parser import parse
 from dipc.lang.printer import print_expression
+from tests.patience import at_most
 
 # Word for word the example that the language is specified by.
 SPARSE = """\
@@ -437,12 +437,10 @@ def test_loop_bounds() -> None:
 
 
 def test_long_loops_are_refused_at_once() -> None:
-    start = process_time()
     for loops in ("for i in 1..1000000000", "for i in 1..40000 do for j in 1..40000", "for i in -10^9..10^40"):
-        with pytest.raises(DiagnosticError) as caught:
+        with pytest.raises(DiagnosticError) as caught, at_most(4_000_000):
             body(f"{loops} do y <- y + 1 end" + " end" * (loops.count("for") - 1))
         assert [diagnostic.code for diagnostic in caught.value.diagnostics] == ["E0306"]
-    assert process_time() - start < 5
 
 
 def test_long_loops_without_statements_are_nothing() -> None:
@@ -465,11 +463,11 @@ def test_scores_count_as_statements() -> None:
     assert [diagnostic.code for diagnostic in caught.value.diagnostics] == ["E0306"]
 
 
-def test_large_programs_are_lowered_quickly() -> None:
-    start = process_time()
-    program = lowered(SPARSE, m=200, c=200)
+def test_the_work_of_lowering_grows_with_the_program() -> None:
+    """Some hundred calls for each of the 2002 instructions."""
+    with at_most(2_000_000):
+        program = lowered(SPARSE, m=200, c=200)
     assert len(program.instructions) == 2002
-    assert process_time() - start < 1
 
 
 def test_deep_expressions_are_lowered_and_shown() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise, permutations, product
 from math import factorial, log2
-from time import process_time
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from dipc.measure.difference import event_shape
 from dipc.measure.event import Event, Noise
 from dipc.measure.linear_extensions import measure_by_linear_extensions
 from dipc.measure.measure import Measurer, measure
+from tests.patience import at_most
 from tests.strategies.events import (
     SCALES,
     above,
@@ -488,10 +488,8 @@ def unlike_ranges(m: int) -> Event:
 )
 def test_closed_forms_of_exponential_length_are_refused_soon(shape: Callable[[int], Event], m: int) -> None:
     """2^m terms and more, exactly: no algorithm writes that down."""
-    start = process_time()
-    with pytest.raises(LimitReached):
+    with pytest.raises(LimitReached), at_most(20_000_000):
         measure(shape(m))
-    assert process_time() - start < 10
 
 
 def test_a_product_of_exponential_length_is_refused_soon() -> None:
@@ -501,10 +499,8 @@ def test_a_product_of_exponential_length_is_refused_soon() -> None:
     for i, p in enumerate(PRIMES[:40]):
         noises += [laplace(1), laplace(Fraction(1, 2), Fraction(1, p))]
         comparisons.append(above(2 * i, 2 * i + 1))
-    start = process_time()
-    with pytest.raises(LimitReached):
+    with pytest.raises(LimitReached), at_most(20_000_000):
         measure(event(noises, *comparisons))
-    assert process_time() - start < 10
 
 
 def test_what_was_refused_once_is_refused_at_once() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.patience import until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -61,15 +63,14 @@ def cluster(directory: Path, workers: int) -> Iterator[Dask]:
     )
     made: list[subprocess.Popen[bytes]] = []
     try:
-        import json
 
-        deadline = time.monotonic() + 60
-        address = ""
-        while not address:
-            assert time.monotonic() < deadline, "no scheduler"
-            time.sleep(0.05)
+        def address_of() -> str:
             with contextlib.suppress(OSError, ValueError):
-                address = json.loads(told.read_text())["address"]
+                return str(json.loads(told.read_text())["address"])
+            return ""
+
+        until(address_of)
+        address = address_of()
         made += [worker(directory, address) for _ in range(workers)]
         yield Dask(address, scheduler, made)
     finally:

@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from dipc.obligations import cache as cache_module
 from dipc.obligations.cache import Cache, question_key
 from dipc.obligations.fingerprint import fingerprint
 from tests.obligations.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
+from tests.patience import SECONDS
 
 ENGINE = "1.2.3-0123456789abcdef"
 
@@ -275,13 +275,10 @@ def test_a_locked_cache(tmp_path: Path) -> None:
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     assert refused(path).code == "E1305"
-    waited = threading.Timer(0.2, lambda: None)
-    waited.start()
     other.execute("ROLLBACK")
     other.close()
     with Cache(path, ENGINE) as cache:
         cache.put({b"k": "v"})
-    waited.join()
 
 
 def test_random_damage_to_the_file_never_changes_a_report(tmp_path: Path) -> None:
@@ -312,14 +309,35 @@ def test_random_damage_to_the_file_never_changes_a_report(tmp_path: Path) -> Non
 # --- several processes, and killed ones ------------------------------------------------------------
 
 
-def start(csv: Path, cache: Path, target: Path, m: int, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "dipc", "check", str(SPARSE), str(csv), "-D", f"m={m}"]
+#: Dies as if it were killed, some CPU seconds after it has kept answers so many times: no other process need be quick.
+DOOMED = """
+import os, signal, sys
+from dipc.obligations.cache import Cache
+put, left = Cache.put, {times}
+def counting(self, answers):
+    global left
+    put(self, answers)
+    left -= 1
+    if not left and {seconds}:
+        signal.setitimer(signal.ITIMER_VIRTUAL, {seconds})
+    elif not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+Cache.put = counting
+from dipc.cli.main import main
+main()
+"""
+
+
+def start(
+    csv: Path, cache: Path, target: Path, m: int, *more: str, run: tuple[str, str] = ("-m", "dipc")
+) -> subprocess.Popen[str]:
+    command = [sys.executable, *run, "check", str(SPARSE), str(csv), "-D", f"m={m}"]
     command += ["--cache", str(cache), "--format", "json", "-o", str(target), "--quiet", *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
 
 
 def ended(process: subprocess.Popen[str]) -> int:
-    _, err = process.communicate(timeout=100)
+    _, err = process.communicate(timeout=SECONDS)
     assert err == ""
     return process.returncode
 
@@ -336,20 +354,16 @@ def test_two_processes_with_one_cache(tmp_path: Path) -> None:
     assert json.loads(expected)["rows"][-1]["row"] == 60
 
 
-def killed_and_resumed(tmp_path: Path, rows: int, m: int, moments: list[float], *more: str) -> None:
-    """Kill a run some seconds after its first answers are kept; the last run must finish the work."""
+def killed_and_resumed(tmp_path: Path, rows: int, m: int, moments: list[tuple[int, float]], *more: str) -> None:
+    """Runs killed some CPU seconds after they kept answers so many times; the last one must finish the work."""
     program, table = heavy_table(rows, m=m)
     csv, path, target = write_csv(tmp_path / "t.csv", table), tmp_path / "cache", tmp_path / "report"
     expected = texts(dipc.check(program, csv, digits=15))[0]
     kept = 0
-    for moment in moments:
-        process = start(csv, path, target, m, *more)
-        deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline and count(path) <= kept:
-            time.sleep(0.005)
-        time.sleep(moment)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+    for times, seconds in moments:
+        process = start(csv, path, target, m, *more, run=("-c", DOOMED.format(times=times, seconds=seconds)))
+        _, err = process.communicate(timeout=SECONDS)
+        assert process.returncode in (-signal.SIGKILL, -signal.SIGVTALRM), err
         assert not target.exists(), "the run was over before it was killed"
         assert count(path) > kept, "nothing that was kept is lost"
         kept = count(path)
@@ -377,7 +391,7 @@ def count(path: Path) -> int:
 
 
 def test_killed_and_resumed(tmp_path: Path) -> None:
-    killed_and_resumed(tmp_path, 100, 4, [0.0])
+    killed_and_resumed(tmp_path, 100, 4, [(1, 0), (2, 0)])
 
 
 @pytest.mark.slow
@@ -385,4 +399,6 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
 def test_killed_again_and_again(seed: int, tmp_path: Path) -> None:
     generator = random.Random(seed)
     jobs = generator.choice(["1", "2"])
-    killed_and_resumed(tmp_path, 400, 4, [generator.uniform(0, 0.1) for _ in range(3)], "-j", jobs)
+    killed_and_resumed(
+        tmp_path, 400, 4, [(generator.randint(1, 2), generator.uniform(0.001, 0.05)) for _ in range(3)], "-j", jobs
+    )

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +35,7 @@ from tests.obligations.workload import (
     texts,
     write_csv,
 )
+from tests.patience import SECONDS, until
 
 
 class Losing(Counting):
@@ -121,10 +121,27 @@ def test_what_a_killed_process_had_not_begun_is_not_held_against_it() -> None:
     assert [(one.ticket, one.done is not None) for (one,) in rest] == [(2, True), (3, True)]
 
 
+#: Stops itself, as Ctrl-C or another signal would, when the first work of its processes came back, and tells their ids.
+STOPPED = """
+import os, sys
+from dipc.obligations.executors.processes import Processes
+wait = Processes.wait
+def waiting(self):
+    found = wait(self)
+    Processes.wait = wait
+    print(*self.pids, flush=True)
+    os.kill(os.getpid(), {how})
+    return found
+Processes.wait = waiting
+from dipc.cli.main import main
+main()
+"""
+
+
 @contextmanager
-def running(*arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
+def stopped(how: signal.Signals, *arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "dipc", "check", *map(str, arguments)],
+        [sys.executable, "-c", STOPPED.format(how=int(how)), "check", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -135,27 +152,6 @@ def running(*arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
     finally:
         process.kill()
         process.wait()
-
-
-def children(pid: int) -> list[int]:
-    """The processes that this one started, and those that they did."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue
-            if int(fields[1]) == pid and fields[0] != "Z":
-                found += [int(entry.name), *children(int(entry.name))]
-    return found
-
-
-def until(condition: object, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "it took too long"
-        time.sleep(0.01)
 
 
 def is_gone(pid: int) -> bool:
@@ -171,16 +167,12 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lo
 @needs_proc
 @pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_no_process_outlives_the_check(how: signal.Signals, tmp_path: Path) -> None:
-    _, table = heavy_table(300, m=9)
+    _, table = heavy_table(40, m=6)
     csv = write_csv(tmp_path / "table.csv", table)
-    with running(SPARSE, csv, "-D", "m=9", "-j", "2", "--cache", tmp_path / "cache") as process:
-        # Something was decided: the workers are at work.
-        until(lambda: (tmp_path / "cache-wal").exists() and (tmp_path / "cache-wal").stat().st_size > 60_000)
-        workers = children(process.pid)
-        assert len(workers) >= 2
-        process.send_signal(how)
-        out, err = process.communicate(timeout=60)
-        assert out == ""
+    with stopped(how, SPARSE, csv, "-D", "m=6", "-j", "2", "--cache", tmp_path / "cache") as process:
+        out, err = process.communicate(timeout=SECONDS)
+        workers = [int(word) for word in out.split()]
+        assert len(workers) == 2
         if how is signal.SIGINT:
             assert process.returncode == 130
             assert err.startswith("interrupted after ")
@@ -238,7 +230,7 @@ def test_processes_that_cannot_start(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        timeout=100,
+        timeout=SECONDS,
         check=False,
     )
     assert done.returncode == 1

@@ -367,19 +367,25 @@ def test_an_undecided_interval_does_not_hide_a_counterexample() -> None:
 
 def test_ctrl_c_says_how_far_it_got() -> None:
     program = dipc.load(ABOVE)
+    told: list[int] = []
 
     def stop(done: int, total: int | None) -> None:
-        assert (done, total) == (256, 27 * 12)
-        raise KeyboardInterrupt
+        """At 256 rows on a quick machine, before that on a slow one."""
+        assert total == 27 * 12
+        told.append(done)
+        if done >= 100:
+            raise KeyboardInterrupt
 
     with pytest.raises(Interrupted) as caught:
         dipc.check(program, above_rows(3) * 12, beta=1, progress=stop)
-    assert (caught.value.done, caught.value.total) == (256, 324)
-    assert str(caught.value) == "interrupted after 256 of 324 rows"
+    done = told[-1]
+    assert 100 <= done <= 256
+    assert (caught.value.done, caught.value.total) == (done, 324)
+    assert str(caught.value) == f"interrupted after {done} of 324 rows"
     report = caught.value.report
-    assert len(report.rows) == 256
+    assert len(report.rows) == done
     assert report.interrupted
-    assert report.counts.accurate == 256
+    assert report.counts.accurate == done
     assert report.verdict is Verdict.UNDECIDED
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from dipc.verifier.budget import Budget
 from dipc.verifier.choices import Chain, check_chain
 from dipc.verifier.rejection import Rejected
+from tests.patience import at_most
 
 ONE = [[0, "0", "1"]]
 HALF = [[0, "0", "1/2"]]
@@ -87,7 +87,6 @@ def test_wrong_chains_are_rejected(data: Any, why: str) -> None:
 
 
 def test_hostile_chains_end_soon() -> None:
-    begun = time.process_time()
     size = 60
     ring = [[[(s + 1) % size, 0], [size, 1]] for s in range(size)]
     for data in (
@@ -101,6 +100,5 @@ def test_hostile_chains_end_soon() -> None:
             weights=[ONE],
         ),
     ):
-        with pytest.raises(Rejected):
+        with pytest.raises(Rejected), at_most(10_000_000):
             check(data)
-    assert time.process_time() - begun < 10

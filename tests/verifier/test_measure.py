@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -20,6 +19,7 @@ from dipc.verifier.events import read_event
 from dipc.verifier.measure import Allowance, NotReplayed, Replayed, unreplayed
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import Closed, read_closed
+from tests.patience import at_most
 from tests.strategies.events import (
     LENGTHS,
     RATES,
@@ -307,10 +307,8 @@ def hostile() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("number", range(len(hostile())))
 def test_hostile_records_end_soon(number: int) -> None:
-    begun = time.process_time()
-    with pytest.raises(Rejected):
+    with pytest.raises(Rejected), at_most(5_000_000):
         replayed(hostile()[number], steps=200_000)
-    assert time.process_time() - begun < 5
 
 
 def test_scales_and_zeros_do_not_matter() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import SECONDS
 from tests.verifier import samples
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -64,7 +65,7 @@ def run_alone(*arguments: str) -> subprocess.CompletedProcess[str]:
         "sys.exit(code)\n"
     )
     return subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, timeout=SECONDS, check=False
     )
 
 
@@ -87,7 +88,7 @@ def test_it_is_a_module_to_run(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -103,7 +104,7 @@ def test_nobody_need_read_what_it_says(tmp_path: Path) -> None:
         with os.fdopen(writer, "wb") as closed:
             command = [sys.executable, "-m", "dipc.verifier", str(file)]
             done = subprocess.run(
-                command, stdout=closed, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60, check=False
+                command, stdout=closed, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=SECONDS, check=False
             )
         assert (done.returncode, done.stderr) == (code, "")
 

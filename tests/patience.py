@@ -1,0 +1,45 @@
+"""How much tests let others work before they give up: counted in calls, not in seconds, wherever that is possible.
+
+A busy machine makes every second mean less. A number of calls is the same on any machine, so what takes too many of
+them fails at once and everywhere; seconds are a safety net against hangs only.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+#: Seconds after which another process is taken to hang.
+SECONDS = 600
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Return as soon as the condition holds, which another process or thread brings about."""
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it hangs"
+        time.sleep(0.01)
+
+
+@contextmanager
+def at_most(calls: int) -> Iterator[None]:
+    """The block calls at most so many functions, those written in C included, or fails at the first one too many."""
+    left = calls
+
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal left
+        if event in ("call", "c_call"):
+            left -= 1
+            if left < 0:
+                sys.setprofile(None)
+                raise AssertionError(f"more than {calls} calls, in {frame.f_code.co_qualname}")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
