@@ -33,10 +33,10 @@ format: .venv/.dev  ## rewrite the sources in the project's format
 	@$(RUN) ruff check --fix .
 
 pytest: .venv/.dev  ## the tests and the doctests
-	@$(RUN) pytest -q -n $(JOBS)
+	@$(RUN) pytest -q -n $(JOBS) --dist worksteal
 
-slow: .venv/.dev  ## the long tests that `make test` leaves out
-	@HYPOTHESIS_PROFILE=explore $(RUN) pytest -q -n $(JOBS) -m slow
+slow: .venv/.dev  ## the long tests that `make test` leaves out, and every property with many more examples
+	@HYPOTHESIS_PROFILE=explore $(RUN) pytest -q -n $(JOBS) --dist worksteal -m 'slow or hypothesis'
 
 bench: .venv/.run  ## every row of the paper's Tables 2-4, against the published figures
 	@$(RUN) benchmarks

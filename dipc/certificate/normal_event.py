@@ -2,7 +2,7 @@
 
 Every noise is moved to the mean 0, every constraint is divided by the size of its first coefficient, and noises are
 numbered by what is said of them. Noises that look alike even so keep their order: then equal measures may be written
-twice, which costs room but is not wrong.
+twice, which costs space but is not wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dipc.verifier import events
 #: The names of the families in a certificate.
 NAMES = {Family.LAPLACE: "laplace", Family.ONE_SIDED: "one-sided", Family.DISCRETE_LAPLACE: "discrete-laplace"}
 
-#: How often the numbering is refined by what neighbors are like.
+#: How often the numbering is refined by the numbers of neighbors.
 _ROUNDS = 3
 
 #: A rational as numerator and denominator: it costs little to compare.

@@ -1,4 +1,4 @@
-"""Compares a certificate with a program and a table: its rows and its claim, and every probability computed anew.
+"""Compares a certificate with a program and a table: its rows and its claim, and every probability recomputed.
 
 What is not independent here is the chain (`dipc.chain`): which exits a program has, under which constraints, is found
 by the same code, though on another path (`dipc.certificate.second`).

@@ -16,7 +16,7 @@ from dipc.sources.decided_rows import DecidedRows, Outcome
 from dipc.tables.cells import Cell
 from dipc.tables.packed import NumberList, PackedRows, Row
 
-#: What stands in the data of a row where rows with the same outcome differ; no text of a program has the character.
+#: A placeholder in the data of a row where rows with the same outcome differ; this character is in no program.
 HOLE = "\0"
 
 _Column = tuple[Sequence[Cell | None], NumberList]
@@ -49,7 +49,7 @@ class RowTexts:
             _plans(columns, self._probabilities),
             _lists(columns[: self._inputs]),
             _lists(columns[self._inputs : self._inputs + self._outputs]),
-            strict=False,  # what stands for no columns goes on and on
+            strict=False,  # the column of what is absent is infinite
         )
         for number, (place, numbers, plan, inputs, outputs) in enumerate(rows, start=1):
             if not shapes[place]:

@@ -9,7 +9,7 @@ from dipc.diagnostics.source import Excerpt
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A secondary place, with what it has to do with the matter ("declared here")."""
+    """A secondary place and how it is related ("declared here")."""
 
     excerpt: Excerpt
     text: str

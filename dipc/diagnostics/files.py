@@ -1,4 +1,4 @@
-"""Programs from files, or a diagnostic that says why not."""
+"""Programs read from files, or a diagnostic that says why they cannot be."""
 
 from __future__ import annotations
 

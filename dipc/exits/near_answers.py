@@ -50,7 +50,7 @@ class NearProbabilities(Probabilities):
         raise OutsideFragment("which answers are near enough depends on the input: they are not the same for a class")
 
     def needs(self, inputs: Sequence[Cell], outputs: Cells) -> Needs:
-        del inputs, outputs  # everything may have a say in the distance
+        del inputs, outputs  # the distance may depend on everything
         return Needs(tuple(self._real_inputs), ())
 
     def _near(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[tuple[Cell, ...], ...]:

@@ -30,7 +30,7 @@ class Metric:
 
     @property
     def is_plain(self) -> bool:
-        """Whether no formula has a say in dd(u): no inputs are apart, and only equal answers are the same."""
+        """Whether no formula affects dd(u): no inputs are apart, and only equal answers are the same."""
         return self.core.apart is None and self.core.same is None
 
     def apart(self, inputs: Mapping[int, Answer], others: Mapping[int, Answer], whole: Whole | None = None) -> Formula:
@@ -55,7 +55,7 @@ class Metric:
         values: list[Answer] = []
         for place in formula.places:
             at = self._outputs.get(place.slot)
-            # What det gives elsewhere stands where the program's answer would.
+            # In the formula, what det gives elsewhere takes the place of the program's answer.
             values.append(inputs[place.slot] if at is None else (answer if place.primed else other)[at])
         return opposite(every(joined(self._program, formula, values, inputs, whole or self.is_whole)))
 

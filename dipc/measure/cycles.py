@@ -30,7 +30,7 @@ def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
         if any(longest.get((i, i), -1) >= 0 for i in nodes):
             return None
     # All closed walks are negative. So a longest path with as many steps as possible repeats no noise and none of its
-    # steps can be replaced by two: what goes is implied by what stays, and the order of going does not matter.
+    # steps can be replaced by two: what is removed is implied by what stays, and the order of removal does not matter.
     kept = {
         (i, j): w
         for (i, j), w in system.lower.items()

@@ -1,7 +1,7 @@
 """The measure of a tree of difference constraints by message passing from the leaves.
 
 The message of a noise to its parent is, as a function of the parent's value, the measure of everything below it: one
-integral of a one-variable piecewise function (DESIGN 5, "measure of a constraint set", case 2). The cost is
+integral of a one-variable piecewise function. The cost is
 polynomial in the number of noises wherever the closed form itself is.
 """
 

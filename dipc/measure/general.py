@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def independent_parts(event: Event) -> list[Event]:
     """The event as a conjunction of independent ones, each over the noises of one connected set of constraints.
 
-    Constraints without noises must have been removed. Noises are numbered anew in each part.
+    Constraints without noises must have been removed. Noises are renumbered in each part.
     """
     import networkx as nx
 

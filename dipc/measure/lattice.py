@@ -1,6 +1,6 @@
 """The measure of any set of linear constraints over independent integer noises, one noise at a time.
 
-The discrete sister of `polyhedral`: the sum over x_v of a summand between its greatest lower and its least upper
+The discrete counterpart of `polyhedral`: the sum over x_v of a summand between its greatest lower and its least upper
 bound is F(least upper) - F(greatest lower - 1) for an indefinite sum F; which bound is the one is settled by cases,
 ties going to the first. Where a coefficient of x_v is not ±1, the other variables are split by residue classes first,
 so that every bound is an integer wherever it is used. Both halves of a discrete Laplace are separate cases.

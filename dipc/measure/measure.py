@@ -201,7 +201,7 @@ class Measurer:
 
 
 def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> DifferenceSystem:
-    """The part of a system on some of its noises, numbered anew."""
+    """The part of a system on some of its noises, renumbered."""
     place = {noise: at for at, noise in enumerate(members)} | {-1: -1}
     lower: Inequalities = {(place[i], place[j]): w for (i, j), w in system.lower.items() if i in place and j in place}
     return DifferenceSystem(

@@ -2,8 +2,8 @@
 
 A piece is Σ c·eps^k·e^{q·eps}·X^n·e^{l·X} with integer q and l; a piecewise function has integer breakpoints b, each
 standing for the point X = eps·b. On that scale a Laplace density of rate a at mean m is (a/2)·e^{-a|X - eps·m|}: the
-class is closed under product, antiderivative, tail integral and shift by eps·c, and eps is never divided by
-(DESIGN, "scale by eps"). Breakpoints keep their order for every eps > 0, so one computation serves all eps.
+class is closed under product, antiderivative, tail integral and shift by eps·c, and eps is never divided by.
+Breakpoints keep their order for every eps > 0, so one computation serves all eps.
 """
 
 from __future__ import annotations

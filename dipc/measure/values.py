@@ -50,7 +50,7 @@ def value_system(event: Event) -> ValueSystem:
     while wide := [row for row, (coefficients, _) in enumerate(system.rows) if len(coefficients) > 2]:
         if not any(_introduce(system, row) for row in wide):
             raise OutsideFragment("the constraints do not reduce to pairs of values")
-    # What a value stands for may only ever be decided once; if that failed, the measure would be another event's.
+    # The meaning of a value must be decided only once, or the measure would be that of another event.
     assert [_written_out(system, coefficients) for coefficients, _ in system.rows] == meant
     return system
 

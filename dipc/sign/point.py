@@ -10,7 +10,7 @@ from dipc.sign.budget import Budget
 from dipc.sign.exponential import LOG2E_LOW, LOG2E_SCALE
 from dipc.sign.polynomial import Layout
 
-#: Significant bits asked for unless told otherwise.
+#: Significant bits by default.
 _FIRST_BITS = 24
 
 

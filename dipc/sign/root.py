@@ -1,4 +1,4 @@
-"""Roots of F on t > 0: isolated, refined as far as one likes, put in order."""
+"""Roots of F on t > 0: isolated, refined to any width, and sorted."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def separated(roots: list[Root], budget: Budget) -> list[Root]:
             continue
         budget.check_bits(halvings)
         pair = [refine_within(r, r.width / (1 << halvings), budget) for r in (first, second)]
-        # Roots that lie extremely near to each other are told apart, or given up, in few steps.
+        # Few steps separate, or give up, roots that lie extremely close to each other.
         halvings *= 2
         roots[position : position + 2] = pair
         roots.sort(key=_place)

@@ -188,7 +188,7 @@ def _rounded(
         keep = extra
         coefficients = fine
     unit = 1 << keep
-    # Powers of u above the first that together stay below a unit only make the tests below dearer.
+    # Powers of u above the first that together stay below a unit only make the tests below slower.
     spare = unit
     while len(coefficients) > 1 and abs(coefficients[-1]) <= spare:
         spare -= abs(coefficients.pop())

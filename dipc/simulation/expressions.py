@@ -35,8 +35,8 @@ from dipc.simulation.scope import Domain, Scope, Variable
 #: The run of an expression that is the same in every run.
 _ANY_RUN: Positions = np.zeros(1, dtype=np.intp)
 
-#: Variables whose values a diagnostic tells.
-_TOLD = 8
+#: The most variables whose values a diagnostic shows.
+_SHOWN = 8
 
 
 class Expressions:
@@ -195,7 +195,7 @@ class Expressions:
             raise self.fault(Code.OUTSIDE_ARRAY, str(cause), span, run, note) from None
 
     def fault(self, code: Code, message: str, span: Span, run: int | None, *notes: str) -> DiagnosticError:
-        """The diagnostic for what went wrong in one run, None for all of them; it tells the values in that run."""
+        """The diagnostic for what went wrong in one run, None for all of them; it shows the values in that run."""
         told = f"this happened with {', '.join(values)}" if (values := self._situation(run)) else ""
         excerpt = self.scope.source.excerpt(span)
         return DiagnosticError(Diagnostic(code, message, excerpt, notes=(*filter(None, [told]), *notes)))
@@ -208,7 +208,7 @@ class Expressions:
         for variable in self.scope.variables.values():
             for offset in range(variable.size if variable.finite else 0):
                 cell = self.batch.cell(variable, offset)
-                if len(told) < _TOLD and cell.codes[run] >= 0:
+                if len(told) < _SHOWN and cell.codes[run] >= 0:
                     told.append(f"{cell.name} = {text(cell.values[int(cell.codes[run])])}")
         return told
 

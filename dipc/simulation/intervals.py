@@ -17,5 +17,5 @@ def clopper_pearson(count: int, runs: int, error: float) -> tuple[float, float]:
 
 
 def error_of_each(confidence: Fraction, intervals: int) -> float:
-    """What each of so many intervals may err so that all of them together are right with `confidence` (Bonferroni)."""
+    """The error allowed for each interval so that all of them are right with `confidence` (Bonferroni)."""
     return float((1 - confidence) / max(1, intervals))

@@ -11,7 +11,7 @@ from dipc.lang.ast import BinaryOp, UnaryOp
 
 _CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[DivisionByZero, InvalidOperation, Overflow])
 
-#: What rounding may do to a weight or a sum of weights; no simulation can notice a smaller error.
+#: The rounding error allowed in a weight or a sum of weights; no simulation can notice a smaller error.
 _SLACK = Decimal("1e-12")
 
 Weight = Fraction | Decimal

@@ -79,7 +79,7 @@ class _Numbering(dict[Cell | None, int]):
         return number
 
 
-#: Rows that are put into the columns together.
+#: Rows that are moved into the columns together.
 _TOGETHER = 1024
 
 

@@ -134,7 +134,7 @@ def agrees_with_rows(source: str, seed: int, count: int, **options: object) -> N
             assert low >= 0
 
 
-# --- the mechanisms of the paper, with the exact factors of DESIGN section 6 -----------------------------
+# --- the mechanisms of the paper, with their exact factors ------------------------------------------
 
 FACTORS = [
     (SPARSE, {"m": 3, "c": 1}, "2*m*c*exp(-alpha*eps/(8*c))", 6),

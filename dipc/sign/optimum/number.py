@@ -81,7 +81,7 @@ class Number:
             self.is_exactly(Fraction(0))
 
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
-        """An enclosure with about so many bits as it is the turn of; None where that was too few."""
+        """An enclosure at the current precision, which it doubles for the next one; None where it was too low."""
         bits, self._bits = self._bits, 2 * self._bits
         if bits > 2 * self._limits.bits:
             raise LimitReached("bits", f"a value was not settled with numbers of {bits} bits")
