@@ -1,0 +1,69 @@
+"""Random whole programs under random claims, over all five questions: today's verdicts and closed forms are those that
+an earlier version of dipc, built quite differently, gave and that were written down then.
+
+An entry of `frozen_programs.json` is never made anew to fit: where an answer differs, one of the two versions is wrong.
+Only an `undecided` may be replaced, by a verdict that has a proof.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dipc.cli.main import run
+
+CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("frozen_programs.json").read_text(encoding="utf-8"))
+QUESTIONS = ("table", "finite inputs", "gamma free", "every real input", "for all m")
+EXIT = {"accurate": 0, "inaccurate": 1, "undecided": 3}
+
+
+def agrees(case: dict[str, Any], directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program, table = directory / "program.dip", directory / "table.csv"
+    program.write_text(case["program"], encoding="utf-8")
+    words = ["check", str(program)]
+    if "table" in case:
+        table.write_text(case["table"], encoding="utf-8")
+        words.append(str(table))
+    capsys.readouterr()
+    code = run([*words, *case["arguments"], "--format", "json", "--quiet"])
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert int(code) == EXIT[case["verdict"]]
+    report = json.loads(captured.out)
+    assert report["verdict"] == case["verdict"]
+    assert [[row["verdict"], row["probability"]] for row in report["rows"]] == case["rows"]
+
+
+def named(cases: list[dict[str, Any]]) -> list[Any]:
+    return [pytest.param(case, id=f"{case['question']}-{CASES.index(case)}") for case in cases]
+
+
+#: The quickest of each question.
+FAST = [case for case in CASES if case["fast"]]
+
+
+@pytest.mark.parametrize("case", named(FAST))
+def test_the_answers_are_those_of_before(
+    case: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agrees(case, tmp_path, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", named([case for case in CASES if not case["fast"]]))
+def test_all_answers_are_those_of_before(
+    case: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agrees(case, tmp_path, capsys)
+
+
+def test_every_question_and_every_verdict_has_its_cases() -> None:
+    for cases, least in ((CASES, 14), (FAST, 8)):
+        counts = Counter(case["question"] for case in cases)
+        assert set(counts) == set(QUESTIONS)
+        assert min(counts.values()) >= least
+        assert {case["verdict"] for case in cases} == set(EXIT)
