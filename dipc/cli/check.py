@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
@@ -27,7 +26,7 @@ from dipc.cli.exits import ExitCode, exit_code
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_result, write_text
 from dipc.cli.progress import ProgressBar
-from dipc.cli.question import Asked, for_all_of
+from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -35,9 +34,6 @@ from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
-    from dipc.inverse.written import WrittenForm
-    from dipc.obligations.engine import Engine
-    from dipc.report.claimed import Statement
     from dipc.sources.report import Report
     from dipc.sources.source import Source
 
@@ -130,6 +126,8 @@ def check(
 
     from dipc.exits.load import load_source
     from dipc.obligations.open_engine import open_engine
+    from dipc.report.answered import Answered
+    from dipc.report.asked import Asked
     from dipc.report.text import interrupted_text
     from dipc.sources.check import answer
     from dipc.sources.question import question
@@ -178,7 +176,7 @@ def check(
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
     report = replace(report, effort=effort)
     look = look_of(sys.stdout) if target is None else Look()
-    text = _Words(source, engine, report, asked, look, closed_form, times=times)
+    text = Answered(source, engine, report, asked, look, closed_form, times=times)
     if form == "json":
         _write_json(report, target)
     else:
@@ -188,53 +186,6 @@ def check(
     if target is not None and not quiet:
         write(sys.stderr, f"{text.line()} (written to {target})\n")
     return exit_code(report.verdict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The report in words: those of rows, or of classes of all real inputs."""
-
-    source: Source
-    engine: Engine
-    report: Report
-    asked: Asked
-    look: Look
-    closed_form: int | None
-    times: bool = field(kw_only=True)
-
-    def line(self) -> str:
-        """The verdict in one line."""
-        from dipc.report.every_input import class_verdict_line
-        from dipc.report.text import verdict_line
-
-        if self.source.table is not None:
-            return verdict_line(self.report)
-        return class_verdict_line(self.report, self._statement())
-
-    def page(self) -> str:
-        """The whole report."""
-        from dipc.report.every_input import render_classes
-        from dipc.report.text import render
-
-        statement = self._statement()
-        if self.source.table is not None:
-            return render(self.report, statement, self.look, closed_form=self.closed_form, times=self.times)
-        number = self.closed_form
-        forms = None if number is None else (self.report.rows[number - 1], self._forms(number))
-        return render_classes(self.report, statement, self.look, forms=forms, times=self.times)
-
-    def _statement(self) -> Statement:
-        from dipc.sources.every_number.all_numbers import AllNumbers
-
-        source = self.source
-        if isinstance(source, AllNumbers):
-            return self.asked.statement(source.program, None, (source.parameter, source.least))
-        return self.asked.statement(source.program, source.table)
-
-    def _forms(self, number: int) -> Sequence[WrittenForm]:
-        from dipc.inverse.written import forms_of
-
-        return forms_of(self.source, self.engine, self.report.rows[number - 1])
 
 
 def _write_json(report: Report, target: Path | None) -> None:

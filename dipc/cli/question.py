@@ -1,101 +1,9 @@
-"""From the options of a command to the question that is asked, and to its words."""
+"""The options that say which question is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
-
-if TYPE_CHECKING:
-    from dipc.exits.program import Program
-    from dipc.inverse.question import Question
-    from dipc.lang.core_program import CoreProgram
-    from dipc.obligations.engine import Engine
-    from dipc.report.claimed import Statement
-    from dipc.tables.table import Table
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line says of a question, besides the program and its constants."""
-
-    program_path: Path
-    inputs: tuple[str, ...]
-    for_all: str | None
-    claim: Mapping[str, Any]
-
-    def question(self, program: Program, table: Path | None, engine: Engine | None = None) -> Question:
-        """The question about this program. Raises DiagnosticError."""
-        from dipc.claim.options import ClaimOptions
-        from dipc.inverse.question import asked
-
-        options = ClaimOptions(**self.claim)
-        return asked(program, table, options, inputs=self.inputs or None, for_all=self.for_all, engine=engine)
-
-    def asks(self, question: Question) -> Statement:
-        """What is asked, in the words of the command line, the table and the program's claim block."""
-        numbers = None if question.parameter is None else (question.parameter, question.first())
-        asked = replace(self, claim={**self.claim, "beta": question.options.beta or self.claim["beta"]})
-        return asked.statement(question.program, question.table, numbers)
-
-    def statement(self, program: Program, table: Table | None, numbers: tuple[str, int] | None = None) -> Statement:
-        """The same about a table, or every real input; `numbers`: a constant that is left open, and its least value."""
-        return self._about_every_input(program, numbers) if table is None else self._about_rows(program, table)
-
-    def _about_rows(self, program: Program, table: Table) -> Statement:
-        from dipc.metric.nearness import Nearness
-        from dipc.report.claimed import Statement
-
-        core = program.core
-        alpha, beta, gamma = (_said(name, self.claim[name], program, table) for name in ("alpha", "beta", "gamma"))
-        return Statement(
-            program=f"{core.name} ({self.program_path})",
-            table=table.name,
-            constants=tuple((name, str(value)) for name, value in core.constants.items()),
-            alpha=alpha,
-            beta=beta,
-            gamma=gamma,
-            near=near_outputs(core),
-            distance=not Nearness(core).plain,
-        )
-
-    def _about_every_input(self, program: Program, numbers: tuple[str, int] | None) -> Statement:
-        from dipc.lang.printer import print_expression
-        from dipc.report.claimed import Statement
-        from dipc.sources.every_input.scaling import ClassClaim
-
-        core, given = program.core, self.claim
-        beta = given["beta"] if given["beta"] is not None or _states_beta(core) else "0"
-        claim = ClassClaim(program, beta, given["alpha"], given["gamma"], given["eps"])
-        left_open = None if numbers is None else numbers[0]
-        return Statement(
-            program=f"{core.name} ({self.program_path})",
-            table=None,
-            constants=tuple((name, str(value)) for name, value in core.constants.items() if name != left_open),
-            alpha=claim.alpha_text,
-            beta=print_expression(claim.beta.tree),
-            gamma="0" if claim.gamma is None else print_expression(claim.gamma.tree),
-            near=near_outputs(core),
-            scale=claim.open().scale.value if claim.is_open else None,
-            numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
-        )
-
-
-def _states_beta(core: CoreProgram) -> bool:
-    return core.claim is not None and any(field.name == "beta" for field in core.claim.fields)
-
-
-def near_outputs(core: CoreProgram) -> str:
-    """The types of the outputs that are compared within gamma, as a report names them; empty where there are none."""
-    from dipc.lang.core import IntType, RealType
-
-    types = [core.slots[slot].type for slot in core.outputs]
-    kinds = (("real", RealType), ("int", IntType))
-    return " and ".join(word for word, kind in kinds if any(isinstance(found, kind) for found in types))
 
 
 def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[str, ...], str | None]:
@@ -115,23 +23,3 @@ def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[
         notes = (f"`{names[0]}` is left open already: give the other one a number",)
         raise DiagnosticError(Diagnostic("E1208", "one constant can be left open, not two", place, notes=notes))
     return tuple(kept), found[0] if found else None
-
-
-def _said(name: str, option: str | None, program: Program, table: Table) -> str:
-    """What the claim says of `name`, by the order of precedence."""
-    from dipc.lang.printer import print_expression
-
-    if name in table.columns:
-        return f"the table's column `{name}`"
-    claim = program.core.claim
-    stated = option
-    if stated is None and claim is not None:
-        found = next((part for part in claim.fields if part.name == name), None)
-        if found is not None and not isinstance(found.value, tuple):
-            stated = print_expression(found.value)
-    if stated is None:
-        stated = "dd" if name == "alpha" and "dd" in table.columns else "0"
-    if name == "alpha" and "dd" in table.columns:
-        where = "computed from the program's ideal" if "dd" in table.computed else "the table's column `dd`"
-        return f"dd(u), {where}" if stated == "dd" else f"{stated}; nothing is claimed where dd < alpha"
-    return stated

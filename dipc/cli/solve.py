@@ -24,7 +24,7 @@ from dipc.cli.exits import ExitCode
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
-from dipc.cli.question import Asked, for_all_of
+from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
 from dipc.cli.terminal import look_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -109,6 +109,7 @@ def solve(
     from dipc.inverse.solution import Wanted
     from dipc.inverse.solve import solved
     from dipc.obligations.open_engine import open_engine
+    from dipc.report.asked import Asked
     from dipc.report.solve import render, render_json
 
     program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))

@@ -27,7 +27,7 @@ from dipc.cli.families import member_text, members, parse_family, table_path
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
-from dipc.cli.question import Asked, for_all_of
+from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import DiagnosticError
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dipc.algebra.limits import Limits
     from dipc.inverse.question import Question
     from dipc.inverse.tighten import Tightest
+    from dipc.report.asked import Asked
     from dipc.report.claimed import Statement
     from dipc.report.tighten_data import Member
 
@@ -123,6 +124,7 @@ def tighten(
     definitions, for_all = for_all_of(definitions, for_all)
     family = parse_family(definitions)
 
+    from dipc.report.asked import Asked
     from dipc.report.tighten import render, render_family
     from dipc.report.tighten_data import render_csv, render_json
 
