@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
     from dipc.obligations.verdict import Counterexample, Verdict
+    from dipc.privacy.check import check_privacy
+    from dipc.privacy.outcome import PrivacyReport, PrivacyVerdict
     from dipc.simulation.simulate import simulate
     from dipc.sources.check import check, check_for_all, iter_rows
     from dipc.sources.outcome import RowResult
@@ -50,6 +52,8 @@ __all__ = [
     "Interrupted",
     "Limits",
     "Outcome",
+    "PrivacyReport",
+    "PrivacyVerdict",
     "Program",
     "Rejected",
     "Report",
@@ -60,6 +64,7 @@ __all__ = [
     "certify",
     "check",
     "check_for_all",
+    "check_privacy",
     "eps",
     "iter_rows",
     "load",
@@ -78,6 +83,8 @@ _HOME = {
     "Interrupted": "dipc.sources.report",
     "Limits": "dipc.algebra.limits",
     "Outcome": "dipc.exits.program",
+    "PrivacyReport": "dipc.privacy.outcome",
+    "PrivacyVerdict": "dipc.privacy.outcome",
     "Program": "dipc.exits.program",
     "Rejected": "dipc.verifier.rejection",
     "Report": "dipc.sources.report",
@@ -88,6 +95,7 @@ _HOME = {
     "certify": "dipc.certificate.write",
     "check": "dipc.sources.check",
     "check_for_all": "dipc.sources.check",
+    "check_privacy": "dipc.privacy.check",
     "iter_rows": "dipc.sources.check",
     "load": "dipc.exits.load",
     "simulate": "dipc.simulation.simulate",

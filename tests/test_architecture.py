@@ -43,14 +43,16 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),  # what is decided are inequalities, whatever question they come from
     "dipc.sources": (*_PROGRAMS, "dipc.ideal", "dipc.obligations"),
     "dipc.inverse": _QUESTIONS,
+    "dipc.privacy": _QUESTIONS,
     "dipc.verifier": (),  # the standard library only, see tests/verifier/test_standalone.py
     "dipc.certificate": (*_QUESTIONS, "dipc.verifier"),
     "dipc.simulation": (*_LANGUAGE, "dipc.algebra", "dipc.tables", "dipc.exits"),
-    "dipc.report": (*_QUESTIONS, "dipc.inverse", "dipc.simulation"),
+    "dipc.report": (*_QUESTIONS, "dipc.inverse", "dipc.privacy", "dipc.simulation"),
     "dipc.cli": (
         "dipc",
         *_QUESTIONS,
         "dipc.inverse",
+        "dipc.privacy",
         "dipc.verifier",
         "dipc.certificate",
         "dipc.simulation",

@@ -10,7 +10,7 @@ alpha grows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -271,7 +271,7 @@ def resolve_claim(
         alpha=_expression(program, "alpha", alpha),
         beta=_expression(program, "beta", beta),
         gamma=_expression(program, "gamma", gamma),
-        intervals=_intervals(program, eps, constants),
+        intervals=claimed_intervals(program, eps, constants),
         constants=constants,
     )
     claim.check()
@@ -293,7 +293,8 @@ def _expression(program: CoreProgram, name: str, given: Given) -> ClaimExpressio
     return ClaimExpression(name, program.source, found.value)
 
 
-def _intervals(program: CoreProgram, given: Given, constants: dict[str, Parametric]) -> tuple[Interval, ...]:
+def claimed_intervals(program: CoreProgram, given: Given, constants: Mapping[str, Parametric]) -> tuple[Interval, ...]:
+    """The eps that are asked about: those given, those of the claim block, or all. Raises DiagnosticError."""
     match given:
         case None:
             found = _field(program, "eps")

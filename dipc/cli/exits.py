@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dipc.obligations.verdict import Verdict
+    from dipc.privacy.outcome import PrivacyVerdict
 
 
 class ExitCode(IntEnum):
@@ -26,5 +27,14 @@ def exit_code(verdict: Verdict) -> ExitCode:
     return {
         "accurate": ExitCode.ACCURATE,
         "inaccurate": ExitCode.INACCURATE,
+        "undecided": ExitCode.UNDECIDED,
+    }[verdict]
+
+
+def privacy_exit_code(verdict: PrivacyVerdict) -> ExitCode:
+    """The exit code that says a verdict about privacy."""
+    return {
+        "private": ExitCode.ACCURATE,
+        "not private": ExitCode.INACCURATE,
         "undecided": ExitCode.UNDECIDED,
     }[verdict]

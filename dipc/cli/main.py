@@ -18,6 +18,7 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 #: The commands in the order of the help, with the line that it shows; the modules are imported when they are run.
 COMMANDS = {
     "check": "Prove or refute accuracy on a table.",
+    "privacy": "Prove or refute differential privacy.",
     "table": "Write the table of the exact answers.",
     "verify": "Check a certificate, trusting nothing.",
     "tighten": "Find the least factor of beta that holds.",

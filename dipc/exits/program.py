@@ -8,18 +8,17 @@ from fractions import Fraction
 from functools import cached_property
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.combine import product, total
+from dipc.algebra.combine import total
 from dipc.algebra.limits import Limits
-from dipc.algebra.quotient import Closed
 from dipc.algebra.rationals import exact_rational
 from dipc.chain.flow import Flow, analyze
-from dipc.chain.symbolic import is_symbolic
 from dipc.exits.choices import Choices, check_choices
-from dipc.exits.exits import exits
+from dipc.exits.laws import Laws
 from dipc.exits.near_answers import NearProbabilities
 from dipc.exits.probability import Probabilities
-from dipc.lang.core import BoolType, DomType, Slot, Value
+from dipc.lang.core import Value
 from dipc.lang.core_program import CoreProgram
+from dipc.measure.bound import BoundMeasurer
 from dipc.measure.measure import Measurer
 from dipc.metric.nearness import Nearness
 from dipc.tables.assignment import input_cells, output_cells
@@ -123,40 +122,30 @@ class Program:
         In the order of the outputs' domains. Raises as `probability` does.
         """
         core = self.core
-        finite: dict[int, Value] = {}
-        reals: dict[int, Fraction] = {}
+        values: dict[int, Value] = {}
         for slot, cell in zip(core.inputs, input_cells(core, input, self._pool), strict=True):
             assert cell.value is not None
-            if not is_symbolic(core.slots[slot].type):
-                finite[slot] = cell.value
-            else:
-                assert isinstance(cell.value, Fraction)
-                reals[slot] = cell.value
-        observed = [slot for slot in core.outputs if not is_symbolic(core.slots[slot].type)]
-        explored = exits(self.flow, self.choices, self.limits, finite, None, observed)
-        shares: dict[tuple[Value | None, ...], list[Closed]] = {}
-        for found in explored.towards({}):
-            if not found.event.guards_hold(reals):
-                continue
-            factors = [self.measurer.measure(part.event(reals, {})) for part in found.event.components]
-            if found.weight is not None:
-                factors.append(found.weight)
-            key = tuple(_finite(found.state.outputs[slot]) for slot in observed)
-            shares.setdefault(key, []).append(product(factors))
-        totals = {key: total(values) for key, values in shares.items()}
-        whole = total(totals.values())
+            values[slot] = cell.value
+        laws = self.laws()
+        bounds = BoundMeasurer(self.measurer)
+        found = {answer: bounds.measure(bound) for answer, bound in laws.at(values).items()}
+        whole = total([form.value for form in found.values()])
         assert whole == 1, f"the probabilities of all outcomes sum to {whole}"
-        slots = [core.slots[slot] for slot in observed]
         return tuple(
             Outcome(
-                {slot.name: None if v is None else value_text(v) for slot, v in zip(slots, values, strict=True)},
-                ClosedForm(totals[values]),
+                {
+                    slot.name: None if v is None else value_text(v)
+                    for slot, v in zip(laws.observed, answer, strict=True)
+                },
+                form,
             )
-            for values in sorted(
-                totals, key=lambda values: [_rank(slot, v) for slot, v in zip(slots, values, strict=True)]
-            )
-            if not totals[values].is_zero()
+            for answer, form in found.items()
+            if not form.value.is_zero()
         )
+
+    def laws(self) -> Laws:
+        """The laws of its finite outputs, inputs after inputs."""
+        return Laws(self.flow, self.choices, self.limits)
 
 
 def within(program: object, limits: Limits | None) -> Program:
@@ -164,18 +153,3 @@ def within(program: object, limits: Limits | None) -> Program:
     if not isinstance(program, Program):
         raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
     return program if limits is None else program.with_limits(limits)
-
-
-def _finite(value: object) -> Value | None:
-    assert value is None or isinstance(value, Fraction | str | bool)
-    return value
-
-
-def _rank(slot: Slot, value: Value | None) -> int:
-    """The place of a value in its domain; what was never assigned comes last."""
-    match slot.type:
-        case DomType(values=values):
-            return len(values) if value is None else values.index(value)
-        case BoolType():
-            return 2 if value is None else int(value is True)
-    raise AssertionError(f"{slot.name} has no finite type")

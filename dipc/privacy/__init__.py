@@ -1,0 +1,1 @@
+"""Differential privacy, exactly: pairs of adjacent inputs, and what they come to."""

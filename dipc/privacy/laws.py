@@ -1,0 +1,76 @@
+"""The output laws of many inputs in closed form, each measured once: equal functions are one number."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.algebra.quotient import Closed
+from dipc.exits.laws import Answer
+from dipc.exits.program import Program
+from dipc.measure.bound import Bound
+from dipc.obligations.decision import Decision
+from dipc.obligations.engine import Engine
+from dipc.obligations.loop import Underway, settled
+from dipc.obligations.obligation import Obligation
+from dipc.privacy.pairs import Input
+from dipc.tables.cells import value_text
+
+#: The number of the zero function in every table.
+IMPOSSIBLE = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LawTable:
+    """For each input (`rows`) and each of the `answers` the number of its probability: a function of `forms`, or, where
+    that is a text, why it is not known. The answers are all that occur at some input."""
+
+    names: tuple[str, ...]
+    answers: tuple[Answer, ...]
+    forms: tuple[ClosedForm | str, ...]
+    rows: tuple[tuple[int, ...], ...]
+
+    def closed(self, number: int) -> Closed:
+        """The function with this number. Raises Undecided where it is not known."""
+        form = self.forms[number]
+        if isinstance(form, str):
+            raise Undecided(form)
+        return form.value
+
+    def texts(self, answer: int) -> dict[str, str | None]:
+        """The values of an answer by name; None for what was never assigned."""
+        values = zip(self.names, self.answers[answer], strict=True)
+        return {name: None if value is None else value_text(value) for name, value in values}
+
+
+def law_table(program: Program, inputs: Sequence[Input], engine: Engine) -> LawTable:
+    """The laws at these inputs. Raises Undecided where the program is too large to be executed, DiagnosticError where
+    it goes wrong."""
+    laws = program.laws()
+    at_inputs = [laws.at(dict(zip(program.core.inputs, point, strict=True))) for point in inputs]
+    answers = sorted({answer for law in at_inputs for answer in law}, key=laws.rank)
+    zero = ClosedForm(ExpPoly.zero())
+    numbers: dict[ClosedForm | str, int] = {zero: IMPOSSIBLE}
+    measured = settled((Underway(_measured(bound)) for bound in _bounds(at_inputs)), engine)
+    numbered: list[dict[Answer, int]] = []
+    for law in at_inputs:
+        found = {answer: next(measured) for answer in law}
+        numbered.append({answer: numbers.setdefault(form, len(numbers)) for answer, form in found.items()})
+    rows = tuple(tuple(row.get(answer, IMPOSSIBLE) for answer in answers) for row in numbered)
+    names = tuple(slot.name for slot in laws.observed)
+    return LawTable(names, tuple(answers), tuple(numbers), rows)
+
+
+def _bounds(at_inputs: Iterable[Mapping[Answer, Bound]]) -> Iterable[Bound]:
+    return (bound for law in at_inputs for bound in law.values())
+
+
+def _measured(bound: Bound) -> Generator[Obligation | Bound, Decision, ClosedForm | str]:
+    decision = yield bound
+    if decision.bound is not None:
+        return decision.bound
+    assert decision.reason is not None
+    return decision.reason
