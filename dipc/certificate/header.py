@@ -18,6 +18,7 @@ def program_data(program: Program) -> dict[str, Any]:
     core = program.core
     return {
         "name": core.name,
+        "text": core.source.text,
         "sha256": hashlib.sha256(core.source.text.encode("utf-8", "surrogatepass")).hexdigest(),
         "constants": {name: rational(value) for name, value in core.constants.items()},
     }
@@ -31,6 +32,7 @@ def table_data(program: Program, table: Table) -> dict[str, Any]:
         "rows": len(table.rows),
         "inputs": list(program.inputs),
         "outputs": list(program.outputs),
+        "dd": "ideal" if "dd" in table.computed else "given",
     }
 
 

@@ -12,13 +12,12 @@ from dipc.algebra.combine import product, total
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.header import expression_text, program_data
-from dipc.certificate.normal_event import NAMES
 from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData, ring_data
 from dipc.chain.affine import Affine
-from dipc.measure.event import Event
+from dipc.measure.event import Event, Family
 from dipc.obligations.decide import decide
 from dipc.obligations.obligation import Bound, Obligation
 from dipc.obligations.verdict import Verdict
@@ -39,6 +38,9 @@ from dipc.verifier.inputs import SCHEMA
 from dipc.verifier.measure import Allowance, unreplayed
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import ONE, read_ring
+
+#: The names of the families in a certificate.
+NAMES = {Family.LAPLACE: "laplace", Family.ONE_SIDED: "one-sided", Family.DISCRETE_LAPLACE: "discrete-laplace"}
 
 
 def certify_inputs(question: AllInputs | AllNumbers, results: Sequence[RowResult], tool: str) -> str:

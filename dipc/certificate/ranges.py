@@ -7,10 +7,10 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Undecided
-from dipc.certificate.derivation import Derivations
 from dipc.certificate.header import expression_text, own_cells, program_data, table_data
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.certificate.seal import sealed
+from dipc.certificate.terms import FunctionData
 from dipc.claim.claim import Terms
 from dipc.obligations.decision import Decision
 from dipc.obligations.verdict import Verdict
@@ -40,8 +40,7 @@ class _Writer:
             "eps": [str(interval) for interval in claim.intervals],
         }
         self._reader = ClaimReader.read(self._stated, dict(question.program.core.constants))
-        self._derivations = Derivations(question.probabilities)
-        self._obligations = ObligationWriter(self._derivations.functions, question.program.limits)
+        self._obligations = ObligationWriter(FunctionData(), question.program.limits)
         self._probabilities: dict[ClosedForm, int] = {}
         self._probability_data: list[dict[str, Any]] = []
 
@@ -60,7 +59,6 @@ class _Writer:
             "betas": self._obligations.beta_data,
             "probabilities": self._probability_data,
             "positive": self._obligations.positive_data,
-            "derivation": self._derivations.data(),
         }
 
     def _row(self, row: Row, result: RowResult) -> dict[str, Any]:
@@ -81,13 +79,13 @@ class _Writer:
         if row.gamma is not None:
             (found,) = ranges
             read = self._read(lambda: self._reader.terms(own, data.get("dd"), Budget(), "row")[2])
-            return data | {"gamma": found.terms.gamma.text} | self._claimed(row, found.terms, result, read)
+            return data | {"gamma": found.terms.gamma.text} | self._claimed(found.terms, result, read)
         highs = [*[after.terms.gamma.text for after in ranges[1:]], "inf"]
         data["ranges"] = []
         for found, one, high in zip(ranges, result.obligations, highs, strict=True):
             ends = [found.terms.gamma.text, high]
             read = self._read(lambda ends=ends: self._reader.range(own, data.get("dd"), ends, Budget(), "row")[1])
-            data["ranges"].append({"gamma": ends} | self._claimed(row, found.terms, one, read))
+            data["ranges"].append({"gamma": ends} | self._claimed(found.terms, one, read))
         return data | {"verdict": str(result.verdict)}
 
     def _read(self, read: Any) -> Least | None:
@@ -98,7 +96,7 @@ class _Writer:
             return None
         return found
 
-    def _claimed(self, row: Row, terms: Terms, result: RowResult, read: Least | None) -> dict[str, Any]:
+    def _claimed(self, terms: Terms, result: RowResult, read: Least | None) -> dict[str, Any]:
         """What is claimed for one gamma, or the gammas of one range, and what was found."""
         beta = certified(terms.beta, read)
         form = result.closed_form
@@ -109,8 +107,6 @@ class _Writer:
             "obligation": None,
             "verdict": str(result.verdict),
         }
-        if form is not None:
-            data["derivation"] = self._derivations.add(row.inputs, row.outputs, terms.gamma)
         if terms.vacuous:
             data["vacuous"] = True
         elif form is not None:

@@ -1,4 +1,4 @@
-"""From a report with its evidence to a certificate, schema `dipc.certificate/1` (see FORMAT.md beside this file)."""
+"""From a report with its evidence to a certificate, schema `dipc.certificate/2` (see FORMAT.md beside this file)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.certificate.derivation import Derivations
 from dipc.certificate.header import expression_text, own_cells, program_data, table_data
 from dipc.certificate.inputs import certify_inputs
 from dipc.certificate.obligations import Beta, ObligationWriter, certified
 from dipc.certificate.ranges import certify_ranges
 from dipc.certificate.rows import HOLE, RowTexts
 from dipc.certificate.seal import encode, seal
+from dipc.certificate.terms import FunctionData
 from dipc.claim.claim import Terms
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.decided_rows import Outcome
@@ -55,16 +55,15 @@ class _Writer:
     evidence: Evidence
     probabilities: dict[ClosedForm, int] = field(default_factory=dict)
     probability_data: list[dict[str, Any]] = field(default_factory=list)
-    derivations: Derivations = field(init=False)
+    functions: FunctionData = field(default_factory=FunctionData)
     stated: dict[str, Any] = field(init=False)
     reader: ClaimReader = field(init=False)
     obligations: ObligationWriter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.derivations = Derivations(self.evidence.probabilities)
         limits, decisions = self.evidence.program.limits, self.evidence.decisions
         self.obligations = ObligationWriter(
-            self.derivations.functions,
+            self.functions,
             limits,
             lambda probability, beta: decisions.get((probability, PiecewiseForm(beta.value))),
         )
@@ -81,7 +80,7 @@ class _Writer:
         """The certificate without its digest, encoded."""
         named, table = self.evidence.program, self.evidence.table
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
-        rows = list(RowTexts(columns, self.evidence.rows, self.derivations).texts(self._shared))
+        rows = list(RowTexts(columns, self.evidence.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
         document = {
             "schema": SCHEMA,
             "tool": tool,
@@ -94,7 +93,6 @@ class _Writer:
             "betas": self.obligations.beta_data,
             "probabilities": self.probability_data,
             "positive": self.obligations.positive_data,
-            "derivation": self.derivations.data(),
         }
         parts: dict[str, str | list[str]] = {
             name: list(map(encode, part)) if isinstance(part, list) else encode(part) for name, part in document.items()
@@ -104,8 +102,8 @@ class _Writer:
     # --- rows -------------------------------------------------------------------------------------
 
     def _shared(self, row: Row, outcome: Outcome) -> dict[str, Any]:
-        """What the rows with this outcome have in common, with holes for derivation, input, output and row, in this
-        order when encoded. They have the same claim columns and dd, too."""
+        """What the rows with this outcome have in common, with holes for input, output and row, in this order when
+        encoded. They have the same claim columns and dd, too."""
         terms, probability, settled = outcome.terms, outcome.probability, outcome.settled
         beta = self._certified(row, terms)
         data: dict[str, Any] = {
@@ -119,8 +117,6 @@ class _Writer:
         if own:
             data["own"] = own
         data |= {"input": HOLE, "output": HOLE, "row": HOLE}
-        if probability is not None:
-            data["derivation"] = HOLE
         data["probability"] = None if probability is None else self._probability(probability)
         if terms.vacuous:
             data["vacuous"] = True

@@ -23,15 +23,16 @@ Examples:
   dipc check sparse.dip table.csv --certificate proof.json
   dipc verify proof.json
   dipc verify proof.json --program sparse.dip --table table.csv
-  dipc verify proof.json --recompute sparse.dip table.csv
 
 \b
-The same checker runs without dipc's libraries: python -m dipc.verifier FILE
+The same checker runs with Python alone: python -P -m dipc.verifier FILE,
+or as one file made by: python -P -m dipc.verifier --export verify.pyz
 The format: dipc/certificate/FORMAT.md, beside the installed package's code.
 
 \b
-Exit codes: 0 accepted, 1 rejected, 2 unreadable or bad usage, 3 accepted
-in part (some rows carry no proof), 70 internal error.
+Exit codes: 0 accepted, and nothing was taken on trust; 1 rejected; 2 unreadable
+or bad usage; 3 accepted in part (some rows carry no proof, or something was
+taken on trust: the first line says what); 70 internal error.
 """
 
 
@@ -39,30 +40,18 @@ in part (some rows carry no proof), 70 internal error.
 @click.argument("certificate_path", metavar="FILE", type=Path)
 @click.option("--program", "program_path", metavar="PROG.dip", type=Path, help="Compare the program with this one.")
 @click.option("--table", "table_path", metavar="TABLE.csv", type=Path, help="Compare the rows with this table's.")
-@click.option(
-    "--recompute",
-    metavar="PROG.dip TABLE.csv",
-    nargs=2,
-    type=Path,
-    help="Compare both, and compute every probability anew with the second engine.",
-)
 @define_option
 @click.option("--quiet", "-q", is_flag=True, help="Print the first line only.")
 def verify(
     certificate_path: Path,
     program_path: Path | None,
     table_path: Path | None,
-    recompute: tuple[Path, Path] | None,
     definitions: tuple[str, ...],
     quiet: bool,
 ) -> ExitCode:
-    """Check a certificate of `dipc check`: every step is derived again, or the first wrong one is named."""
+    """Check a certificate of `dipc check`: its program is executed anew and every step derived again, or the first
+    wrong one is named."""
     constants = parse_definitions(definitions)
-    if recompute is not None:
-        if program_path is not None or table_path is not None:
-            note = "`--recompute PROG.dip TABLE.csv` compares the program and the table as well"
-            raise DiagnosticError(Diagnostic("E0901", "give --recompute, or --program and --table", notes=(note,)))
-        program_path, table_path = recompute
     if constants and program_path is None:
         note = "give the program, too: `--program PROG.dip`"
         raise DiagnosticError(Diagnostic("E0901", "-D gives a constant of a program, and there is none", notes=(note,)))
@@ -81,10 +70,6 @@ def verify(
         if table_path is not None:
             facts |= compare_table(document, table_path)
         accepted = check_document(document, Budget(), facts)
-        if recompute is not None:
-            from dipc.certificate.recompute import recomputed
-
-            accepted = recomputed(accepted, document, *recompute)
     except Unreadable as error:
         note = "give a file that `dipc check … --certificate FILE` wrote"
         message = f"`{certificate_path}` is not read: {error.why}"

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from dipc.verifier.budget import STEPS, Budget
 from dipc.verifier.files import verify
@@ -20,13 +21,20 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m dipc.verifier",
         description="Check a certificate of `dipc check`, by the Python standard library alone.",
-        epilog="Exit codes: 0 accepted, 1 rejected, 2 unreadable or bad usage, 3 accepted in part.",
+        epilog="Exit codes: 0 accepted, nothing was taken on trust; 1 rejected; 2 unreadable or bad usage; 3 accepted "
+        "in part.",
     )
-    parser.add_argument("file", type=Path, help="the certificate")
+    parser.add_argument("file", type=Path, nargs="?", help="the certificate")
     parser.add_argument("--program", type=Path, help="compare the program that it is about with this file")
     parser.add_argument("--table", type=Path, help="compare its rows with this CSV file")
     parser.add_argument("--steps", type=int, default=STEPS, help="give up after so many steps (%(default)s)")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print the first line only")
+    parser.add_argument("--export", type=Path, metavar="OUT.pyz", help="write the checker as one file that Python runs")
     options = parser.parse_args(arguments)
+    if options.export is not None:
+        return _export(options.export)
+    if options.file is None:
+        parser.error("give a certificate")
     try:
         budget = Budget(options.steps)
         accepted = verify(options.file, program=options.program, table=options.table, budget=budget)
@@ -36,8 +44,27 @@ def main(arguments: Sequence[str]) -> int:
     except Rejected as error:
         _say([f"rejected: {error}"])
         return REJECTED
-    _say(accepted.lines())
+    lines = list(accepted.lines())
+    _say(lines[:1] if options.quiet else lines)
     return ACCEPTED if accepted.complete else IN_PART
+
+
+def _export(file: Path) -> int:
+    """Write these modules into one file; Python, given its name, sees no other directory."""
+    home = Path(__file__).resolve().parent
+    main_ = "import sys\nfrom dipc.verifier.alone import main\nsys.exit(main(sys.argv[1:]))\n"
+    try:
+        with file.open("wb") as out:
+            out.write(b"#!/usr/bin/env python3\n")
+            with ZipFile(out, "w", ZIP_DEFLATED) as archive:
+                archive.writestr(ZipInfo("__main__.py"), main_)
+                archive.writestr(ZipInfo("dipc/__init__.py"), "")
+                for source in sorted(home.glob("*.py")):
+                    archive.writestr(ZipInfo(f"dipc/verifier/{source.name}"), source.read_bytes())
+    except OSError as error:
+        sys.stderr.write(f"{file} is not written: {error.strerror}\n")
+        return UNREADABLE
+    return ACCEPTED
 
 
 def _say(lines: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,8 +21,12 @@ from dipc.verifier.reading import items, natural, optional_text, parse, rational
 from dipc.verifier.rejection import Rejected, Unreadable
 from dipc.verifier.ring import Closed, read_closed
 from dipc.verifier.rows import Rows
+from dipc.verifier.theorem import Theorem
 
-SCHEMA = "dipc.certificate/1"
+SCHEMA = "dipc.certificate/2"
+
+#: The schema before, in which the exits of the program were stated and not derived.
+OLD = "dipc.certificate/1"
 
 _SHARED = (
     "schema",
@@ -39,7 +43,8 @@ _SHARED = (
 
 #: What documents of each schema are made of.
 _PARTS = {
-    SCHEMA: (*_SHARED, "table", "rows", "derivation"),
+    SCHEMA: (*_SHARED, "table", "rows"),
+    OLD: (*_SHARED, "table", "rows", "derivation"),
     INPUTS: (*_SHARED, "numbers", "cases", "measures"),
 }
 
@@ -53,20 +58,20 @@ _RESERVED = frozenset((*_COLUMNS, "α", "β", "γ", "eps", "exp", "min", "max", 
 #: A document about every real input is about no table.
 _NO_TABLE: Mapping[str, Any] = {"name": "", "sha256": None, "rows": 0, "inputs": [], "outputs": []}
 
-#: What no certificate alone can show.
-LINK = "that the probabilities are those of the program at the inputs of the rows (`dipc verify --recompute` does)"
+#: What a certificate of the old schema leaves open.
+EXITS = "the exits of the program, which this old certificate states"
 
 #: What ranges of gamma rest on.
 RANGES = "that beta never grows with gamma or alpha, and that within a range the answers within gamma are the same"
 
-#: What is only said until it is compared with the files.
-WORDS = {
-    "program": "that it is about your program (`--program` does)",
-    "rows": "that these are all rows of your table, and dd (`--table` does)",
-}
+#: What the program's `ideal` gave and is not derived.
+DISTANCE = "dd(u), computed from the `ideal` of the program"
 
-#: What a table without this column leaves open.
-DISTANCE = "dd of the rows, which the table does not give (`--recompute` does)"
+#: The theorem is about what stands in the certificate; that this is yours shows only when it is compared.
+WORDS = {
+    "program": "that its program is yours (`--program` does)",
+    "rows": "that its rows are those of your table (`--table` does)",
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,11 @@ class Document:
     table: Mapping[str, Any]
     constants: dict[str, Fraction]
     size: int
+
+    @property
+    def old(self) -> bool:
+        """Whether it is of the schema before."""
+        return bool(self.data["schema"] == OLD)
 
 
 def read_document(source: str) -> Document:
@@ -98,10 +108,14 @@ def read_document(source: str) -> Document:
     if stated != found:
         raise Rejected("digest", "the certificate was changed after it was written: its digest is another")
     text(data["tool"], "tool")
-    program = record(data["program"], "program", ("name", "sha256", "constants"))
+    dd = ("dd",) if data["schema"] == SCHEMA else ()
+    source_text = () if data["schema"] == OLD else ("text",)
+    program = record(data["program"], "program", ("name", "sha256", "constants", *source_text))
     table = _NO_TABLE
-    if data["schema"] == SCHEMA:
-        table = record(data["table"], "table", ("name", "sha256", "rows", "inputs", "outputs"))
+    if data["schema"] != INPUTS:
+        table = record(data["table"], "table", ("name", "sha256", "rows", "inputs", "outputs", *dd))
+        if dd and table["dd"] not in ("given", "ideal"):
+            raise Rejected("table", "dd is either `given` or from the `ideal`")
     for entry, step in ((program, "program"), (table, "table")):
         text(entry["name"], step)
         if entry["sha256"] is not None and not _HASH.fullmatch(text(entry["sha256"], step)):
@@ -143,14 +157,16 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         _probability(item, f"probability {number}", positive)
         for number, item in enumerate(items(data["probabilities"], "probabilities"))
     ]
-    derivation = check_derivation(data["derivation"], budget)
+    derivation = check_derivation(data["derivation"], budget) if document.old else None
+    theorem = None if document.old else _theorem(document)
     betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
-    context = Context(probabilities, betas, claim.intervals, positive, derivation.probabilities)
+    derived = () if derivation is None else derivation.probabilities
+    context = Context(probabilities, betas, claim.intervals, positive, derived)
     decided: list[Decided] = [
         check_obligation(item, context, budget, f"obligation {number}")
         for number, item in enumerate(items(data["obligations"], "obligations"))
     ]
-    rows = Rows(claim, context, decided, len(document.table["inputs"]), len(document.table["outputs"]))
+    rows = Rows(claim, context, decided, len(document.table["inputs"]), len(document.table["outputs"]), theorem)
     found = rows.check(data["rows"], budget)
     if natural(document.table["rows"], "table, rows") != found.counts["rows"]:
         raise Rejected("rows", f"there are {found.counts['rows']} of them, not {document.table['rows']}")
@@ -167,14 +183,12 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         claim=_claim_text(data["claim"], found.own),
         open_rows=found.open_rows,
         trusted=(
-            *(words for name, words in WORDS.items() if name not in facts),
-            *((DISTANCE,) if found.distances and "rows" in facts and "dd" not in facts else ()),
-            LINK,
+            *_trusted(document, derivation, theorem, found.distances),
             *((RANGES,) if claim.gamma == "free" else ()),
-            *_not_replayed(derivation),
         ),
+        compared=tuple(words for name, words in WORDS.items() if name not in facts),
         facts=tuple(dict.fromkeys(facts.values())),
-        derived=derivation.summary,
+        derived=derivation.summary if derivation is not None else theorem and _count_of(theorem),
     )
 
 
@@ -199,7 +213,8 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
         charted=sum(entry.charted for entry in found.obligations),
         claim=f"{_claim_text(data['claim'], {})}; every real input{every}",
         open_rows=found.open_classes,
-        trusted=(*([] if "program" in facts else [WORDS["program"]]), *found.trusted),
+        trusted=found.trusted,
+        compared=() if "program" in facts else (WORDS["program"],),
         facts=tuple(dict.fromkeys(facts.values())),
         derived=found.derived,
         what="class",
@@ -244,10 +259,37 @@ def _arms(part: object, step: str) -> Sequence[object]:
     return [part]
 
 
-def _not_replayed(derivation: Derivation) -> Iterator[str]:
-    for reason, count in sorted(derivation.reasons.items()):
+def _theorem(document: Document) -> Theorem:
+    text_ = document.program["text"]
+    if not isinstance(text_, str):
+        raise Rejected("program", "its text is missing")
+    columns = document.table["inputs"], document.table["outputs"]
+    return Theorem.of(text_, document.program["sha256"], document.program["name"], document.constants, columns)
+
+
+def _count_of(theorem: Theorem) -> str:
+    return (
+        f"{theorem.derived} of {theorem.derived + theorem.reasons.total()} probabilities, from the text of the program"
+    )
+
+
+def _trusted(
+    document: Document, derivation: Derivation | None, theorem: Theorem | None, distances: int
+) -> tuple[str, ...]:
+    """What was taken on trust."""
+    found: list[str] = []
+    if derivation is not None:
+        found.append(EXITS)
         steps = derivation.measures + derivation.chains + len(derivation.probabilities)
-        yield f"{count} of the {steps} measures, chains of choices and sums of the derivation: {reason}"
+        for reason, count in sorted(derivation.reasons.items()):
+            found.append(f"{count} of the {steps} measures, chains of choices and sums of the derivation: {reason}")
+    if theorem is not None:
+        for reason, count in sorted(theorem.reasons.items()):
+            rows = theorem.derived + theorem.reasons.total()
+            found.append(f"the probabilities of {count} of {rows} rows, which were not derived: {reason}")
+        if distances and document.table["dd"] == "ideal":
+            found.append(DISTANCE)
+    return tuple(found)
 
 
 def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int]) -> str:

@@ -8,13 +8,13 @@ those of `dipc.verifier.choices`. A share is the weight of one exit, [chain, num
 numbers of the measures that it is multiplied with. The value is left out where it is that of a single measure; with a
 field "unreplayed", the reason, the sum is not multiplied out and the value taken on trust.
 
-What is not checked here is that these are the exits of the program: see `dipc verify --recompute`.
+What is not checked is that these are the exits of the program: certificates of this old schema are accepted in part.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,24 +130,3 @@ def _weight(data: Any, chains: list[Chain], step: str) -> tuple[Chain, Closed]:
     if len(end) != 2 or natural(end[0], step) >= len(chains) or natural(end[1], step) not in chains[end[0]].weights:
         raise Rejected(step, "it refers to an exit that is not there")
     return chains[end[0]], chains[end[0]].weights[end[1]]
-
-
-def long_sums(data: Any, numbers: Iterable[int], steps: int) -> list[int]:
-    """Those of the probabilities, of valid data, whose sums take more steps: for whoever writes them."""
-    measures: list[Replayed | NotReplayed] = [Replayed(read_closed(item["value"], "")) for item in data["measures"]]
-    chains = [
-        Chain(
-            {at: read_closed(w, "") for at, w in enumerate(item["weights"], len(item["steps"])) if w is not None}, None
-        )
-        for item in data["choices"]
-    ]
-    found = []
-    for number in numbers:
-        budget = Budget(steps)
-        try:
-            _probability(data["probabilities"][number], measures, chains, budget, "probability")
-        except Rejected as rejected:
-            if budget.left >= 0:
-                raise AssertionError(rejected) from rejected
-            found.append(number)
-    return found

@@ -14,7 +14,7 @@ class Accepted:
 
     `charted` counts refuted obligations of which all eps where they fail were shown, too. `open_rows` are rows, by
     number, whose verdict it states without a proof, with the reason; `trusted` says what was taken on trust; `facts`
-    what was compared besides.
+    what was compared besides, and `compared` what was not.
     """
 
     program: str
@@ -28,14 +28,15 @@ class Accepted:
     open_rows: tuple[tuple[int, str], ...]
     trusted: tuple[str, ...]
     facts: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
     derived: str | None = None
     #: What its verdicts are about: rows of a table, or classes of inputs.
     what: str = "row"
 
     @property
     def complete(self) -> bool:
-        """Whether no verdict but `undecided` is without a proof."""
-        return not self.open_rows
+        """Whether no verdict but `undecided` is without a proof, and nothing was taken on trust."""
+        return not self.open_rows and not self.trusted
 
     def lines(self) -> Iterator[str]:
         """The report as lines of text."""
@@ -48,8 +49,9 @@ class Accepted:
             proved = f"all {kind} are proved" if not self.counts["undecided"] else f"the {kind} decided are proved"
             yield f"accepted: {self.verdict}; {proved}"
         else:
-            missing = f"{len(self.open_rows)} of {_count(rows, self.what)}"
-            yield f"accepted in part: {missing} without a proof; the certificate says {self.verdict}"
+            missing = [f"{len(self.open_rows)} of {_count(rows, self.what)} without a proof"] if self.open_rows else []
+            trust = [f"on trust: {'; '.join(self.trusted)}"] if self.trusted else []
+            yield f"accepted in part, {', '.join([*missing, *trust])}; the certificate says {self.verdict}"
         given = ", ".join(f"{name} = {value}" for name, value in self.constants)
         yield f"  program      {self.program}{f' with {given}' if given else ''}"
         yield f"  claim        {self.claim}"
@@ -67,8 +69,8 @@ class Accepted:
             yield f"  not certified: {self.what} {number}: {reason}"
         if len(self.open_rows) > 20:
             yield f"  not certified: {len(self.open_rows) - 20} more {_plural(self.what)}"
-        for note in self.trusted:
-            yield f"  not checked: {note}"
+        for note in self.compared:
+            yield f"  not compared: {note}"
 
 
 def _count(number: int, noun: str) -> str:

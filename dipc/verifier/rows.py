@@ -13,6 +13,7 @@ from dipc.verifier.decided import VERDICTS, Context, Decided, index
 from dipc.verifier.reading import items, optional_text, rational, record, text
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import equal_closed
+from dipc.verifier.theorem import Theorem
 
 _REQUIRED = ("row", "input", "output", "alpha", "gamma", "probability", "beta", "obligation", "verdict")
 _RANGED = ("row", "input", "output", "ranges", "verdict")
@@ -41,6 +42,8 @@ class Rows:
     decided: Sequence[Decided]
     inputs: int
     outputs: int
+    #: The program whose probabilities they state; None in the old schema.
+    theorem: Theorem | None
     #: Pairs of what is claimed and the beta of a row that were found equal.
     _equal: set[tuple[int, int]] = field(default_factory=set)
     #: Pairs of a probability and a derivation that were.
@@ -83,7 +86,7 @@ class Rows:
         beta = index(row["beta"], self.context.betas, step)
         self._check_beta(terms, beta, budget, step)
         vacuous = dd is not None and dd != "inf" and alpha is not None and rational(dd, step) < alpha
-        return self._found(row, beta, vacuous, budget, step)
+        return self._found(row, row, terms[1], beta, vacuous, budget, step)
 
     def _ranges(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:
         """The same for a row with gamma left open: together the ranges are all gamma, and each has its obligation."""
@@ -112,7 +115,7 @@ class Rows:
                 raise Rejected(here, "alpha is not what is claimed")
             beta = index(entry["beta"], self.context.betas, here)
             self._require_same(least, beta, budget, here)
-            verdict, _, why = self._found(entry, beta, nothing, budget, here)
+            verdict, _, why = self._found(row, entry, rational(ends[0], here), beta, nothing, budget, here)
             verdicts.append(verdict)
             missing = missing or (why if verdict != "undecided" else None)
             vacuous = vacuous and nothing
@@ -124,9 +127,16 @@ class Rows:
         return row["verdict"], vacuous, missing
 
     def _found(
-        self, row: Mapping[str, Any], beta: int, vacuous: bool, budget: Budget, step: str
+        self,
+        cells: Mapping[str, Any],
+        row: Mapping[str, Any],
+        gamma: Fraction,
+        beta: int,
+        vacuous: bool,
+        budget: Budget,
+        step: str,
     ) -> tuple[str, bool, str | None]:
-        """What was found where this is claimed."""
+        """What was found of a row with these cells, of all of it or of one of its ranges of gamma."""
         if row.get("vacuous", False) is not vacuous:
             raise Rejected(
                 step, f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise"
@@ -135,10 +145,13 @@ class Rows:
         if verdict not in VERDICTS:
             raise Rejected(step, f"the verdict is not one of {', '.join(VERDICTS)}")
         probability = row["probability"]
-        if (probability is None) != ("derivation" not in row):
+        if (probability is None or self.theorem is not None) != ("derivation" not in row):
             raise Rejected(step, "a probability comes with its derivation, and no derivation without it")
-        if probability is not None:
+        if probability is not None and self.theorem is None:
             self._check_derivation(row, budget, step)
+        elif probability is not None and self.theorem is not None:
+            value = self.context.probabilities[index(probability, self.context.probabilities, step)]
+            self.theorem.check(cells["input"], cells["output"], gamma, value, step)
         reason = optional_text(row.get("reason"), step)
         if (reason is not None) != (verdict == "undecided"):
             raise Rejected(step, "a reason is given exactly for the verdict undecided")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from dipc.algebra.quotient import Closed
-from dipc.certificate.normal_event import NAMES
 from dipc.certificate.terms import closed_data
-from dipc.measure.event import Event
+from dipc.measure.event import Event, Family
 from dipc.verifier.budget import Budget
 from dipc.verifier.measure import Allowance, NotReplayed, Replayed, replay_measure
+
+#: The names of the families in a certificate.
+NAMES = {Family.LAPLACE: "laplace", Family.ONE_SIDED: "one-sided", Family.DISCRETE_LAPLACE: "discrete-laplace"}
 
 
 def record(event: Event, value: Closed) -> dict[str, Any]:

@@ -114,6 +114,13 @@ def document(text: str) -> dict[str, Any]:
     return found
 
 
+def aged(data: dict[str, Any]) -> None:
+    """Make it a certificate of the old schema, without any derivation."""
+    data["schema"] = "dipc.certificate/1"
+    del data["program"]["text"], data["table"]["dd"]
+    data["derivation"] = {"measures": [], "choices": [], "probabilities": []}
+
+
 def resealed(data: dict[str, Any]) -> str:
     """The text of a certificate, with the right digest."""
     return sealed(data)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from dipc.verifier.check import check_text
 from dipc.verifier.curve import Curve
 from dipc.verifier.ends import prove_near_zero
 from dipc.verifier.events import Constraint, Event, Family, Noise
-from dipc.verifier.files import verify
 from dipc.verifier.measure import measure_anew
 from dipc.verifier.reading import parse
 from dipc.verifier.rejection import Rejected, Unreadable
@@ -95,18 +93,16 @@ def test_columns_with_one_name(columns: list[str]) -> None:
     assert why(document) == "table: two of its columns have one name"
 
 
-def test_dd_that_no_table_gives_is_said_not_to_be_compared(tmp_path: Path) -> None:
+def test_dd_from_the_ideal_is_taken_on_trust_and_said_to_be() -> None:
     document = one()
     row = document["rows"][0]
     row |= {"dd": "0", "alpha": "5", "verdict": "accurate", "vacuous": True, "obligation": None}
     document["claim"]["alpha"] = "5"
-    document["table"]["sha256"] = None
-    table = tmp_path / "table.csv"
-    table.write_text(f"q,a,beta\n0,0,{row['own']['beta']}\n", encoding="utf-8")
-    notes = verify(samples.resealed(document), table=table).trusted
-    assert "dd of the rows, which the table does not give (`--recompute` does)" in notes
-    table.write_text(f"q,a,dd,beta\n0,0,0,{row['own']['beta']}\n", encoding="utf-8")
-    assert not any(note.startswith("dd") for note in verify(samples.resealed(document), table=table).trusted)
+    assert check_text(samples.resealed(document)).complete
+    document["table"]["dd"] = "ideal"
+    accepted = check_text(samples.resealed(document))
+    assert not accepted.complete
+    assert "dd(u), computed from the `ideal` of the program" in next(accepted.lines())
 
 
 def test_a_root_of_two_factors_is_no_two_roots() -> None:
@@ -171,6 +167,7 @@ def long_coefficients(document: Document) -> None:
 def long_weights(document: Document) -> None:
     weight = [[k, "1", long_rational(k)] for k in range(300)]
     chain = {"functions": [weight], "steps": [[[0, 0], [1, 0]]], "visits": [weight], "weights": [weight]}
+    samples.aged(document)
     document["derivation"] = {"measures": [], "choices": [chain], "probabilities": []}
 
 
@@ -182,6 +179,7 @@ def many_shares(document: Document) -> None:
         "unreplayed": "its numbers have more than 256 bits",
     }
     shares = [[None, [0]]] * 20_000
+    samples.aged(document)
     document["derivation"] = {"measures": [measure], "choices": [], "probabilities": [{"shares": shares}]}
 
 
@@ -196,6 +194,7 @@ def long_sums(document: Document) -> None:
 def long_denominators(document: Document) -> None:
     constraints = [[[[i, long_rational(50 * n + i, 250)] for i in range(50)], "0"] for n in range(100)]
     measure = {"noises": [["laplace", "1", "0"]] * 50, "constraints": constraints, "value": []}
+    samples.aged(document)
     document["derivation"] = {"measures": [measure], "choices": [], "probabilities": []}
 
 

@@ -8,29 +8,19 @@ from typing import Any
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.claim.claim import resolve_claim
 from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.source import Source
 from dipc.lang.parser import parse_interval
-from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family, Noise
-from dipc.measure.measure import Measurer
 from dipc.sign import Holds, Interval, decide_nonnegative, isolate_roots, refine, sign_at, sign_chart
 from dipc.tables.table import read_table
 from tests.sign.oracle import terms_value
 
-#: What a certificate says of the program, of the table and of itself, which only `--program`, `--table` and
-#: `--recompute` compare with anything.
+#: What a certificate says of the program, of the table and of itself, and what it is about: whether that is so is for
+#: `tests/verifier/test_theorem.py`.
 UNCHECKED = ("tool", "program", "table")
 UNCHECKED_OF_ROWS = ("input", "output", "dd", "reason", "own")
-
-_FAMILIES = {
-    "laplace": Family.LAPLACE,
-    "one-sided": Family.ONE_SIDED,
-    "discrete-laplace": Family.DISCRETE_LAPLACE,
-}
 
 
 def untruths(document: dict[str, Any]) -> Iterator[str]:
@@ -42,7 +32,6 @@ def untruths(document: dict[str, Any]) -> Iterator[str]:
     yield from _positive(document)
     yield from _obligations(document, probabilities, betas, intervals)
     yield from _rows(document, probabilities, betas)
-    yield from _derivation(document["derivation"], document, probabilities)
 
 
 def ring(terms: list[list[Any]]) -> ExpPoly:
@@ -242,38 +231,3 @@ def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[lis
     worst = next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
     if document["verdict"] != worst:
         yield "another verdict"
-
-
-def _derivation(data: dict[str, Any], document: dict[str, Any], probabilities: list[Closed]) -> Iterator[str]:
-    measures: list[Closed] = []
-    measurer = Measurer(Limits())
-    for number, record in enumerate(data["measures"]):
-        value = function(record["value"])
-        measures.append(value)
-        event = Event(
-            tuple(Noise(_FAMILIES[family], Fraction(rate), Fraction(mean)) for family, rate, mean in record["noises"]),
-            tuple(
-                Halfspace(tuple((at, Fraction(c)) for at, c in coefficients), Fraction(constant))
-                for coefficients, constant in record["constraints"]
-            ),
-        )
-        if "unreplayed" not in record and Quotient.of(measurer.measure(event)) - value != 0:
-            yield f"measure {number} is another"
-    derived: list[Closed] = []
-    for entry in data["probabilities"]:
-        total: Closed = ExpPoly.zero()
-        for weight, numbers in entry["shares"]:
-            assert weight is None, "no sample has choices"
-            part: Closed = ExpPoly.one()
-            for number in numbers:
-                part = part * measures[number]
-            total = total + part
-        if "value" in entry and Quotient.of(total) - function(entry["value"]) != 0:
-            yield "a probability is not the sum of its shares"
-        derived.append(total)
-    for row in document["rows"]:
-        if (
-            row["probability"] is not None
-            and Quotient.of(derived[row["derivation"]]) - probabilities[row["probability"]] != 0
-        ):
-            yield f"row {row['row']} has another probability"

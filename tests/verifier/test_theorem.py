@@ -1,0 +1,417 @@
+"""What a certificate says of its program is derived from the program's text, or it is said that it was not."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dipc
+from benchmarks.literature.entries import ENTRIES
+from benchmarks.literature.entry import Entry
+from dipc.certificate.terms import closed_data
+from dipc.exits.program import Program
+from dipc.verifier.alone import main
+from dipc.verifier.budget import Budget
+from dipc.verifier.check import check_text
+from dipc.verifier.events import Constraint, Event, Family, Noise
+from dipc.verifier.execution import Execution, Wanted
+from dipc.verifier.integration import integrated
+from dipc.verifier.probability import Probabilities
+from dipc.verifier.program import Machine
+from dipc.verifier.rejection import NotDerived, Rejected
+from dipc.verifier.ring import ONE, add, equal_closed, read_closed
+from dipc.verifier.sums import of_one_sum
+from dipc.verifier.syntax import read_program
+from dipc.verifier.theorem import Theorem, check_range
+from tests.test_whole_programs import Writer
+from tests.verifier import samples
+
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+
+STEPS = 20_000_000
+
+
+def theorem(program: Program) -> Theorem:
+    text = program.core.source.text
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    columns = list(program.inputs), list(program.outputs)
+    return Theorem.of(text, digest, program.core.name, dict(program.core.constants), columns)
+
+
+def derive(found: Theorem, inputs: dict[str, Any], outputs: dict[str, Any], stated: Any, gamma: Any = 0) -> None:
+    """Raises Rejected where the stated closed form is not the probability."""
+    cells = [str(value) for value in inputs.values()]
+    wanted = [None if value in (None, "") else str(value) for value in outputs.values()]
+    found.check(cells, wanted, Fraction(gamma), read_closed(closed_data(stated.value), ""), "row")
+
+
+# --- the same probabilities as the engine ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_the_literature_is_derived(entry: Entry) -> None:
+    program = dipc.load(entry.path)
+    found = theorem(program)
+    rows = entry.table(entry.claims[0])
+    for row in rows[:: max(1, len(rows) // 4)]:
+        inputs = {name: row[name] for name in program.inputs}
+        outputs = {name: row[name] for name in program.outputs}
+        given = {name: cell for name, cell in outputs.items() if cell}
+        stated = program.probability(inputs, given, gamma=Fraction(1, 2))
+        derive(found, inputs, outputs, stated, Fraction(1, 2))
+    assert not found.reasons
+
+
+def test_random_programs_are_derived() -> None:
+    missing = 0
+    for seed in range(25):
+        chance = random.Random(seed)
+        program = dipc.load(Writer(chance).program())
+        inputs = {"q[1]": Fraction(chance.randint(-3, 3), 2), "q[2]": chance.randint(-2, 2), "k": chance.randint(0, 2)}
+        found = theorem(program)
+        for outcome in program.outcomes(inputs):
+            derive(found, inputs, dict(outcome.output), outcome.probability)
+        missing += bool(found.reasons)
+    assert missing <= 1
+
+
+def run(text: str, inputs: dict[str, Fraction], outputs: dict[str, Any], **constants: int) -> Execution:
+    budget = Budget(STEPS)
+    machine = Machine.of(read_program(text, budget), {k: Fraction(v) for k, v in constants.items()}, budget)
+    slots = {slot.name: at for at, slot in enumerate(machine.slots)}
+    found = Execution(machine, Wanted({slots[name]: value for name, value in outputs.items()}, Fraction(0)), budget)
+    found.run({slots[name]: value for name, value in inputs.items()})
+    return found
+
+
+RUNNING = """
+program running;
+const m = 40;
+input q[1..m] : real;
+output out : bool;
+var best, r : real;
+best <- Lap(eps/2, q[1]);
+for i in 2..m do
+  r <- Lap(eps/2, q[i]);
+  if r > best then best <- r end
+end;
+out <- best > 1
+"""
+
+
+def test_a_running_maximum_has_few_states() -> None:
+    """Of 2^39 paths one exit each remains for the place of the maximum."""
+    found = run(RUNNING, {f"q[{i}]": Fraction(i % 3) for i in range(1, 21)}, {"out": True}, m=20)
+    assert len(found.ends) == 20
+    assert len(found.steps) < 2_000
+
+
+def test_noisy_max_is_one_exit() -> None:
+    text = (BENCHMARKS / "noisy_max.dip").read_text(encoding="utf-8")
+    found = run(text, {f"q[{i}]": Fraction(i % 3) for i in range(1, 13)}, {"out": Fraction(5)}, m=12)
+    assert [len(end.known.rows) for end in found.ends] == [11]
+
+
+def test_states_of_different_weights_are_not_united() -> None:
+    """The scores of the choice depend on the noise, so the two ways to out = 0 have different weights."""
+    text = """
+program weighed;
+input q : real;
+output out : {0, 1};
+var r : real;
+var s, v : {0, 1};
+r <- Lap(eps, q);
+if r >= 0 then s <- 1 else s <- 0 end;
+v <- Exp(eps, w in {0, 1} : s*w);
+s <- 0;
+r <- 0;
+out <- v
+"""
+    program = dipc.load(text)
+    derive(theorem(program), {"q": 1}, {"out": 1}, program.probability({"q": 1}, {"out": 1}))
+
+
+# --- programs that mean nothing, or too much --------------------------------------------------------
+
+HOSTILE = [
+    "program p; output o : {0..1}; o <- " + "(" * 5_000 + "1" + ")" * 5_000,
+    "program p; output o : {0..1}; o <- " + "not " * 5_000 + "true",
+    "program p; output o : {0..1}; " + "if true then " * 5_000,
+    "program p; output o : {0..1}; for i in 1..10^9 do o <- 1 end",
+    "program p; output o : {0..1}; for i in 1..10^3 do for j in 1..10^3 do o <- 1 end end",
+    "program p; output o : {0..10^9}; o <- 1",
+    "program p; output o[1..10^9] : bool; o[1] <- true",
+    "program p; output o : {0..1}; o <- 9^999^999",
+    "program p; output o : {0..1}; o <- 1e999999999",
+    "program p; output o : {0..1}; o <- 1/0",
+    "program p; output o : {0..1}; o <- 2",
+    "program p; output o : {0..1}; while true do o <- 1 end",
+    "program p; output o : {0..1}; o <- 0; while o = 0 do o <- choose {0 : 1, 1 : 0} end",
+    "program p; output o : {0..1}; o <- choose {0 : 1/2, 1 : 1/3}",
+    "program p; output o : {0..1}; o <- choose {0 : 3/2, 1 : -1/2}",
+    "program p; output o : {0..1}; var r : real; r <- Lap(-eps, 0); o <- 1",
+    "program p; output o : {0..1}; var r : real; r <- DLap(eps, 0); o <- 1",
+    "program p; output o : {0..1}; var r : real; o <- 1; while o = 1 do r <- Lap(eps, 0); o <- 0 end",
+    (
+        "program p; output o : {0..1}; var b[1..20] : bool; "
+        "for i in 1..20 do b[i] <- choose {true:1/2, false:1/2} end; "
+        "o <- 0; for i in 1..20 do if b[i] then o <- 1 end end"
+    ),
+    "program p; output o : {0..1}; o <- x",
+    "program p; output o : {0..1}; \x00",
+    "",
+]
+
+
+@pytest.mark.parametrize("number", range(len(HOSTILE)))
+def test_hostile_programs_are_not_derived_and_end_soon(number: int) -> None:
+    def derived() -> None:
+        budget = Budget(1_000_000)
+        machine = Machine.of(read_program(HOSTILE[number], budget), {}, budget)
+        outputs = machine.numbered("output")
+        Probabilities(machine).of({}, dict.fromkeys(outputs, Fraction(1)), Fraction(0), budget)
+
+    with pytest.raises((NotDerived, Rejected)):
+        derived()
+
+
+# --- forgeries: the digests are right, and only mathematics can tell --------------------------------
+
+NOISELESS = """
+program sparse;
+const m = 3, c = 1, T = 0;
+domain answer = {none, bot, top};
+input q[1..m] : real;
+output out[1..m] : answer = none;
+for i in 1..m do
+  if q[i] >= T then out[i] <- top; exit else out[i] <- bot end
+end
+"""
+
+
+def why(document: dict[str, Any]) -> str:
+    with pytest.raises(Rejected) as caught:
+        check_text(samples.resealed(document))
+    return str(caught.value)
+
+
+def test_the_certificate_of_the_noiseless_program_is_none_of_sparse() -> None:
+    beta = "2*m*c*exp(-alpha*eps/(8*c))/7"
+    forged = samples.document(samples.checked(NOISELESS, str(BENCHMARKS / "sparse.csv"), beta=beta))
+    assert check_text(samples.resealed(forged)).complete
+    text = (BENCHMARKS / "sparse.dip").read_text(encoding="utf-8")
+    forged["program"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    assert why(forged) == "program: `sha256` is not that of its text"
+    forged["program"]["text"] = text
+    assert why(forged) == "row 1: the program has another probability at these inputs"
+
+
+def partial_sums() -> dict[str, Any]:
+    row = {f"x[{i}]": 0 for i in (1, 2, 3)} | {f"out[{i}]": 0 for i in (1, 2, 3)}
+    program = BENCHMARKS / "literature" / "partial_sums.dip"
+    return samples.document(samples.checked(str(program), [row], beta="m*exp(-gamma*eps/m)", gamma=3))
+
+
+@pytest.mark.parametrize("value", ["1", "7"])
+def test_no_probability_of_sums_of_noises_is_believed(value: str) -> None:
+    document = partial_sums()
+    assert check_text(samples.resealed(document)).complete
+    document["claim"]["beta"] = "exp(-1000000*eps)"
+    beta = [[0, "-1000000", "1"]]
+    document["betas"] = [{"value": beta}]
+    document["probabilities"] = [{"value": [[0, "0", value]]}]
+    rest = [] if value == "1" else [[0, "0", str(int(value) - 1)]]
+    function = sorted([*beta, *rest])
+    proof = {
+        "interval": "(0, inf)",
+        "scale": "1000000",
+        "factor": "1",
+        "power": 0,
+        "exponent": "0",
+        "sign": 1,
+        "factors": [{"polynomial": [[1, 0, "1"], *([[0, 0, "6"]] if rest else [])], "multiplicity": 1}],
+        "evidence": [{"zero": {"order": 0, "radius": "1", "sign": 1}}],
+    }
+    document["obligations"][0] = {
+        "probability": 0,
+        "beta": 0,
+        "verdict": "accurate",
+        "function": function,
+        "proofs": [proof],
+    }
+    # Whatever the proof of the inequality is worth: the program is executed as well.
+    found = theorem(dipc.load(BENCHMARKS / "literature" / "partial_sums.dip"))
+    cells = ["0", "0", "0"]
+    with pytest.raises(Rejected, match="another probability"):
+        found.check(cells, list(cells), Fraction(3), read_closed([[0, "0", value]], ""), "row 1")
+    assert why(document)
+
+
+def another_constant(document: dict[str, Any]) -> None:
+    document["program"]["constants"]["T"] = "1"
+
+
+def another_input(document: dict[str, Any]) -> None:
+    document["rows"][2]["input"][2] = "2"
+
+
+def another_output(document: dict[str, Any]) -> None:
+    document["rows"][2]["output"][2] = "bot"
+
+
+def another_row(document: dict[str, Any]) -> None:
+    names = ("probability", "obligation", "beta")
+    document["rows"][2] |= {name: document["rows"][8][name] for name in names}
+
+
+def another_rate(document: dict[str, Any]) -> None:
+    text = document["program"]["text"].replace("eps/(4*c)", "eps/(3*c)")
+    document["program"] |= {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def another_comparison(document: dict[str, Any]) -> None:
+    text = document["program"]["text"].replace("r >= rT", "r <= rT")
+    document["program"] |= {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+@pytest.mark.parametrize(
+    "change", [another_constant, another_input, another_output, another_row, another_rate, another_comparison]
+)
+def test_a_false_statement_about_the_program_is_rejected(change: Callable[[dict[str, Any]], None]) -> None:
+    document = samples.document(samples.sparse())
+    change(document)
+    assert why(document)
+
+
+def test_what_is_not_derived_is_said_first_and_is_no_probability_over_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = samples.document(samples.sparse())
+    assert check_text(samples.resealed(document)).complete
+
+    def gives_up(*_: object) -> None:
+        raise NotDerived("it is too long")
+
+    monkeypatch.setattr(Probabilities, "of", gives_up)
+    accepted = check_text(samples.resealed(document))
+    assert not accepted.complete
+    first = next(accepted.lines())
+    assert "on trust: the probabilities of 27 of 27 rows, which were not derived: it is too long" in first
+    with pytest.raises(Rejected, match="it is no probability at eps = 1/64"):
+        check_range(read_closed([[0, "0", "1"], [0, "-1", "1"]], ""), Budget(), "row 1")
+
+
+SUMS = """
+program sums;
+const n = 9;
+input q : real;
+output out : bool;
+var r : real = 0;
+var s : real;
+for i in 1..n do s <- Lap(i*eps, q); r <- r + s/i end;
+s <- Expo(eps);
+out <- r - s/2 <= 1
+"""
+
+
+def test_long_sums_are_as_what_is_integrated() -> None:
+    """Both ways for few noises, and Pr[S <= 1] + Pr[S > 1] = 1 for many."""
+    for coefficients in ((1, 1, 1), (1, -2, 1), (2, 1, Fraction(1, 3))):
+        noises = tuple(
+            Noise(family, Fraction(rate), Fraction(0))
+            for family, rate in ((Family.LAPLACE, 1), (Family.ONE_SIDED, 2), (Family.LAPLACE, 1))
+        )
+        form = {i: Fraction(c) for i, c in enumerate(coefficients)}
+        opposite = {i: -c for i, c in form.items()}
+        for rows in (
+            (Constraint(form, Fraction(1)),),
+            (Constraint(opposite, Fraction(1, 2)),),
+            (Constraint(form, Fraction(2)), Constraint(opposite, Fraction(1))),
+        ):
+            event = Event(noises, rows)
+            summed = of_one_sum(event, Budget(STEPS), "sum")
+            assert summed is not None
+            assert equal_closed((summed, ONE), integrated(event, Budget(STEPS), "integral"), Budget(STEPS), "both")
+    laws = [*((Family.LAPLACE, i % 3 + 1) for i in range(20)), (Family.ONE_SIDED, 1), (Family.ONE_SIDED, 2)]
+    noises = tuple(Noise(family, Fraction(rate), Fraction(0)) for family, rate in laws)
+    sides = []
+    for sign in (1, -1):
+        form = {i: Fraction(sign * (1 - 2 * (i % 2)), 1 + i % 4) for i in range(len(noises))}
+        side = of_one_sum(Event(noises, (Constraint(form, Fraction(0)),)), Budget(STEPS), "sum")
+        assert side is not None
+        sides.append(side)
+    assert 0 < sides[0][0, Fraction(0)] < 1
+    assert add(*sides) == ONE
+
+
+def test_a_long_sum_is_derived() -> None:
+    budget = Budget(STEPS)
+    machine = Machine.of(read_program(SUMS, budget), {"n": Fraction(9)}, budget)
+    (out,), (q,) = machine.numbered("output"), machine.numbered("input")
+    found, _ = Probabilities(machine).of({q: Fraction(1, 9)}, {out: True}, Fraction(0), budget)
+    assert len(found) > 8
+
+
+METRIC = """
+program near;
+input q[1..3] : real;
+output out : {1..3};
+var v : {1..3};
+metric { %s; }
+v <- choose {1 : 1/2, 2 : 1/3, 3 : 1/6};
+out <- v
+"""
+
+
+@pytest.mark.parametrize("metric", ["same: q[out] = q[out']", "output: abs(q[out] - q[out'])", "output: discrete"])
+@pytest.mark.parametrize("gamma", [0, 1, 3])
+def test_distances_of_answers(metric: str, gamma: int) -> None:
+    program = dipc.load(METRIC % metric)
+    inputs = {"q[1]": 0, "q[2]": 1, "q[3]": 0}
+    found = theorem(program)
+    derive(found, inputs, {"out": 1}, program.probability(inputs, {"out": 1}, gamma=gamma), gamma)
+    assert not found.reasons
+
+
+def test_an_old_certificate_is_accepted_in_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = BENCHMARKS.parent / "tests" / "golden" / "files" / "certificate_old.json"
+    assert main([str(old), "--quiet"]) == 3
+    assert "on trust: the exits of the program" in capsys.readouterr().out
+
+
+# --- anywhere --------------------------------------------------------------------------------------
+
+
+def test_nothing_beside_the_certificate_is_run(tmp_path: Path) -> None:
+    for name in ("csv", "json", "argparse", "hashlib"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('foreign code was run')\n", encoding="utf-8")
+    (tmp_path / "proof.json").write_text(samples.certain(("0",)), encoding="utf-8")
+    assert main(["--export", str(tmp_path / "verify.pyz")]) == 0
+    root = str(BENCHMARKS.parent)
+    for command, paths in (
+        (["-m", "dipc.verifier", "proof.json"], {"PYTHONPATH": root}),
+        (["verify.pyz", "proof.json"], {}),
+    ):
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env=paths,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("accepted: accurate")
+
+
+def test_functions_are_compared_as_functions() -> None:
+    one = read_closed([[0, "0", "1"]], "")
+    other = read_closed({"numerator": [[0, "0", "2"]], "denominator": [[0, "0", "2"]]}, "")
+    assert equal_closed(one, other, Budget(), "")
