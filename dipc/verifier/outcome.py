@@ -51,7 +51,7 @@ class Accepted:
         else:
             missing = [f"{len(self.open_rows)} of {_count(rows, self.what)} without a proof"] if self.open_rows else []
             trust = [f"on trust: {'; '.join(self.trusted)}"] if self.trusted else []
-            yield f"accepted in part, {', '.join([*missing, *trust])}; the certificate says {self.verdict}"
+            yield f"accepted in part: {', '.join([*missing, *trust])}; the certificate says {self.verdict}"
         given = ", ".join(f"{name} = {value}" for name, value in self.constants)
         yield f"  program      {self.program}{f' with {given}' if given else ''}"
         yield f"  claim        {self.claim}"
