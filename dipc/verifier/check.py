@@ -64,8 +64,8 @@ EXITS = "the exits of the program, which this old certificate states"
 #: What ranges of gamma rest on.
 RANGES = "that beta never grows with gamma or alpha, and that within a range the answers within gamma are the same"
 
-#: What the program's `ideal` gave and is not derived.
-DISTANCE = "dd(u), computed from the `ideal` of the program"
+#: What a program with an `ideal` says itself, and was not derived.
+DISTANCE = "the answers and dd of {count} of {rows} rows, which were not found to be those of the `ideal`: {reason}"
 
 #: The theorem is about what stands in the certificate; that this is yours shows only when it is compared.
 WORDS = {
@@ -166,7 +166,8 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         check_obligation(item, context, budget, f"obligation {number}")
         for number, item in enumerate(items(data["obligations"], "obligations"))
     ]
-    rows = Rows(claim, context, decided, len(document.table["inputs"]), len(document.table["outputs"]), theorem)
+    columns = len(document.table["inputs"]), len(document.table["outputs"])
+    rows = Rows(claim, context, decided, *columns, theorem, document.table.get("dd") == "ideal")
     found = rows.check(data["rows"], budget)
     if natural(document.table["rows"], "table, rows") != found.counts["rows"]:
         raise Rejected("rows", f"there are {found.counts['rows']} of them, not {document.table['rows']}")
@@ -183,7 +184,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         claim=_claim_text(data["claim"], found.own),
         open_rows=found.open_rows,
         trusted=(
-            *_trusted(document, derivation, theorem, found.distances),
+            *_trusted(derivation, theorem, compared="dd" in facts),
             *((RANGES,) if claim.gamma == "free" else ()),
         ),
         compared=tuple(words for name, words in WORDS.items() if name not in facts),
@@ -273,10 +274,8 @@ def _count_of(theorem: Theorem) -> str:
     )
 
 
-def _trusted(
-    document: Document, derivation: Derivation | None, theorem: Theorem | None, distances: int
-) -> tuple[str, ...]:
-    """What was taken on trust."""
+def _trusted(derivation: Derivation | None, theorem: Theorem | None, *, compared: bool) -> tuple[str, ...]:
+    """What was taken on trust; dd is what it is where the table that it was `compared` with gives it."""
     found: list[str] = []
     if derivation is not None:
         found.append(EXITS)
@@ -287,8 +286,9 @@ def _trusted(
         for reason, count in sorted(theorem.reasons.items()):
             rows = theorem.derived + theorem.reasons.total()
             found.append(f"the probabilities of {count} of {rows} rows, which were not derived: {reason}")
-        if distances and document.table["dd"] == "ideal":
-            found.append(DISTANCE)
+        for reason, count in () if compared else sorted(theorem.distances.items()):
+            rows = theorem.measured + theorem.distances.total()
+            found.append(DISTANCE.format(count=count, rows=rows, reason=reason))
     return tuple(found)
 
 

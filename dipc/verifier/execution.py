@@ -231,7 +231,7 @@ class Execution:
                 yield None, None, follow(state.at + 1 if truth else otherwise)
             case Store(target, code):
                 value = self._value(code, state.values, known)
-                yield None, None, follow(state.at + 1, self._slot(target, value, state, known), value)
+                yield None, None, follow(state.at + 1, self._slot(target, value, state.at, state.values, known), value)
             case Sample(target, family, rate, mean):
                 center = self._value(mean, state.values, known)
                 if self._shape.loops[state.at]:
@@ -240,8 +240,8 @@ class Execution:
                 noise = Affine(ZERO, ((state.at, Fraction(1)),))
                 if isinstance(center, bool | str | None):
                     raise NotDerived("a mean is no number")
-                value = _plus(center, noise)
-                slot = self._slot(target, value, state, known)
+                value = plus(center, noise)
+                slot = self._slot(target, value, state.at, state.values, known)
                 found = follow(state.at + 1, slot, value)
                 if family is Family.ONE_SIDED:
                     found.known = known.with_positive(state.at)
@@ -251,12 +251,12 @@ class Execution:
                 values = [self._value(code, state.values, known) for code, _ in arms]
                 for arm, (value, weight) in enumerate(zip(values, weights, strict=True)):
                     if weight[0]:
-                        slot = self._slot(target, value, state, known)
+                        slot = self._slot(target, value, state.at, state.values, known)
                         yield weight, (state.at, arm, ()), follow(state.at + 1, slot, value)
             case Scored(target, rate, scored):
                 scores = [self._value(code, state.values, known) for _, code in scored]
                 for arm, ((literal, _), weight) in enumerate(zip(scored, self._softmax(rate, scores), strict=True)):
-                    slot = self._slot(target, literal.value, state, known)
+                    slot = self._slot(target, literal.value, state.at, state.values, known)
                     yield weight, (state.at, arm, tuple(scores)), follow(state.at + 1, slot, literal.value)
 
     def _reached(self, state: _State) -> Constraints | None:
@@ -331,11 +331,11 @@ class Execution:
         assert not isinstance(found, Affine)
         return found
 
-    def _slot(self, target: Place, value: Held, state: _State, known: Constraints) -> int:
+    def _slot(self, target: Place, value: Held, at: int, values: Sequence[Held], known: Constraints) -> int:
         """The slot that is written to, which can hold the value."""
-        slot = self._place(target, state.values, known)
+        slot = self._place(target, values, known)
         declared = self.machine.slots[slot]
-        if self._shape.loops[state.at] and declared.type in ("int", "real"):
+        if self._shape.loops[at] and declared.type in ("int", "real"):
             raise NotDerived(f"`{declared.name}` is assigned inside `while`")
         if isinstance(value, Affine):
             whole = self._whole(value)
@@ -392,17 +392,17 @@ class Execution:
         """The operation where noise is in it."""
         match op, values:
             case "+", [left, right]:
-                return _plus(left, right)
+                return plus(left, right)
             case "-", [left, right]:
-                return _plus(left, _times(right, Fraction(-1)))
+                return plus(left, scaled(right, Fraction(-1)))
             case "neg", [value]:
-                return _times(value, Fraction(-1))
+                return scaled(value, Fraction(-1))
             case "*", [Affine() as value, Fraction() as factor] | [Fraction() as factor, Affine() as value]:
-                return _times(value, factor)
+                return scaled(value, factor)
             case "/", [Affine() as value, Fraction() as divisor] if divisor:
-                return _times(value, 1 / divisor)
+                return scaled(value, 1 / divisor)
             case (("<" | "<=" | "=" | "!=" | ">=" | ">"), [left, right]):
-                return self._compared(op, _plus(left, _times(right, Fraction(-1))), known)
+                return self._compared(op, plus(left, scaled(right, Fraction(-1))), known)
             case _:
                 raise NotDerived(f"`{op}` of noise")
 
@@ -475,7 +475,8 @@ class Execution:
         return [({key: Fraction(1)}, below) for key in tops]
 
 
-def _plus(left: Fraction | Affine, right: Fraction | Affine) -> Fraction | Affine:
+def plus(left: Fraction | Affine, right: Fraction | Affine) -> Fraction | Affine:
+    """The sum."""
     one, other = (value if isinstance(value, Affine) else Affine(value, ()) for value in (left, right))
     terms = dict(one.terms)
     for i, c in other.terms:
@@ -483,7 +484,8 @@ def _plus(left: Fraction | Affine, right: Fraction | Affine) -> Fraction | Affin
     return _affine(one.constant + other.constant, terms)
 
 
-def _times(value: Fraction | Affine, factor: Fraction) -> Fraction | Affine:
+def scaled(value: Fraction | Affine, factor: Fraction) -> Fraction | Affine:
+    """The product with a number."""
     if not isinstance(value, Affine):
         return value * factor
     return _affine(value.constant * factor, {i: c * factor for i, c in value.terms})

@@ -44,6 +44,8 @@ class Rows:
     outputs: int
     #: The program whose probabilities they state; None in the old schema.
     theorem: Theorem | None
+    #: Whether their dd is said to be that of the program's `ideal`.
+    computed: bool
     #: Pairs of what is claimed and the beta of a row that were found equal.
     _equal: set[tuple[int, int]] = field(default_factory=set)
     #: Pairs of a probability and a derivation that were.
@@ -181,7 +183,10 @@ class Rows:
         for cell in outputs:
             optional_text(cell, step)
         own = record(row.get("own", {}), f"{step}, own", (), ("alpha", "beta", "gamma"))
-        return {name: text(value, step) for name, value in own.items()}, optional_text(row.get("dd"), step)
+        dd = optional_text(row.get("dd"), step)
+        if dd is not None and self.theorem is not None:
+            self.theorem.check_distance(inputs, outputs, dd, computed=self.computed, step=step)
+        return {name: text(value, step) for name, value in own.items()}, dd
 
     def _stated(self, row: Mapping[str, Any], terms: Terms, step: str) -> Fraction | None:
         """alpha, None for infinity; it and gamma are as claimed."""

@@ -1,8 +1,9 @@
 """What a certificate is about: its program, executed anew, so that each probability is derived and not believed.
 
-A row says that at these inputs the outputs are as given with this probability. `Theorem.check` derives the probability
-from the text and compares the two functions. What could not be derived is taken on trust: the reasons are counted, and
-there it is only looked at a few eps whether the function can be a probability at all.
+A row says that at these inputs the outputs are as given with this probability, and that dd is this. `Theorem.check`
+derives the probability from the text and compares the two functions; `Theorem.check_distance` derives det and dd. What
+could not be derived is taken on trust: the reasons are counted, and of a probability it is only looked at a few eps
+whether the function can be one at all.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from fractions import Fraction
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.curve import sign_of_ring
+from dipc.verifier.ideal import Ideal
 from dipc.verifier.probability import Probabilities
-from dipc.verifier.program import Machine, Slot, Value
+from dipc.verifier.program import Machine, Slot, Value, holds
+from dipc.verifier.reading import rational
 from dipc.verifier.rejection import NotDerived, Rejected
 from dipc.verifier.ring import Closed, equal_closed, subtract
 from dipc.verifier.syntax import read_program
 
-#: Steps that deriving may take, for all rows together.
+#: Steps that deriving may take, for all rows together: of probabilities, and of distances.
 STEPS = 20_000_000
 
 #: Where it is looked at whether a function that was not derived is between 0 and 1.
@@ -30,12 +33,17 @@ _SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(
 
 @dataclass
 class Theorem:
-    """The program of a certificate. `derived` counts the rows whose probability was derived, `reasons` the others."""
+    """The program of a certificate, and its ideal, or why that means nothing to the checker; None where it has none.
+    `derived` counts the rows whose probability was derived, `reasons` the others; `distances` those whose answer and dd
+    were not found to be the ideal's, `measured` those where they were."""
 
     machine: Machine
+    ideal: Ideal | str | None = None
     budget: Budget = field(default_factory=lambda: Budget(STEPS))
     derived: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    measured: int = 0
+    distances: Counter[str] = field(default_factory=Counter)
     _probabilities: Probabilities = field(init=False)
     _known: dict[tuple[object, ...], Closed | str] = field(default_factory=dict)
     _equal: set[tuple[int, int]] = field(default_factory=set)
@@ -52,7 +60,8 @@ class Theorem:
             raise Rejected("program", "`sha256` is not that of its text")
         budget = Budget(STEPS)
         try:
-            machine = Machine.of(read_program(text, budget), constants, budget)
+            tree = read_program(text, budget)
+            machine = Machine.of(tree, constants, budget)
         except NotDerived as error:
             raise Rejected("program", error.why) from None
         if machine.name != name:
@@ -60,7 +69,13 @@ class Theorem:
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [machine.slots[slot].name for slot in machine.numbered(role)] != list(stated):
                 raise Rejected("table", f"its {role}s are not those of the program")
-        return Theorem(machine, budget)
+        ideal: Ideal | str | None = None
+        if tree.ideal is not None:
+            try:
+                ideal = Ideal.of(tree, constants, Budget(STEPS))
+            except NotDerived as error:
+                ideal = error.why
+        return Theorem(machine, ideal, budget)
 
     def check(
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Closed, step: str
@@ -80,6 +95,50 @@ class Theorem:
                 raise Rejected(step, "the program has another probability at these inputs")
             self._equal.add(same)
         self.derived += 1
+
+    def check_distance(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str, *, computed: bool, step: str
+    ) -> None:
+        """That the answer and dd are those of the ideal, if there is one. Raises Rejected where dd is said to be
+        `computed` from it and is another."""
+        if self.ideal is None:
+            if computed:
+                raise Rejected(step, "dd is said to be that of the `ideal`, and the program has none")
+            return
+        found = self._distance(inputs, outputs, step)
+        if not isinstance(found, str) and found == (None if dd == "inf" else rational(dd, step)):
+            self.measured += 1
+            return
+        if computed and not isinstance(found, str):
+            raise Rejected(step, "dd is not that of the `ideal`")
+        self.distances[found if isinstance(found, str) else "it is another than the `ideal` gives"] += 1
+
+    def _distance(self, inputs: Sequence[str], outputs: Sequence[str | None], step: str) -> Fraction | str | None:
+        """dd of the ideal, None for infinity, or why it is not known."""
+        if not isinstance(self.ideal, Ideal):
+            assert self.ideal is not None, "it was looked at before"
+            return self.ideal
+        slots = self.machine.slots
+        given = [
+            _cell(slots[slot], cell, step) for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)
+        ]
+        for slot, value in zip(self.machine.numbered("input"), given, strict=True):
+            if not holds(slots[slot].type, value):
+                raise Rejected(step, f"the input `{slots[slot].name}` does not fit")
+        stated = [
+            None if cell is None else _cell(slots[slot], cell, step)
+            for slot, cell in zip(self.machine.numbered("output"), outputs, strict=True)
+        ]
+        try:
+            answer = self.ideal.answer(given)
+            if any(value is not None and value != exact for value, exact in zip(stated, answer, strict=True)):
+                return "the answers are others than the `ideal` gives"
+            return self.ideal.distance(given)
+        except (NotDerived, Rejected) as error:
+            # It is the derivation that took too much, not the certificate.
+            return error.why
+        except RecursionError:
+            return "it is nested too deeply"
 
     def _derived(
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, step: str

@@ -1,0 +1,318 @@
+"""det(u) and dd(u), derived from the `ideal` block of a program.
+
+    ideal = Ideal.of(tree, constants, budget)         raises NotDerived
+    ideal.answer(inputs), ideal.distance(inputs)      inputs by slot; raise NotDerived
+
+The block is executed with real inputs left open: a comparison that the guards of a path leave open splits it in two.
+The paths that some input takes are disjoint, together they are all inputs, and on each the answer is one value, or for
+numbers one affine function, of the inputs. So dd(u) is the least distance of u to the guards of a path with another
+answer: guards that hold somewhere have their closure for the closure of where they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.constraints import Constraints
+from dipc.verifier.execution import Affine, Execution, Held, Wanted, scaled
+from dipc.verifier.linear import Guard, Row, connected, is_empty, least
+from dipc.verifier.program import Branch, Halt, Jump, Machine, Store, Value, calculated
+from dipc.verifier.rejection import NotDerived
+from dipc.verifier.syntax import Name, Program, Variables
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The most paths of an ideal, and combinations of its finite inputs.
+MOST_PATHS = 2_000
+
+_STEP = "ideal"
+
+NORMS = ("linf", "l1", "discrete")
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where all guards hold, det gives this answer: a value for each output, in their order."""
+
+    guards: tuple[Guard, ...]
+    answer: tuple[Value | Affine, ...]
+
+
+class _Open(Exception):
+    """A comparison that the guards of a path leave open."""
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__()
+        self.guard = guard
+
+
+class _Symbolic(Execution):
+    """Values of expressions over inputs that are left open. A form's numbers are those of the inputs' slots."""
+
+    #: What is known on the path that is followed.
+    facts: frozenset[Guard] = frozenset()
+
+    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:  # noqa: ARG002
+        if not isinstance(difference, Affine):
+            found = calculated(op, (difference, _ZERO))
+            assert isinstance(found, bool)
+            return found
+        opposite = scaled(difference, Fraction(-1))
+        assert isinstance(opposite, Affine)
+        match op:
+            case ">=" | ">":
+                return self._true(difference, strict=op == ">")
+            case "<=" | "<":
+                return self._true(opposite, strict=op == "<")
+            case _:
+                equal = self._true(difference, strict=False) and self._true(opposite, strict=False)
+                return equal is (op == "=")
+
+    def _true(self, form: Affine, *, strict: bool) -> bool:
+        unit = abs(form.terms[0][1])
+        guard = Guard(tuple((i, c / unit) for i, c in form.terms), form.constant / unit, strict)
+        if guard in self.facts:
+            return True
+        if guard.opposite() in self.facts:
+            return False
+        raise _Open(guard)
+
+    def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - inputs are real
+        return False
+
+    def value(self, code: object, values: Sequence[Held], facts: frozenset[Guard]) -> Value | Affine:
+        """The value of an expression on a path; raises _Open."""
+        self.facts = facts
+        return self._value(code, values, Constraints({}))  # type: ignore[arg-type]
+
+    def target(self, store: Store, value: Value | Affine, at: int, values: tuple[Held, ...]) -> int:
+        """The slot that is written to."""
+        return self._slot(store.target, value, at, values, Constraints({}))
+
+
+@dataclass
+class Ideal:
+    """The deterministic program of an `ideal` block; paths are followed once for equal finite inputs."""
+
+    machine: Machine
+    norm: str
+    budget: Budget
+    _paths: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Ideal:
+        """The ideal of a program that has one."""
+        assert tree.ideal is not None
+        norm = "linf"
+        for found in tree.metric:
+            if found.name == "apart":
+                raise NotDerived("its `metric` block has inputs that are apart")
+            if found.name == "input":
+                norm = found.value.name if isinstance(found.value, Name) else ""
+        if norm not in NORMS:
+            raise NotDerived("the distance of inputs of its `metric` block is none that is known")
+        shared = (item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
+        own = replace(tree, declarations=(*shared, *tree.ideal.variables), body=tree.ideal.body)
+        machine = Machine.of(own, constants, budget)
+        if any(machine.slots[slot].type == "int" for slot in machine.numbered("input")):
+            raise NotDerived("it has whole inputs")
+        return Ideal(machine, norm, budget)
+
+    def answer(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
+        """det at one input: a value for every output, in their order."""
+        finite, point = self._parted(inputs)
+        for path in self.paths(finite):
+            if all(guard.holds(point) for guard in path.guards):
+                return tuple(_at(value, point) for value in path.answer)
+        raise NotDerived("its `ideal` gives no answer")
+
+    def distance(self, inputs: Sequence[Value]) -> Fraction | None:
+        """dd at one input; None is infinity."""
+        own, point = self._parted(inputs)
+        answer = self.answer(inputs)
+        best: Fraction | None = None
+        for finite in self._combinations():
+            gaps = [_gap(one, other) for one, other in zip(own, finite, strict=True)]
+            away = self._combined(gaps)
+            found: list[tuple[Fraction, list[Guard]]] = []
+            for path in self.paths(finite):
+                self.budget.spend(10 + 4 * len(path.guards), _STEP)
+                found += [
+                    (max((self._below(guard, point) for guard in guards), default=_ZERO), guards)
+                    for guards in self._elsewhere(path, inputs, answer)
+                ]
+            for bound, guards in sorted(found, key=lambda pair: pair[0]):
+                if best is not None and max(bound, away) >= best:
+                    break
+                total = self._combined([away, *self._apart(guards, point)])
+                if self.norm == "discrete" and not total:
+                    total = _ONE  # another answer is not at the same place
+                best = total if best is None or total < best else best
+        return best
+
+    # --- paths ------------------------------------------------------------------------------------
+
+    def paths(self, finite: tuple[Value, ...]) -> tuple[Path, ...]:
+        """All ways that some real input takes, for these values of the finite inputs, in their order."""
+        key = tuple((type(value), value) for value in finite)
+        if key not in self._paths:
+            self._paths[key] = tuple(self._followed(finite))
+        return self._paths[key]
+
+    def _followed(self, finite: tuple[Value, ...]) -> Iterator[Path]:
+        machine, budget = self.machine, self.budget
+        run = _Symbolic(machine, Wanted({}, _ZERO), budget)
+        outputs = machine.numbered("output")
+        left = iter(finite)
+        start: list[Held] = [slot.initial for slot in machine.slots]
+        for slot in machine.numbered("input"):
+            real = machine.slots[slot].type == "real"
+            start[slot] = Affine(_ZERO, ((slot, _ONE),)) if real else next(left)
+        count = 0
+        waiting: list[tuple[int, tuple[Held, ...], tuple[Guard, ...], frozenset[Guard]]] = [
+            (0, tuple(start), (), frozenset())
+        ]
+        while waiting:
+            at, values, guards, facts = waiting.pop()
+            budget.spend(20 + len(values), _STEP)
+            try:
+                match machine.code[at]:
+                    case Halt():
+                        answer = [values[slot] for slot in outputs]
+                        if any(value is None for value in answer):
+                            raise NotDerived("an output of its `ideal` may end without a value")
+                        count += 1
+                        if count > MOST_PATHS:
+                            raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
+                        yield Path(guards, tuple(value for value in answer if value is not None))
+                        continue
+                    case Jump(goal):
+                        waiting.append((goal, values, guards, facts))
+                    case Branch(condition, otherwise):
+                        truth = run.value(condition, values, facts)
+                        if not isinstance(truth, bool):
+                            raise NotDerived("a condition is no truth value")
+                        waiting.append((at + 1 if truth else otherwise, values, guards, facts))
+                    case Store(_, code) as store:
+                        value = run.value(code, values, facts)
+                        slot = run.target(store, value, at, values)
+                        waiting.append((at + 1, (*values[:slot], value, *values[slot + 1 :]), guards, facts))
+                    case _:
+                        raise NotDerived("its `ideal` draws something at random")
+            except _Open as split:
+                for guard in (split.guard, split.guard.opposite()):
+                    group = next(found for found in connected((*guards, guard)) if guard in found)
+                    if not is_empty(group, budget, _STEP):
+                        waiting.append((at, values, (*guards, guard), facts | {guard}))
+                if len(waiting) > MOST_PATHS:
+                    raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths") from None
+
+    # --- distances --------------------------------------------------------------------------------
+
+    def _parted(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], dict[int, Fraction]]:
+        """The finite inputs, and the others by slot."""
+        finite: list[Value] = []
+        point: dict[int, Fraction] = {}
+        for slot, value in zip(self.machine.numbered("input"), inputs, strict=True):
+            if self.machine.slots[slot].type == "real":
+                assert isinstance(value, Fraction)
+                point[slot] = value
+            else:
+                finite.append(value)
+        return tuple(finite), point
+
+    def _combinations(self) -> Iterator[tuple[Value, ...]]:
+        """All values of the finite inputs."""
+        types = [self.machine.slots[slot].type for slot in self.machine.numbered("input")]
+        choices = [
+            sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True)
+            for type_ in types
+            if type_ != "real"
+        ]
+        if prod(map(len, choices)) > MOST_PATHS:
+            raise NotDerived("its finite inputs have too many values")
+        return product(*choices)
+
+    def _elsewhere(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
+        """Sets that together are where the path gives another answer than this one, given at these inputs."""
+        same = self.machine.distance.same
+        if same is not None:
+            if any(isinstance(value, Affine) for value in path.answer):
+                raise NotDerived("its `metric` block is about answers that are functions of the inputs")
+            values = dict(zip(self.machine.numbered("input"), inputs, strict=True))
+            # What det gives elsewhere takes the place of the program's answer.
+            values |= zip(self.machine.numbered("output"), path.answer, strict=True)  # type: ignore[arg-type]
+            values |= zip(self.machine.distance.exact, answer, strict=True)
+            run = Execution(self.machine, Wanted({}, _ZERO), self.budget)
+            if not all(run.plain(code, values) is True for code in same):
+                yield list(path.guards)
+            return
+        open_: list[Guard] = []
+        for here, there in zip(path.answer, answer, strict=True):
+            if isinstance(here, Affine):
+                assert isinstance(there, Fraction)
+                open_.append(Guard(here.terms, here.constant - there, strict=True))
+            elif here != there or isinstance(here, bool) is not isinstance(there, bool):
+                yield list(path.guards)
+                return
+        for guard in open_:
+            for side in (guard, replace(guard.opposite(), strict=True)):
+                guards = [*path.guards, side]
+                if not is_empty(next(group for group in connected(guards) if side in group), self.budget, _STEP):
+                    yield guards
+
+    def _below(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
+        """A lower bound of the distance to where the guard holds."""
+        missing = -guard.at(point)
+        if missing <= 0 or self.norm == "discrete":
+            return _ZERO
+        sizes = [abs(c) for _, c in guard.form]
+        return missing / (max(sizes) if self.norm == "l1" else sum(sizes))
+
+    def _combined(self, distances: Sequence[Fraction]) -> Fraction:
+        if self.norm == "l1":
+            return sum(distances, _ZERO)
+        found = max(distances, default=_ZERO)
+        return found if self.norm == "linf" else min(found, _ONE) and _ONE
+
+    def _apart(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Iterator[Fraction]:
+        """How far the point is from each part of the guards that hangs together."""
+        for group in connected(guards):
+            if all(guard.at(point) >= 0 for guard in group):
+                yield _ZERO
+            elif self.norm == "discrete":
+                yield _ONE
+            elif len(group) == 1:
+                yield self._below(group[0], point)
+            else:
+                yield self._nearest(group, point)
+
+    def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction:
+        """min d(point, u) over the closure of the guards, which hold somewhere."""
+        rows: list[Row] = [(dict(guard.form), guard.at(point)) for guard in guards]
+        slots = sorted({i for guard in guards for i, _ in guard.form})
+        lengths: dict[int, Fraction] = {}
+        for slot in slots:
+            length = -1 if self.norm == "linf" else -1 - slot
+            lengths[length] = _ONE
+            rows += [({length: _ONE, slot: _ONE}, _ZERO), ({length: _ONE, slot: -_ONE}, _ZERO)]
+        found = least(lengths, rows, self.budget, _STEP)
+        assert found is not None, "the guards hold somewhere, and lengths are not negative"
+        return found
+
+
+def _gap(one: Value, other: Value) -> Fraction:
+    if isinstance(one, Fraction) and isinstance(other, Fraction):
+        return abs(one - other)
+    return Fraction(one != other)
+
+
+def _at(value: Value | Affine, point: Mapping[int, Fraction]) -> Value:
+    if not isinstance(value, Affine):
+        return value
+    return sum((c * point[i] for i, c in value.terms), value.constant)

@@ -1,0 +1,189 @@
+"""det and dd, as the checker derives them, are those that the engine finds; and linear programs by themselves."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import dipc
+from dipc.chain.answers import finite_values
+from dipc.ideal.distance import Distances
+from dipc.ideal.ideal import Ideal
+from dipc.lang.core import RealType
+from dipc.verifier.budget import Budget
+from dipc.verifier.check import check_text
+from dipc.verifier.ideal import Ideal as Derived
+from dipc.verifier.linear import Guard, implied, is_empty, least
+from dipc.verifier.rejection import NotDerived, Rejected
+from dipc.verifier.syntax import read_program
+from tests.verifier import samples
+
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+
+MIXED = """
+program mixed;
+input x, y : real;
+input k : {0..2};
+input b : bool;
+output out : {0..3};
+output sum : real;
+metric { input: %s; }
+ideal {
+  var half : real;
+  half <- (x - y)/2;
+  sum <- half + k;
+  if b and x = y then out <- 3 else
+    if half > k then out <- 1 else
+      if x + 2*y >= 1 and half < 1 then out <- 2 else out <- 0 end
+    end
+  end
+}
+out <- 0;
+sum <- x
+"""
+
+#: A distance to a corner that no single guard decides, and a tie that is an answer of its own.
+CORNER = """
+program corner;
+input x, y : real;
+output out : {0..2};
+metric { input: %s; }
+ideal {
+  out <- 0;
+  if x + 2*y >= 3 and 3*x - y >= 4 then out <- 1 end;
+  if x = 5*y then out <- 2 end
+}
+out <- 0
+"""
+
+PROGRAMS = {
+    **{
+        name: (BENCHMARKS / f"{name}.dip").read_text(encoding="utf-8")
+        for name in ("sparse", "noisy_max", "noisy_max_gap", "noisy_max_ties", "laplace")
+    },
+    **{f"mixed {norm}": MIXED % norm for norm in ("linf", "l1", "discrete")},
+    **{f"corner {norm}": CORNER % norm for norm in ("linf", "l1", "discrete")},
+}
+
+
+def derived(text: str, **constants: Fraction) -> Derived:
+    budget = Budget(20_000_000)
+    return Derived.of(read_program(text, budget), constants, budget)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_det_and_dd_are_those_of_the_engine(name: str) -> None:
+    program = dipc.load(PROGRAMS[name])
+    ideal = Ideal(program)
+    distances = Distances(ideal)
+    found = derived(PROGRAMS[name], **program.core.constants)
+    chance = random.Random(name)
+    for _ in range(12):
+        inputs = [
+            Fraction(chance.randint(-3, 3), chance.choice((1, 1, 2)))
+            if isinstance(slot.type, RealType)
+            else chance.choice(sorted(finite_values(slot), key=str))
+            for slot in (program.core.slots[at] for at in program.core.inputs)
+        ]
+        assert found.answer(inputs) == tuple(ideal.values(inputs))
+        assert found.distance(inputs) == distances.at(inputs)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (CORNER.replace("out <- 0;\n  if", "if") % "linf", "may end without a value"),
+        (CORNER.replace("x, y : real", "x, y : int") % "linf", "whole inputs"),
+        (CORNER.replace("input: %s", "apart: x != x'"), "apart"),
+    ],
+)
+def test_what_is_not_derived_is_named(text: str, why: str) -> None:
+    with pytest.raises(NotDerived, match=why):
+        derived(text).answer([Fraction(0), Fraction(0)])
+
+
+# --- certificates ----------------------------------------------------------------------------------
+
+
+def noisy_max() -> dict[str, object]:
+    program = dipc.load(BENCHMARKS / "noisy_max.dip", m=2)
+    report = dipc.check(program, inputs="q = 0..1", keep_proofs=True)
+    return samples.document(dipc.certify(report))
+
+
+def test_answers_and_dd_of_the_ideal_are_derived() -> None:
+    document = noisy_max()
+    assert document["table"]["dd"] == "ideal"
+    assert check_text(samples.resealed(document)).complete
+    for number, row in enumerate(document["rows"], start=1):
+        before = dict(row)
+        row["dd"] = row["alpha"] = str(Fraction(row["dd"]) + Fraction(1, 2))
+        with pytest.raises(Rejected, match=f"row {number}: dd is not that of the `ideal`"):
+            check_text(samples.resealed(document))
+        row |= before
+
+
+def test_dd_that_the_program_contradicts_is_said_to_be() -> None:
+    """A row on which nothing would be claimed, were dd what the certificate says, without a table that gives it."""
+    document = noisy_max()
+    document["table"]["dd"] = "given"
+    assert check_text(samples.resealed(document)).complete
+    document["claim"]["alpha"] = "9"
+    for row in document["rows"]:
+        row |= {
+            "alpha": "9",
+            "dd": "1",
+            "verdict": "accurate",
+            "vacuous": True,
+            "obligation": None,
+            "probability": None,
+        }
+        row.pop("reason", None)
+    document["betas"] = [{"value": None, "reason": "none"}]
+    for row in document["rows"]:
+        row["beta"] = 0
+    document["obligations"] = []
+    document["verdict"] = "accurate"
+    accepted = check_text(samples.resealed(document))
+    assert not accepted.complete
+    assert "the answers and dd of 4 of 4 rows" in next(accepted.lines())
+
+
+# --- linear programs --------------------------------------------------------------------------------
+
+
+def test_least_values_are_those_at_the_corners() -> None:
+    """In two variables every least value is at a point where two rows are 0, if it is anywhere."""
+    chance = random.Random(7)
+    bounded = 0
+    for _ in range(60):
+        rows = [({0: Fraction(side)}, Fraction(4)) for side in (1, -1)]
+        rows += [({1: Fraction(side)}, Fraction(4)) for side in (1, -1)]
+        rows += [
+            ({0: Fraction(chance.randint(-3, 3)), 1: Fraction(chance.randint(-3, 3))}, Fraction(chance.randint(-6, 6)))
+            for _ in range(chance.randint(1, 4))
+        ]
+        objective = {0: Fraction(chance.randint(-2, 2)), 1: Fraction(chance.randint(-2, 2))}
+        corners = []
+        for (one, b), (other, c) in product(rows, repeat=2):
+            a0, a1, b0, b1 = one.get(0, 0), one.get(1, 0), other.get(0, 0), other.get(1, 0)
+            if size := a0 * b1 - a1 * b0:
+                point = {0: (a1 * c - b * b1) / size, 1: (b0 * b - a0 * c) / size}
+                if all(sum(k * point[i] for i, k in form.items()) + rest >= 0 for form, rest in rows):
+                    corners.append(sum(k * point[i] for i, k in objective.items()))
+        assert least(objective, rows, Budget(), "") == min(corners, default=None)
+        bounded += bool(corners)
+    assert 10 < bounded < 60
+
+
+def test_strictness() -> None:
+    above = Guard(((0, Fraction(1)),), Fraction(-1), strict=False)
+    assert not is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=False)], Budget(), "")
+    assert is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=True)], Budget(), "")
+    assert implied([above], {0: Fraction(2)}, Fraction(-2), Budget(), "")
+    assert not implied([above], {0: Fraction(2)}, Fraction(-3), Budget(), "")
+    assert not implied([above], {1: Fraction(1)}, Fraction(9), Budget(), "")
