@@ -80,6 +80,12 @@ def output_option(command: _F) -> _F:
     )(command)
 
 
+def html_option(command: _F) -> _F:
+    """The option --html."""
+    text = "Write the report to FILE, too, as a page for browsers that asks nothing of anybody."
+    return click.option("--html", metavar="FILE", type=Path, help=text)(command)
+
+
 def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
     """The options --beta, --alpha, --gamma and --eps; `gamma` is added to the help of the third, and `eps`, one more
     form of the fourth, goes before the intervals."""

@@ -16,6 +16,7 @@ from dipc.cli.arguments import (
     define_option,
     digits_option,
     for_all_option,
+    html_option,
     inputs_option,
     limit_option,
     output_option,
@@ -34,6 +35,9 @@ from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dipc.report.answered import Answered
     from dipc.sources.report import Report
     from dipc.sources.source import Source
 
@@ -73,6 +77,8 @@ JSON_DIGITS = 15
 @output_option
 @digits_option("Give the failing eps to N digits, with the worst eps and its shortfall; 15 in JSON.")
 @click.option("--certificate", "proof", metavar="FILE", type=Path, help="Write the proofs to FILE, for `dipc verify`.")
+@html_option
+@click.option("--plot", metavar="FILE.svg|png", type=Path, help="Draw Pr and 1 - beta over eps (needs matplotlib).")
 @click.option(
     "--classes/--no-classes",
     "classes",
@@ -103,6 +109,8 @@ def check(
     target: Path | None,
     digits: int | None,
     proof: Path | None,
+    html: Path | None,
+    plot: Path | None,
     classes: bool | None,
     closed_form: int | None,
     limits: tuple[str, ...],
@@ -120,7 +128,14 @@ def check(
     begun = perf_counter()
     check_target(target)
     check_target(proof, "--certificate")
-    check_distinct({"-o": target, "--certificate": proof, "--cache": cache}, program_path, table_path)
+    check_target(html, "--html")
+    written = {"-o": target, "--certificate": proof, "--html": html, "--plot": plot, "--cache": cache}
+    check_distinct(written, program_path, table_path)
+    if plot is not None:
+        from dipc.report.picture import check_picture
+
+        check_target(plot, "--plot")
+        check_picture(plot)
     definitions, for_all = for_all_of(definitions, for_all)
     constants = parse_definitions(definitions)
 
@@ -146,7 +161,7 @@ def check(
         cache=cache,
         dask=dask,
         digits=JSON_DIGITS if digits is None and form == "json" else digits,
-        keep_proofs=proof is not None,
+        keep_proofs=proof is not None or html is not None,
     )
     reading = perf_counter()
     source = question(
@@ -155,7 +170,7 @@ def check(
         inputs=inputs or None,
         for_all=for_all,
         classes=classes,
-        as_given=proof is not None,
+        as_given=proof is not None or html is not None,
         **claim,
     )
     reading = perf_counter() - reading
@@ -177,6 +192,11 @@ def check(
     report = replace(report, effort=effort)
     look = look_of(sys.stdout) if target is None else Look()
     text = Answered(source, engine, report, asked, look, closed_form, times=times)
+    # First what may fail: a verdict that was printed is not taken back.
+    if html is not None:
+        _write_page(text, asked.command(table_path, definitions, limits), html, quiet=quiet)
+    if plot is not None:
+        _write_plot(text, plot, quiet=quiet)
     if form == "json":
         _write_json(report, target)
     else:
@@ -197,14 +217,37 @@ def _write_json(report: Report, target: Path | None) -> None:
     write_result(target, writer)
 
 
-def _write_certificate(report: Report, path: Path, *, quiet: bool) -> None:
+def _certificate(report: Report) -> str:
     import dipc
     from dipc.certificate.write import certify
 
-    text = certify(report, f"dipc {dipc.__version__}")
+    return certify(report, f"dipc {dipc.__version__}")
+
+
+def _write_certificate(report: Report, path: Path, *, quiet: bool) -> None:
+    text = _certificate(report)
     write_text(path, text)
     if not quiet:
         write(sys.stderr, f"certificate of {len(text)} bytes written to {path}: `dipc verify {path}` checks it\n")
+
+
+def _write_page(answered: Answered, command: Sequence[str], path: Path, *, quiet: bool) -> None:
+    import dipc
+    from dipc.report.html.check_page import check_page
+
+    report = answered.report
+    proofs = None if report.evidence is None else _certificate(report)
+    write_text(path, check_page(answered, command, f"dipc {dipc.__version__}", proofs))
+    if not quiet:
+        write(sys.stderr, f"page written to {path}\n")
+
+
+def _write_plot(answered: Answered, path: Path, *, quiet: bool) -> None:
+    from dipc.report.check_plot import draw
+
+    draw(path, answered)
+    if not quiet:
+        write(sys.stderr, f"drawn to {path}\n")
 
 
 def _no_certificate() -> Diagnostic:

@@ -19,6 +19,7 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 COMMANDS = {
     "check": "Prove or refute accuracy on a table.",
     "privacy": "Prove or refute differential privacy.",
+    "test": "Test claims with expected verdicts.",
     "table": "Write the table of the exact answers.",
     "verify": "Check a certificate, trusting nothing.",
     "tighten": "Find the least factor of beta that holds.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,18 @@ class Asked:
 
         options = ClaimOptions(**self.claim)
         return asked(program, table, options, inputs=self.inputs or None, for_all=self.for_all, engine=engine)
+
+    def command(
+        self, table: Path | None, definitions: Iterable[str] = (), limits: Iterable[str] = ()
+    ) -> tuple[str, ...]:
+        """The words of the command `dipc check` that asks this; `definitions` and `limits` as its options take them."""
+        options = [("--inputs", text) for text in self.inputs]
+        options += [] if self.for_all is None else [("--for-all", self.for_all)]
+        options += [("-D", text) for text in definitions]
+        options += [(f"--{name}", str(part)) for name, part in self.claim.items() if part is not None]
+        options += [("--limit", text) for text in limits]
+        words = ["dipc", "check", str(self.program_path), *([] if table is None else [str(table)])]
+        return (*words, *(word for option in options for word in option))
 
     def asks(self, question: Question) -> Statement:
         """What is asked, in the words of the options, the table and the program's claim block."""

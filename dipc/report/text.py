@@ -178,6 +178,17 @@ def _counterexample(page: Page, row: RowResult, remark: str = "") -> None:
     )
 
 
+def row_text(row: RowResult) -> str:
+    """One row alone: how it fails, or why it is undecided; what it is about where it holds."""
+    page = Page()
+    if row.counterexample is not None:
+        _counterexample(page, row)
+    else:
+        page.line(f"{row_name(row)} is {row.verdict}", Tone.HEAD)
+        page.fields([*_where(row), *([("reason", row.reason)] if row.reason else [])])
+    return page.text()
+
+
 def _where(row: RowResult) -> Iterable[tuple[str, str]]:
     yield "input", assignment_text(row.input)
     if size := class_size(row):

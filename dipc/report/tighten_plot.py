@@ -9,7 +9,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import fraction_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.report.numbers import exact
+from dipc.report.picture import COLORS, GRAY, check_picture, new_figure, save
 from dipc.report.words import numbered, plural
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from dipc.report.tighten_data import Member
     from dipc.sign.piecewise import BetaForm
 
-_FORMATS = (".svg", ".png", ".pdf")
-
 #: Points of one curve, and curves drawn beside those that need the least factor.
 _POINTS = 240
 _OTHERS = 24
@@ -35,9 +33,6 @@ _OTHERS = 24
 #: Beyond e to the power of this nothing is drawn.
 _MOST_EXPONENT = 10_000
 
-#: Okabe and Ito's colors, which color-blind readers tell apart.
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_GRAY = "#b8b8b8"
 _MARKERS = "osD^vPX"
 
 
@@ -46,26 +41,11 @@ def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
 
     Raises DiagnosticError.
     """
-    if path.suffix.lower() not in _FORMATS:
-        raise DiagnosticError(
-            Diagnostic(
-                "E1003",
-                f"`{path}` names no kind of picture",
-                notes=(f"end the name with {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}",),
-            )
-        )
+    check_picture(path)
     ranged = [name for name, values in family.items() if len(values) > 1]
     if len(ranged) > 2:
         message = f"a plot has room for two constants with several values, not {len(ranged)}"
         raise DiagnosticError(Diagnostic("E1004", message, notes=("fix the others, or write a table: --format csv",)))
-    if find_spec("matplotlib") is None:
-        raise DiagnosticError(
-            Diagnostic(
-                "E1005",
-                "a plot needs matplotlib, which is not installed",
-                notes=("install it: pip install 'dipc[plot]'",),
-            )
-        )
 
 
 def write_plot(path: Path, members: Sequence[Member], program: str, beta: str) -> None:
@@ -73,36 +53,14 @@ def write_plot(path: Path, members: Sequence[Member], program: str, beta: str) -
 
     Raises DiagnosticError where the file cannot be written.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#e6e6e6", linewidth=0.8)
-    axes.set_axisbelow(True)
+    figure, axes = new_figure()
     if len(members) == 1:
         _draw_needs(axes, members[0].found)
         axes.set_title(f"{program}: the factor of beta = {beta} that is needed", fontsize=10, loc="left")
     else:
         _draw_family(axes, members)
         axes.set_title(f"{program}: the least factor of beta = {beta}", fontsize=10, loc="left")
-    try:
-        # Without the salt the names inside an SVG file would be new each time.
-        with mpl.rc_context({"svg.hashsalt": "dipc"}):
-            figure.savefig(path, dpi=160, metadata=_metadata(path))
-    except OSError as error:
-        raise DiagnosticError(Diagnostic("E0804", f"`{path}` cannot be written: {error.strerror or error}")) from error
-
-
-def _metadata(path: Path) -> dict[str, Any]:
-    """Without the date, so that equal results are equal files."""
-    match path.suffix.lower():
-        case ".svg":
-            return {"Date": None}
-        case ".pdf":
-            return {"CreationDate": None}
-    return {}
+    save(figure, path)
 
 
 # --- one program, over eps -------------------------------------------------------------------------
@@ -118,14 +76,14 @@ class _Curve:
 
 def _draw_needs(axes: Any, found: Tightest) -> None:
     grid = _grid(found)
-    worst = list({id(place.claimed): place.claimed for place in found.places}.values())[: len(_COLORS)]
+    worst = list({id(place.claimed): place.claimed for place in found.places}.values())[: len(COLORS)]
     others = [one for one in found.claims.distinct if one not in worst][:_OTHERS]
     for number, obligation in enumerate(others):
         curve = _curve(obligation, grid)
         axes.plot(
-            curve.xs, curve.ys, color=_GRAY, linewidth=1, label=f"other {plural(found.word)}" if number == 0 else None
+            curve.xs, curve.ys, color=GRAY, linewidth=1, label=f"other {plural(found.word)}" if number == 0 else None
         )
-    for color, obligation in zip(_COLORS, worst, strict=False):
+    for color, obligation in zip(COLORS, worst, strict=False):
         curve = _curve(obligation, grid)
         axes.plot(
             curve.xs, curve.ys, color=color, linewidth=2, label=numbered(found.word, obligation.rows, 4), zorder=3
@@ -151,7 +109,7 @@ def _mark_maximum(axes: Any, found: Tightest, factor: tuple[Fraction, Fraction],
     marked = [place for place in found.places if place.eps is not None and any(place.eps)]
     for place in marked:
         if place.claimed in worst:
-            color = _COLORS[list(worst).index(place.claimed)]
+            color = COLORS[list(worst).index(place.claimed)]
             filled = color if place.attained else "white"
             at = float(_eps(place))
             axes.plot([at], [height], marker="o", markersize=7, color=color, markerfacecolor=filled, zorder=5)
@@ -234,7 +192,7 @@ def _draw_family(axes: Any, members: Sequence[Member]) -> None:
         groups.setdefault(member.constants[by[0]] if by else None, []).append(member)
     factors: list[float] = []
     for number, (value, group) in enumerate(groups.items()):
-        color = _COLORS[number % len(_COLORS)]
+        color = COLORS[number % len(COLORS)]
         points = sorted((member.constants[across], member.found) for member in group if _drawable(member.found))
         xs = [float(x) for x, _ in points]
         ys = [_factor(found) for _, found in points]

@@ -1,0 +1,1 @@
+"""Reports as pages to send: one file, no request to anywhere, readable without JavaScript."""

@@ -1,0 +1,59 @@
+"use strict";
+(function () {
+  var curves = JSON.parse(document.getElementById("curves").textContent);
+  var host = document.getElementById("plot"), which = document.getElementById("which");
+  var dark = window.matchMedia("(prefers-color-scheme: dark)"), plot = null;
+  function color(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+  function shade(u, c) {
+    u.ctx.save();
+    u.ctx.fillStyle = color("--fail");
+    c.shaded.forEach(function (ends) {
+      var low = Math.max(ends[0], u.scales.x.min), high = ends[1] === null ? u.scales.x.max : Math.min(ends[1], u.scales.x.max);
+      if (high > low) {
+        var left = u.valToPos(low, "x", true), right = u.valToPos(high, "x", true);
+        u.ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
+      }
+    });
+    u.ctx.restore();
+  }
+  function dot(u, x, y, fill) {
+    if (x < u.scales.x.min || x > u.scales.x.max || y < u.scales.y.min || y > u.scales.y.max) { return; }
+    u.ctx.beginPath();
+    u.ctx.arc(u.valToPos(x, "x", true), u.valToPos(y, "y", true), 5 * devicePixelRatio, 0, 7);
+    u.ctx.fillStyle = fill; u.ctx.fill();
+  }
+  function mark(u, c) {
+    u.ctx.save();
+    if (c.point) { dot(u, c.point[0], c.point[1], color("--bad")); dot(u, c.point[0], c.point[2], color("--req")); }
+    c.worst.forEach(function (x) {
+      var at = u.valToPos(x, "x", true);
+      u.ctx.strokeStyle = color("--bad"); u.ctx.setLineDash([3, 3]);
+      u.ctx.beginPath(); u.ctx.moveTo(at, u.bbox.top); u.ctx.lineTo(at, u.bbox.top + u.bbox.height); u.ctx.stroke();
+    });
+    u.ctx.restore();
+  }
+  function draw() {
+    var c = curves[which ? +which.value : 0], soft = color("--soft"), line = color("--line");
+    var axis = { stroke: soft, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+    if (plot) { plot.destroy(); }
+    plot = new uPlot({
+      width: host.clientWidth, height: Math.min(380, Math.max(240, host.clientWidth * 0.5)),
+      cursor: { y: false },
+      scales: { x: { time: false, distr: 3, range: [c.x[0], c.x[c.x.length - 1]] }, y: { range: [0, 1.02] } },
+      axes: [axis, axis],
+      series: [
+        { label: c.variable, value: function (u, v) { return v === null ? "" : v.toPrecision(4); } },
+        { label: c.bound, stroke: color("--pr"), width: 2, value: function (u, v) { return v === null ? "" : v.toPrecision(5); } },
+        { label: "1 − β", stroke: color("--req"), width: 2, dash: [6, 4], value: function (u, v) { return v === null ? "" : v.toPrecision(5); } }
+      ],
+      hooks: { drawClear: [function (u) { shade(u, c); }], draw: [function (u) { mark(u, c); }] }
+    }, [c.x, c.pr, c.req], host);
+  }
+  draw();
+  if (which) { which.addEventListener("change", draw); }
+  dark.addEventListener("change", draw);
+  window.addEventListener("resize", draw);
+  window.addEventListener("beforeprint", function () {
+    document.querySelectorAll("details").forEach(function (part) { part.open = true; });
+  });
+})();

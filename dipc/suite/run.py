@@ -1,0 +1,90 @@
+"""Claims asked, one by one or several at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from time import perf_counter
+
+from dipc.algebra.limits import Limits, Undecided
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.diagnostics.files import read_source
+from dipc.diagnostics.render import render
+from dipc.exits.load import load_source
+from dipc.obligations.engine import Engine
+from dipc.obligations.open_engine import job_count, open_engine
+from dipc.obligations.verdict import Verdict
+from dipc.report.answered import Answered
+from dipc.sources.check import answer
+from dipc.sources.question import question
+from dipc.sources.source import Source
+from dipc.suite.claims_file import ExpectedClaim
+from dipc.suite.tested import Tested
+
+
+def asked(claim: ExpectedClaim) -> Source:
+    """The question that the claim is. Raises DiagnosticError."""
+    limits = replace(Limits(), **claim.limits)
+    program = load_source(read_source(claim.program), claim.constants).with_limits(limits)
+    return question(program, claim.table, inputs=claim.inputs or None, for_all=claim.for_all, **claim.parts)
+
+
+def answered(claim: ExpectedClaim, source: Source, engine: Engine) -> Answered:
+    """The question decided, with its words. Raises DiagnosticError and Undecided."""
+    return Answered(source, engine, answer(source, engine), claim.asked)
+
+
+def outcome_of(claim: ExpectedClaim, cache: Path | None) -> Tested:
+    """The claim asked, and what came out. What is wrong with its program or its table is the outcome, too."""
+    begun = perf_counter()
+    try:
+        with ExitStack() as stack:
+            source = asked(claim)
+            engine = open_engine(stack, source.program.measurer, source.program.limits, cache=cache)
+            found = answered(claim, source, engine)
+            line, text, verdict = found.line(), found.page(), found.report.verdict
+    except DiagnosticError as error:
+        first = error.diagnostics[0]
+        line = f"error[{first.code}]: {first.message}"
+        return Tested(claim, None, line, render(error.diagnostics), perf_counter() - begun, error.diagnostics)
+    except Undecided as undecided:
+        return _open(claim, undecided.reason, perf_counter() - begun)
+    return Tested(claim, verdict, line, text, perf_counter() - begun)
+
+
+def _open(claim: ExpectedClaim, reason: str, seconds: float = 0.0) -> Tested:
+    line = f"UNDECIDED: {reason}"
+    return Tested(claim, Verdict.UNDECIDED, line, line + "\n", seconds)
+
+
+def run_claims(claims: Sequence[ExpectedClaim], *, jobs: int | str = 1, cache: Path | None = None) -> Iterator[Tested]:
+    """The outcomes of the claims in order, each as soon as it and those before it are known; `jobs` claims at a time,
+    each in a process. None of the options changes an outcome."""
+    ask = partial(outcome_of, cache=cache)
+    processes = min(job_count(jobs), len(claims))
+    if processes <= 1:
+        yield from map(ask, claims)
+        return
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    try:
+        waiting = [(claim, pool.submit(ask, claim)) for claim in claims]
+        for claim, future in waiting:
+            yield _outcome(claim, future)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _outcome(claim: ExpectedClaim, future: Future[Tested]) -> Tested:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return _open(
+            claim,
+            "a process ended before its time, perhaps for want of memory; with fewer at a time, `-j`, there is more",
+        )
