@@ -48,7 +48,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.certificate": (*_QUESTIONS, "dipc.verifier"),
     "dipc.simulation": (*_LANGUAGE, "dipc.algebra", "dipc.tables", "dipc.exits"),
     "dipc.report": (*_QUESTIONS, "dipc.inverse", "dipc.privacy", "dipc.simulation"),
-    "dipc.suite": (*_QUESTIONS, "dipc.report"),
+    "dipc.suite": (*_QUESTIONS, "dipc.privacy", "dipc.report"),
     "dipc.cli": (
         "dipc",
         *_QUESTIONS,

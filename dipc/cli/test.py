@@ -30,7 +30,9 @@ A file of claims is TOML:
   constants = { m = 3 }
   beta = "2*m*c*exp(-alpha*eps/(8*c))/7"
   expect = "inaccurate"           # or accurate (the default), undecided
-alpha, gamma, eps, for_all and limits may be given, too, as to `dipc check`.
+alpha, gamma, eps, for_all and limits may be given, too, as to `dipc check`;
+with adjacent = "linf:1" it is a claim about privacy, with budget and delta,
+which should be private (the default), not private or undecided.
 
 \b
 Exit codes: 0 all as expected, 1 a decided claim came out otherwise, 2 bad

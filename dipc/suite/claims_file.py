@@ -16,6 +16,7 @@ from dipc.diagnostics.files import read_source
 from dipc.diagnostics.names import listing, nearest
 from dipc.diagnostics.source import Excerpt, Source, Span
 from dipc.obligations.verdict import Verdict
+from dipc.privacy.outcome import PrivacyVerdict
 from dipc.report.asked import Asked
 
 #: Files with this ending are found in directories, by `dipc test` and by pytest.
@@ -23,7 +24,12 @@ ENDING = ".dipc.toml"
 
 #: What a claim may say. The parts of `check`'s own claim are texts or numbers.
 _CLAIM_PARTS = ("alpha", "beta", "gamma", "eps")
-_KEYS = ("name", "program", "table", "inputs", "for_all", "constants", *_CLAIM_PARTS, "limits", "expect")
+_SHARED = ("name", "program", "inputs", "constants", "limits", "expect")
+_KEYS = (*_SHARED, "table", "for_all", *_CLAIM_PARTS)
+
+#: A claim with the key `adjacent` is one about privacy.
+_PRIVACY_PARTS = ("budget", "delta", "eps")
+_PRIVACY_KEYS = (*_SHARED, "adjacent", *_PRIVACY_PARTS)
 
 _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*claim[ \t]*\]\]", re.MULTILINE)
 _POSITION = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
@@ -32,23 +38,28 @@ _POSITION = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)"
 @dataclass(frozen=True, slots=True)
 class ExpectedClaim:
     """One claim, and the verdict it should have. Paths are as they are found from the working directory; `place` is
-    where the claim stands in its file."""
+    where the claim stands in its file. With `adjacent` it is about privacy, and has no table."""
 
     name: str
     place: Excerpt
     program: Path
     table: Path | None = None
+    adjacent: str | None = None
     inputs: tuple[str, ...] = ()
     for_all: str | None = None
     constants: Mapping[str, Fraction] = field(default_factory=dict)
     parts: Mapping[str, str | None] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
-    expect: Verdict = Verdict.ACCURATE
+    expect: Verdict | PrivacyVerdict = Verdict.ACCURATE
 
     def command(self) -> tuple[str, ...]:
         """The command that asks the same again, word by word."""
         constants = [f"{name}={value}" for name, value in self.constants.items()]
-        return self.asked.command(self.table, constants, [f"{name}={limit}" for name, limit in self.limits.items()])
+        limits = [f"{name}={limit}" for name, limit in self.limits.items()]
+        words = self.asked.command(self.table, constants, limits)
+        if self.adjacent is None:
+            return words
+        return ("dipc", "privacy", words[2], "--adjacent", self.adjacent, *words[3:])
 
     @property
     def asked(self) -> Asked:
@@ -113,29 +124,36 @@ class _Reader:
 
     def read(self) -> ExpectedClaim | None:
         before = len(self.mistakes)
-        self.mistakes.extend(_unknown(self.source, self.span, name, _KEYS) for name in self.claim if name not in _KEYS)
+        private = "adjacent" in self.claim
+        known = _PRIVACY_KEYS if private else _KEYS
+        self.mistakes.extend(_unknown(self.source, self.span, name, known) for name in self.claim if name not in known)
         program = self._text("program")
         if "program" not in self.claim:
             note = 'write `program = "sparse.dip"`, a path that begins at this file'
             self._mistake("program", "the claim names no program", note, code="E1503")
-        expect = self._text("expect") or "accurate"
-        if expect not in list(Verdict):
-            self._mistake("expect", f"`{expect}` is no verdict", f"the verdicts are {listing(Verdict)}")
+        verdicts: list[Verdict | PrivacyVerdict] = [*PrivacyVerdict] if private else [*Verdict]
+        expect = self._text("expect") or str(verdicts[0])
+        if expect not in verdicts:
+            self._mistake("expect", f"`{expect}` is no verdict", f"the verdicts are {listing(verdicts)}")
         table = self._text("table")
+        adjacent = self._text("adjacent")
+        if adjacent is not None and adjacent.strip().endswith(".csv"):
+            adjacent = str(self._path(adjacent.strip()))
         claim = {
             "name": self._text("name") or f"claim {self.number}",
             "place": _excerpt(self.source, self.span, None),
             "program": self._path(program or ""),
             "table": None if table is None else self._path(table),
+            "adjacent": adjacent,
             "inputs": self._inputs(),
             "for_all": self._text("for_all"),
             "constants": self._constants(),
-            "parts": {name: self._text(name) for name in _CLAIM_PARTS},
+            "parts": {name: self._text(name) for name in (_PRIVACY_PARTS if private else _CLAIM_PARTS)},
             "limits": self._limits(),
         }
         if len(self.mistakes) > before:
             return None
-        return ExpectedClaim(**claim, expect=Verdict(expect))  # type: ignore[arg-type]  # each has its field's type
+        return ExpectedClaim(**claim, expect=verdicts[verdicts.index(expect)])  # type: ignore[arg-type]  # each has its field's type
 
     def _mistake(self, key: str, message: str, *notes: str, code: str = "E1504") -> None:
         self.mistakes.append(Diagnostic(code, message, _excerpt(self.source, self.span, key), notes=notes))

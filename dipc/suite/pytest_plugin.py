@@ -79,7 +79,7 @@ def _rows(claim: ExpectedClaim) -> int | None:
     from dipc.obligations.verdict import Verdict
     from dipc.suite.run import asked
 
-    if claim.expect is not Verdict.ACCURATE:
+    if claim.adjacent is not None or claim.expect is not Verdict.ACCURATE:
         return None
     try:
         source = asked(claim)

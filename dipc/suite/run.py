@@ -17,10 +17,16 @@ from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.files import read_source
 from dipc.diagnostics.render import render
 from dipc.exits.load import load_source
+from dipc.exits.program import Program
 from dipc.obligations.engine import Engine
 from dipc.obligations.open_engine import job_count, open_engine
 from dipc.obligations.verdict import Verdict
+from dipc.privacy.check import PrivacyQuestion
+from dipc.privacy.claim import read_claim
+from dipc.privacy.outcome import PrivacyVerdict
 from dipc.report.answered import Answered
+from dipc.report.page import Look
+from dipc.report.privacy import PrivacyStatement, privacy_line, render_privacy
 from dipc.sources.check import answer
 from dipc.sources.question import question
 from dipc.sources.source import Source
@@ -30,9 +36,13 @@ from dipc.suite.tested import Tested
 
 def asked(claim: ExpectedClaim) -> Source:
     """The question that the claim is. Raises DiagnosticError."""
-    limits = replace(Limits(), **claim.limits)
-    program = load_source(read_source(claim.program), claim.constants).with_limits(limits)
+    program = _program(claim)
     return question(program, claim.table, inputs=claim.inputs or None, for_all=claim.for_all, **claim.parts)
+
+
+def _program(claim: ExpectedClaim) -> Program:
+    limits = replace(Limits(), **claim.limits)
+    return load_source(read_source(claim.program), claim.constants).with_limits(limits)
 
 
 def answered(claim: ExpectedClaim, source: Source, engine: Engine) -> Answered:
@@ -45,10 +55,7 @@ def outcome_of(claim: ExpectedClaim, cache: Path | None) -> Tested:
     begun = perf_counter()
     try:
         with ExitStack() as stack:
-            source = asked(claim)
-            engine = open_engine(stack, source.program.measurer, source.program.limits, cache=cache)
-            found = answered(claim, source, engine)
-            line, text, verdict = found.line(), found.page(), found.report.verdict
+            line, text, verdict = (_privacy if claim.adjacent is not None else _accuracy)(claim, stack, cache)
     except DiagnosticError as error:
         first = error.diagnostics[0]
         line = f"error[{first.code}]: {first.message}"
@@ -56,6 +63,25 @@ def outcome_of(claim: ExpectedClaim, cache: Path | None) -> Tested:
     except Undecided as undecided:
         return _open(claim, undecided.reason, perf_counter() - begun)
     return Tested(claim, verdict, line, text, perf_counter() - begun)
+
+
+def _accuracy(claim: ExpectedClaim, stack: ExitStack, cache: Path | None) -> tuple[str, str, Verdict]:
+    source = asked(claim)
+    engine = open_engine(stack, source.program.measurer, source.program.limits, cache=cache)
+    found = answered(claim, source, engine)
+    return found.line(), found.page(), found.report.verdict
+
+
+def _privacy(claim: ExpectedClaim, stack: ExitStack, cache: Path | None) -> tuple[str, str, PrivacyVerdict]:
+    assert claim.adjacent is not None
+    program = _program(claim)
+    engine = open_engine(stack, program.measurer, program.limits, cache=cache)
+    question = PrivacyQuestion(program, claim.adjacent, claim.inputs or None, engine)
+    report = question.decide(read_claim(program, *(claim.parts[name] for name in ("budget", "delta", "eps"))))
+    constants = tuple((name, str(value)) for name, value in program.core.constants.items())
+    given = tuple(f"{name}={value}" for name, value in claim.constants.items())
+    statement = PrivacyStatement(str(claim.program), program.name, constants, given)
+    return privacy_line(report), render_privacy(report, statement, Look()), report.verdict
 
 
 def _open(claim: ExpectedClaim, reason: str, seconds: float = 0.0) -> Tested:

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.obligations.verdict import Verdict
+from dipc.privacy.outcome import PrivacyVerdict
 from dipc.suite.claims_file import ExpectedClaim
 
 
@@ -27,7 +28,7 @@ class Tested:
     what an error consists of."""
 
     claim: ExpectedClaim
-    verdict: Verdict | None
+    verdict: Verdict | PrivacyVerdict | None
     line: str
     text: str
     seconds: float
@@ -37,9 +38,9 @@ class Tested:
     def status(self) -> Status:
         if self.verdict is None:
             return Status.ERROR
-        if self.verdict is self.claim.expect:
+        if self.verdict == self.claim.expect:
             return Status.PASSED
-        return Status.UNDECIDED if self.verdict is Verdict.UNDECIDED else Status.FAILED
+        return Status.UNDECIDED if self.verdict == Verdict.UNDECIDED else Status.FAILED
 
 
 def overall(statuses: Iterable[Status]) -> Status:

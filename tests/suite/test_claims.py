@@ -147,6 +147,23 @@ def test_mistakes_have_their_place(claims: Path, text: str, code: str, line: int
     assert (found.excerpt and (found.excerpt.line, found.excerpt.column)) == (line and (line, column))
 
 
+def test_claims_about_privacy(claims: Path) -> None:
+    (claims / "coin.dip").write_text(
+        "program coin;\ninput x : {0, 1};\noutput y : {0, 1};\n"
+        "if x = 1 then y <- choose { 1 : exp(eps)/(1 + exp(eps)), 0 : 1/(1 + exp(eps)) }\n"
+        "else y <- choose { 0 : exp(eps)/(1 + exp(eps)), 1 : 1/(1 + exp(eps)) } end\n",
+        encoding="utf-8",
+    )
+    claim = '[[claim]]\nprogram = "coin.dip"\nadjacent = "hamming:1"\n'
+    half = claim + 'budget = "eps/2"\n'
+    found = list(run_claims(read_claims(write(claims, claim, half, half + 'expect = "not private"\n'))))
+    assert [one.status for one in found] == [Status.PASSED, Status.FAILED, Status.PASSED]
+    assert run(found[1].claim.command()[1:]) == 1
+    with pytest.raises(DiagnosticError) as caught:
+        read_claims(write(claims, claim + 'beta = "0"\n', claim + 'expect = "accurate"\n'))
+    assert [found.code for found in caught.value.diagnostics] == ["E1502", "E1504"]
+
+
 def test_directories(claims: Path) -> None:
     (claims / "deep").mkdir()
     write(claims, TRUE)
