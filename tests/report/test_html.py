@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.cli.main import run
+from dipc.report.html.mathml import mathml
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPARSE = [str(ROOT / "benchmarks" / name) for name in ("sparse.dip", "sparse.csv")]
+SEVENTH = ["--beta", "2*m*c*exp(-alpha*eps/(8*c))/7"]
+
+
+class Parts(HTMLParser):
+    """The elements of a page with their attributes and their text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None], list[str]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs), []))
+
+    def handle_data(self, data: str) -> None:
+        if self.found:
+            self.found[-1][2].append(data)
+
+    def all(self, tag: str) -> list[tuple[dict[str, str | None], str]]:
+        return [(attributes, "".join(text)) for name, attributes, text in self.found if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any]]:
+    """The page of a refuted claim, and the JSON of the same check."""
+    directory = tmp_path_factory.mktemp("page")
+    html, result = directory / "page.html", directory / "result.json"
+    code = run(["check", *SPARSE, *SEVENTH, "--html", str(html), "--format", "json", "-o", str(result), "-q"])
+    assert code == 1
+    return html.read_text(encoding="utf-8"), json.loads(result.read_text(encoding="utf-8"))
+
+
+def test_it_is_small_and_asks_nothing_of_anybody(page: tuple[str, dict[str, Any]]) -> None:
+    text, _ = page
+    assert len(text.encode()) <= 150_000
+    parts = Parts(text)
+    (policy,) = [a["content"] for a, _ in parts.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
+    scripts = [body for attributes, body in parts.all("script") if attributes.get("type") != "application/json"]
+    hashes = [base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in scripts]
+    assert re.findall(r"'sha256-([^']*)'", policy) == hashes
+    assert len(hashes) == 2
+    for name, attributes, _ in parts.found:
+        assert name not in ("link", "img", "iframe", "object", "embed", "form")
+        for attribute in ("src", "href", "action"):
+            value = attributes.get(attribute)
+            assert value is None or value.startswith("data:application/json;base64,"), (name, value)
+
+
+def test_what_is_shaded_is_what_fails(page: tuple[str, dict[str, Any]]) -> None:
+    text, result = page
+    ((_, data),) = [part for part in Parts(text).all("script") if part[0].get("id") == "curves"]
+    curves = {curve["name"]: curve for curve in json.loads(data)}
+    failing = {row["row"]: row["failing"] for row in result["rows"] if "failing" in row}
+    assert sorted(failing) == [2, 3]
+    for number, intervals in failing.items():
+        curve = curves[f"row {number}"]
+        for shade, interval in zip(curve["shaded"], intervals, strict=True):
+            for drawn, end in zip(shade, (interval["start"], interval["end"]), strict=True):
+                low, high = map(Fraction, end["eps"])
+                assert abs(Fraction(drawn) - low) <= (high - low) + abs(low) / 10**8
+        below = [x for x, p, r in zip(curve["x"], curve["pr"], curve["req"], strict=True) if p < r]
+        assert below
+        assert all(curve["shaded"][0][0] <= x <= curve["shaded"][0][1] * 1.001 for x in below)
+
+
+def test_it_can_be_read_without_a_script(page: tuple[str, dict[str, Any]]) -> None:
+    text, _ = page
+    bare = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    for said in ("INACCURATE: 2 of 27 rows fail", "0.1238029181…", "eps in (0, 0.9537124120…)", "<noscript><svg"):
+        assert said in bare
+    assert "<mark>rT &lt;- Lap(eps/(2*c), T);</mark>" in bare
+    assert "\n  var count : {0..m} = 0;" in bare, "the ideal is not on the way to an output"
+
+
+def test_the_certificate_in_it_is_accepted(page: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    ((attributes, _),) = [part for part in Parts(page[0]).all("a") if "download" in part[0]]
+    data = attributes["href"]
+    assert data is not None
+    proof = tmp_path / "proof.json"
+    proof.write_bytes(base64.b64decode(data.partition("base64,")[2]))
+    document = json.loads(proof.read_text(encoding="utf-8"))
+    assert document["schema"].startswith("dipc.certificate/")
+
+
+def test_texts_are_escaped(tmp_path: Path) -> None:
+    program, table, html = tmp_path / "p.dip", tmp_path / "t.csv", tmp_path / "page.html"
+    program.write_text(
+        "program p; # </pre><script>alert(1)</script>\ninput x : real;\noutput y : real;\ny <- Lap(eps, x);\n",
+        encoding="utf-8",
+    )
+    table.write_text("x,y\n0,0\n", encoding="utf-8")
+    assert run(["check", str(program), str(table), "--beta", "0", "--html", str(html), "-q"]) == 1
+    text = html.read_text(encoding="utf-8")
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+def test_mathml() -> None:
+    import dipc
+
+    text = "program p; input x : int; output y : int; y <- DLap(eps, x);"
+    for form in (
+        dipc.load(text).probability({"x": 0}, {"y": 0}),
+        dipc.load(text.replace("int", "real").replace("DLap", "Lap")).probability({"x": 0}, {"y": 0}, gamma="1/2"),
+    ):
+        assert isinstance(form, ClosedForm)
+        root = ET.fromstring(mathml(form).replace("&#8290;", "*"))
+        assert root.get("alttext") == str(form)
+        assert [element.text for element in root.iter("mi") if element.text == "ε"]
