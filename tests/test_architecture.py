@@ -49,8 +49,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.simulation": (*_LANGUAGE, "dipc.algebra", "dipc.tables", "dipc.exits"),
     "dipc.report": (*_QUESTIONS, "dipc.inverse", "dipc.privacy", "dipc.simulation"),
     "dipc.suite": (*_QUESTIONS, "dipc.privacy", "dipc.report"),
+    "dipc.explain": ("dipc.diagnostics",),
     "dipc.cli": (
         "dipc",
+        "dipc.explain",
         *_QUESTIONS,
         "dipc.inverse",
         "dipc.privacy",

@@ -13,6 +13,7 @@ from dipc.cli.arguments import (
     define_option,
     digits_option,
     for_all_option,
+    html_option,
     inputs_option,
     limit_option,
     output_option,
@@ -26,7 +27,7 @@ from dipc.cli.output import check_distinct, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
-from dipc.cli.terminal import look_of
+from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
@@ -69,6 +70,7 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
+@html_option
 @limit_option()
 @scale_options
 @quiet_option
@@ -86,6 +88,7 @@ def solve(
     digits: int | None,
     form: str,
     target: Path | None,
+    html: Path | None,
     limits: tuple[str, ...],
     jobs: str,
     cache: Path | None,
@@ -98,7 +101,8 @@ def solve(
     there is none is proved as well.
     """
     check_target(target)
-    check_distinct({"-o": target, "--cache": cache}, program_path, table_path)
+    check_target(html, "--html")
+    check_distinct({"-o": target, "--html": html, "--cache": cache}, program_path, table_path)
     definitions, for_all = for_all_of(definitions, for_all)
     constants = parse_definitions(definitions)
     if wanted is None:
@@ -119,6 +123,16 @@ def solve(
     question = asked.question(program, table_path, engine)
     with ProgressBar(f"solving {program.name} for {wanted}", silent=quiet) as progress:
         found = solved(question, Wanted(wanted), digits or DIGITS, progress)
+    if html is not None:
+        import dipc
+        from dipc.report.html.text_page import text_page
+
+        command = (*asked.command(table_path, definitions, limits, "solve"), "--for", wanted)
+        write_text(
+            html, text_page(render(found, asked.asks(found.question), Look()), command, f"dipc {dipc.__version__}")
+        )
+        if not quiet:
+            write(sys.stderr, f"page written to {html}\n")
     if form == "json":
         text = render_json(found)
     else:

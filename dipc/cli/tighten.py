@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +16,7 @@ from dipc.cli.arguments import (
     claim_options,
     digits_option,
     for_all_option,
+    html_option,
     inputs_option,
     limit_option,
     output_option,
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 
 #: Significant digits unless told otherwise.
 DIGITS = 30
+
+#: Inequalities that a page draws.
+_MOST_DRAWN = 12
 
 _EPILOG = """
 \b
@@ -92,6 +96,7 @@ enclosed), 70 internal error.
     type=Path,
     help="Draw the factor against eps, or over a family against its constants (needs matplotlib).",
 )
+@html_option
 @limit_option()
 @scale_options
 @quiet_option
@@ -109,6 +114,7 @@ def tighten(
     form: str,
     target: Path | None,
     plot: Path | None,
+    html: Path | None,
     limits: tuple[str, ...],
     jobs: str,
     cache: Path | None,
@@ -120,7 +126,8 @@ def tighten(
     The result is exact: a certified enclosure to as many digits as asked for, with the row and the eps that need it.
     """
     check_target(target)
-    check_distinct({"-o": target, "--plot": plot, "--cache": cache}, program_path, pattern)
+    check_target(html, "--html")
+    check_distinct({"-o": target, "--plot": plot, "--html": html, "--cache": cache}, program_path, pattern)
     definitions, for_all = for_all_of(definitions, for_all)
     family = parse_family(definitions)
 
@@ -152,6 +159,10 @@ def tighten(
             else:
                 text = render(found[0].found, run.statement, look)
             text = first_line(text) if quiet else text
+    if html is not None:
+        write_text(html, _page(found, run, asked.command(pattern, definitions, limits, "tighten"), ranged))
+        if not quiet:
+            write(sys.stderr, f"page written to {html}\n")
     if plot is not None:
         from dipc.report.tighten_plot import write_plot
 
@@ -160,6 +171,20 @@ def tighten(
             write(sys.stderr, f"drawn to {plot}\n")
     write_text(target, text)
     return ExitCode.ACCURATE if all(member.found.complete for member in found) else ExitCode.UNDECIDED
+
+
+def _page(found: Sequence[Member], run: _Run, command: Sequence[str], ranged: bool) -> str:
+    import dipc
+    from dipc.report.curves import curves_with_factor
+    from dipc.report.html.text_page import text_page
+    from dipc.report.tighten import render, render_family
+
+    tool = f"dipc {dipc.__version__}"
+    if ranged:
+        return text_page(render_family(found, run.name, run.statement.beta, Look()), command, tool)
+    tightest = found[0].found
+    curves = () if tightest.factor is None else curves_with_factor(tightest.claims, tightest.factor[0], _MOST_DRAWN)
+    return text_page(render(tightest, run.statement, Look()), command, tool, curves, tightest.word)
 
 
 class _Run:

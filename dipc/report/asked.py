@@ -35,15 +35,19 @@ class Asked:
         return asked(program, table, options, inputs=self.inputs or None, for_all=self.for_all, engine=engine)
 
     def command(
-        self, table: Path | None, definitions: Iterable[str] = (), limits: Iterable[str] = ()
+        self,
+        table: Path | None,
+        definitions: Iterable[str] = (),
+        limits: Iterable[str] = (),
+        name: str = "check",
     ) -> tuple[str, ...]:
-        """The words of the command `dipc check` that asks this; `definitions` and `limits` as its options take them."""
+        """The words of the command of this name that asks it; `definitions` and `limits` as its options take them."""
         options = [("--inputs", text) for text in self.inputs]
         options += [] if self.for_all is None else [("--for-all", self.for_all)]
         options += [("-D", text) for text in definitions]
         options += [(f"--{name}", str(part)) for name, part in self.claim.items() if part is not None]
         options += [("--limit", text) for text in limits]
-        words = ["dipc", "check", str(self.program_path), *([] if table is None else [str(table)])]
+        words = ["dipc", name, str(self.program_path), *([] if table is None else [str(table)])]
         return (*words, *(word for option in options for word in option))
 
     def asks(self, question: Question) -> Statement:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import fraction_of
-from dipc.inverse.claims import measured
+from dipc.inverse.claims import Claims, measured
 from dipc.obligations.engine import Engine
 from dipc.obligations.verdict import Counterexample, FailureInterval
 from dipc.sign.interval import Interval
@@ -85,6 +85,14 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
     )
 
 
+def curves_with_factor(claims: Claims, factor: Fraction, most: int) -> tuple[Curve, ...]:
+    """The inequalities of these claims with factor·beta in the place of beta, `most` of them."""
+    return tuple(
+        _curve(one.rows, one.variable, one.intervals, one.bound, one.beta, exact=one.exact, factor=factor)
+        for one in claims.distinct[:most]
+    )
+
+
 def _curve(
     rows: tuple[int, ...],
     variable: Variable,
@@ -95,6 +103,7 @@ def _curve(
     counterexample: Counterexample | None = None,
     *,
     exact: bool = True,
+    factor: Fraction = Fraction(1),
 ) -> Curve:
     grid = _grid(intervals, bound, failing)
     return Curve(
@@ -105,7 +114,7 @@ def _curve(
         beta,
         tuple(map(float, grid)),
         tuple(_number(bound, eps) for eps in grid),
-        tuple(None if (value := _number(beta, eps)) is None else 1 - value for eps in grid),
+        tuple(None if (value := _number(beta, eps)) is None else 1 - float(factor) * value for eps in grid),
         failing,
         counterexample,
     )

@@ -1,0 +1,1 @@
+"""What the codes of diagnostics mean, by examples that provoke them."""
