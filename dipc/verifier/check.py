@@ -21,7 +21,7 @@ from dipc.verifier.reading import items, natural, optional_text, parse, rational
 from dipc.verifier.rejection import Rejected, Unreadable
 from dipc.verifier.ring import Closed, read_closed
 from dipc.verifier.rows import Rows
-from dipc.verifier.theorem import Theorem
+from dipc.verifier.theorem import STEPS, Theorem, check_range, program_of
 
 SCHEMA = "dipc.certificate/2"
 
@@ -158,6 +158,8 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         for number, item in enumerate(items(data["probabilities"], "probabilities"))
     ]
     derivation = check_derivation(data["derivation"], budget) if document.old else None
+    for number, probability in enumerate(probabilities) if document.old else ():
+        check_range(probability, budget, f"probability {number}")
     theorem = None if document.old else _theorem(document)
     betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
     derived = () if derivation is None else derivation.probabilities
@@ -197,6 +199,8 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
     """The same for a document about every real input."""
     data = document.data
     budget.spend(document.size // 8, "certificate")
+    program = document.program
+    program_of(text(program["text"], "program"), program["sha256"], program["name"], document.constants, Budget(STEPS))
     positive = Positive(data["positive"], budget)
     betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
     found = check_inputs(data, document.constants, betas, positive, budget)
@@ -261,11 +265,9 @@ def _arms(part: object, step: str) -> Sequence[object]:
 
 
 def _theorem(document: Document) -> Theorem:
-    text_ = document.program["text"]
-    if not isinstance(text_, str):
-        raise Rejected("program", "its text is missing")
+    program = document.program
     columns = document.table["inputs"], document.table["outputs"]
-    return Theorem.of(text_, document.program["sha256"], document.program["name"], document.constants, columns)
+    return Theorem.of(text(program["text"], "program"), program["sha256"], program["name"], document.constants, columns)
 
 
 def _count_of(theorem: Theorem) -> str:

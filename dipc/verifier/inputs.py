@@ -31,6 +31,7 @@ from dipc.verifier.numbers import check_numbers, constants_of
 from dipc.verifier.reading import items, optional_text, rational, record, text
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import ONE, Closed, add_closed, constant, equal_closed, multiply_closed, read_closed, times
+from dipc.verifier.theorem import check_range
 
 SCHEMA = "dipc.certificate.inputs/1"
 
@@ -188,6 +189,7 @@ def _probabilities(
             shares.append(Share(weight, tuple(places), tuple([events[place] for place in places])))
         if not equal_closed(total, stated, budget, step):
             raise Rejected(step, "it is not the sum of its shares")
+        check_range(stated, budget, step, bound=True)
         values.append(stated)
         sums.append(Sum(own, subtracted, tuple(shares)))
     return values, sums

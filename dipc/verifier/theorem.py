@@ -22,7 +22,7 @@ from dipc.verifier.program import Machine, Slot, Value, holds
 from dipc.verifier.reading import rational
 from dipc.verifier.rejection import NotDerived, Rejected
 from dipc.verifier.ring import Closed, equal_closed, subtract
-from dipc.verifier.syntax import read_program
+from dipc.verifier.syntax import Program, read_program
 
 #: Steps that deriving may take, for all rows together: of probabilities, and of distances.
 STEPS = 20_000_000
@@ -56,16 +56,8 @@ class Theorem:
         text: str, digest: object, name: str, constants: Mapping[str, Fraction], columns: tuple[Sequence[str], ...]
     ) -> Theorem:
         """The program of this text, which has this digest, name, constants, inputs and outputs; raises Rejected."""
-        if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
-            raise Rejected("program", "`sha256` is not that of its text")
         budget = Budget(STEPS)
-        try:
-            tree = read_program(text, budget)
-            machine = Machine.of(tree, constants, budget)
-        except NotDerived as error:
-            raise Rejected("program", error.why) from None
-        if machine.name != name:
-            raise Rejected("program", f"its name is `{machine.name}`")
+        tree, machine = program_of(text, digest, name, constants, budget)
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [machine.slots[slot].name for slot in machine.numbered(role)] != list(stated):
                 raise Rejected("table", f"its {role}s are not those of the program")
@@ -164,6 +156,22 @@ class Theorem:
             return "it is nested too deeply"
 
 
+def program_of(
+    text: str, digest: object, name: str, constants: Mapping[str, Fraction], budget: Budget
+) -> tuple[Program, Machine]:
+    """The program of this text, which has this digest, name and constants; raises Rejected."""
+    if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
+        raise Rejected("program", "`sha256` is not that of its text")
+    try:
+        tree = read_program(text, budget)
+        machine = Machine.of(tree, constants, budget)
+    except NotDerived as error:
+        raise Rejected("program", error.why) from None
+    if machine.name != name:
+        raise Rejected("program", f"its name is `{machine.name}`")
+    return tree, machine
+
+
 def _cell(slot: Slot, cell: str, step: str) -> Value:
     """The value of a cell for this variable."""
     if slot.type == "bool":
@@ -181,11 +189,11 @@ def _cell(slot: Slot, cell: str, step: str) -> Value:
     raise Rejected(step, f"`{cell[:40]}` is no value of `{slot.name}`")
 
 
-def check_range(stated: Closed, budget: Budget, step: str) -> None:
-    """Raises Rejected where the function is seen not to be a probability."""
+def check_range(stated: Closed, budget: Budget, step: str, *, bound: bool = False) -> None:
+    """Raises Rejected where the function is seen not to be a probability, or a lower `bound` of one."""
     above, below = stated
     for eps in _SAMPLES:
         side = sign_of_ring(below, eps, budget, step)
-        for function in (above, subtract(below, above)):
+        for function in (subtract(below, above),) if bound else (above, subtract(below, above)):
             if sign_of_ring(function, eps, budget, step) * side < 0:
                 raise Rejected(step, f"it is no probability at eps = {eps}")
