@@ -21,7 +21,7 @@ COMMANDS = {
     "privacy": "Prove or refute differential privacy.",
     "test": "Test claims with expected verdicts.",
     "table": "Write the table of the exact answers.",
-    "verify": "Check a certificate, trusting nothing.",
+    "verify": "Check a certificate, naming what it trusts.",
     "tighten": "Find the least factor of beta that holds.",
     "solve": "Find the least eps, alpha, beta or gamma.",
     "prob": "Show all outputs with their probabilities.",
