@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dipc.obligations.verdict import Counterexample, Verdict
     from dipc.privacy.check import check_privacy
     from dipc.privacy.outcome import PrivacyReport, PrivacyVerdict
+    from dipc.simulation.conform import Conformance, conform
     from dipc.simulation.simulate import simulate
     from dipc.sources.check import check, check_for_all, iter_rows
     from dipc.sources.outcome import RowResult
@@ -47,6 +48,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Accepted",
     "ClosedForm",
+    "Conformance",
     "Counterexample",
     "DiagnosticError",
     "Interrupted",
@@ -65,6 +67,7 @@ __all__ = [
     "check",
     "check_for_all",
     "check_privacy",
+    "conform",
     "eps",
     "iter_rows",
     "load",
@@ -78,6 +81,7 @@ __all__ = [
 _HOME = {
     "Accepted": "dipc.verifier.outcome",
     "ClosedForm": "dipc.algebra.closed_form",
+    "Conformance": "dipc.simulation.conform",
     "Counterexample": "dipc.obligations.verdict",
     "DiagnosticError": "dipc.diagnostics.diagnostic",
     "Interrupted": "dipc.sources.report",
@@ -98,6 +102,7 @@ _HOME = {
     "check_privacy": "dipc.privacy.check",
     "iter_rows": "dipc.sources.check",
     "load": "dipc.exits.load",
+    "conform": "dipc.simulation.conform",
     "simulate": "dipc.simulation.simulate",
     "solve": "dipc.inverse.solve",
     "table": "dipc.sources.question",

@@ -27,6 +27,7 @@ COMMANDS = {
     "prob": "Show all outputs with their probabilities.",
     "dtmc": "Show the Markov chain of a program.",
     "simulate": "Run a program many times, and compare.",
+    "conform": "Compare a real implementation's outputs.",
     "explain": "Show what a diagnostic means.",
     "fmt": "Print a program in canonical form.",
     "bench": "Compare with the paper (from a checkout).",

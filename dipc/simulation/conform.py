@@ -1,0 +1,277 @@
+"""Observed outputs of a real implementation against the exact distribution of a program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.combine import total
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.algebra.rationals import exact_rational
+from dipc.chain.symbolic import is_symbolic
+from dipc.exits.program import Program
+from dipc.lang.core import IntType, Value
+from dipc.simulation.compare import CONFIDENCE, Agreement, Row
+from dipc.simulation.intervals import clopper_pearson
+from dipc.simulation.observed import Observed, given_observed, is_path, read_observed, tallied
+from dipc.tables.assignment import input_cells
+from dipc.tables.cells import CellPool, value_text
+
+#: Of the samples of real outputs one in so many only chooses the cells, and the others are counted in them.
+_CHOOSING = 10
+
+#: Cells of a real output, besides all that is outside of them.
+_CELLS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """An event about the outputs, compared. `part` is what it is about: the finite outputs together, or one other."""
+
+    part: str
+    row: Row
+    runs: int
+
+    @property
+    def distance(self) -> float:
+        """How far the share observed is from the probability, in standard deviations of that share; for display."""
+        if self.row.at is None:
+            return 0.0
+        p = float(self.row.at[0])
+        gap = abs(self.row.count / self.runs - p)
+        return gap / (p * (1 - p) / self.runs) ** 0.5 if 0 < p < 1 else (float("inf") if gap else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """What the comparison of all cells says. If the implementation has the program's distribution, it is a mismatch
+    with probability at most 1 - confidence. `chi_square` and `degrees` are for display: they decide nothing."""
+
+    program: str
+    input: Mapping[str, str]
+    eps: Fraction
+    observed: int
+    confidence: Fraction
+    cells: tuple[Cell, ...]
+    chi_square: float
+    degrees: int
+    reason: str | None = None
+
+    @property
+    def agreement(self) -> Agreement:
+        found = {cell.row.agreement for cell in self.cells}
+        if Agreement.MISMATCH in found:
+            return Agreement.MISMATCH
+        return Agreement.UNDECIDED if Agreement.UNDECIDED in found or self.reason is not None else Agreement.MATCH
+
+    @property
+    def worst(self) -> Cell | None:
+        """The cell that deviates most: a mismatch if there is one."""
+        ranked = [cell for cell in self.cells if cell.row.at is not None]
+
+        def rank(cell: Cell) -> tuple[bool, bool, float]:
+            return cell.row.agreement is Agreement.MISMATCH, cell.row.impossible and cell.row.count > 0, cell.distance
+
+        return max(ranked, key=rank, default=None)
+
+
+def conform(
+    program: Program,
+    input: Mapping[str, object],  # noqa: A002 - the contract's name
+    eps: Fraction | int | str,
+    counts: object = None,
+    *,
+    samples: object = None,
+    confidence: Fraction | str = CONFIDENCE,
+) -> Conformance:
+    """Compare observed outputs of an implementation with the exact distribution of `program` at one input and one eps.
+
+    `counts` is a mapping from outputs to how often they were observed, or a CSV file with a column `count`; `samples`
+    are outputs one by one, in their order, or a CSV file of them: real outputs need these. Finite outputs are compared
+    together, each int output by its values and each real one by cells that the first tenth of the samples chooses.
+    Every exact probability has to lie in the Clopper-Pearson interval of its cell; all of them hold together with
+    `confidence` if the implementation has this distribution. What is impossible must not have been observed.
+
+    Raises DiagnosticError for what does not fit the program, TypeError for floats, ValueError for numbers that make no
+    sense and unless one of `counts` and `samples` is given.
+    """
+    point, level = exact_rational(eps, "eps"), exact_rational(confidence, "confidence")
+    if point <= 0:
+        raise ValueError(f"eps is positive, not {point}")
+    if not 0 < level < 1:
+        raise ValueError(f"confidence lies between 0 and 1, and {level} does not")
+    if (counts is None) == (samples is None):
+        raise ValueError("give either counts or samples")
+    given, counted = (counts, True) if samples is None else (samples, False)
+    core = program.core
+    if is_path(given):
+        assert isinstance(given, str | os.PathLike)
+        observed = read_observed(Path(given), core, counted=counted)
+    else:
+        assert isinstance(given, Iterable)
+        observed = given_observed(given, core, counted=counted)
+    names = program.inputs
+    cells = input_cells(core, input, CellPool())
+    values = {name: cell.value for name, cell in zip(names, cells, strict=True) if cell.value is not None}
+    return judge(program, values, point, observed, level)
+
+
+def judge(
+    program: Program,
+    values: Mapping[str, Value],
+    eps: Fraction,
+    observed: Observed,
+    confidence: Fraction,
+) -> Conformance:
+    """What `conform` gives, from what it was given. Raises DiagnosticError for a program that goes wrong."""
+    core = program.core
+    slots = [core.slots[slot] for slot in core.outputs]
+    finite = [at for at, slot in enumerate(slots) if not is_symbolic(slot.type)]
+    others = [at for at, slot in enumerate(slots) if is_symbolic(slot.type)]
+    parts = len(others) + bool(finite)
+    error = float((1 - confidence) / parts)
+    found: list[Cell] = []
+    reasons: list[str] = []
+    if finite:
+        try:
+            found.extend(_finite(program, values, eps, observed, finite, error))
+        except Undecided as undecided:
+            reasons.append(undecided.reason)
+    for at in others:
+        name = slots[at].name
+        try:
+            if isinstance(slots[at].type, IntType):
+                found.extend(_integers(program, values, eps, observed, name, at, error))
+            elif observed.ordered:
+                found.extend(_reals(program, values, eps, observed, name, at, error))
+            else:
+                reasons.append(f"`{name}` is real: give samples in the order in which they came out, not counts")
+        except Undecided as undecided:
+            reasons.append(undecided.reason)
+    chi_square, degrees = _chi_square(found)
+    return Conformance(
+        program.name,
+        {name: value_text(value) for name, value in values.items()},
+        eps,
+        observed.total,
+        confidence,
+        tuple(found),
+        chi_square,
+        degrees,
+        "; ".join(dict.fromkeys(reasons)) or None,
+    )
+
+
+def _cell(
+    part: str, said: Mapping[str, str], count: int, runs: int, error: float, form: ClosedForm, eps: Fraction
+) -> Cell:
+    return Cell(part, Row(said, count, clopper_pearson(count, runs, error), form, form.at(eps)), runs)
+
+
+def _finite(
+    program: Program,
+    values: Mapping[str, Value],
+    eps: Fraction,
+    observed: Observed,
+    at: Sequence[int],
+    error: float,
+) -> Iterable[Cell]:
+    """All combinations that can occur, and those that were observed and cannot."""
+    names = [program.outputs[index] for index in at]
+    outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in program.outcomes(values)}
+    texts = {tuple(map(value_text, key)): count for key, count in tallied(observed.rows, at).items()}
+    part = ", ".join(names)
+    for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
+        # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
+        form = outcomes.get(key, ClosedForm(ExpPoly.zero()))
+        said = dict(zip(names, key, strict=True))
+        yield _cell(part, said, texts.get(key, 0), observed.total, error / len(outcomes), form, eps)
+
+
+def _integers(
+    program: Program,
+    values: Mapping[str, Value],
+    eps: Fraction,
+    observed: Observed,
+    name: str,
+    at: int,
+    error: float,
+) -> Iterable[Cell]:
+    """Each integer between the least and the greatest that were observed, and all beyond these two together.
+
+    Which integers are looked at depends on what was observed, so every integer and every pair of ends has a share of
+    the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, these are s(k)/4 and s(low)·s(high)/8.
+    """
+    tally = {int(key[0]): count for key, count in tallied(observed.rows, [at]).items()}
+    low, high = min(tally), max(tally)
+    for k in range(low, high + 1):
+        form = program.probability(values, {name: k})
+        yield _cell(name, {name: str(k)}, tally.get(k, 0), observed.total, error / 4 * _share(k), form, eps)
+    inside = total(program.probability(values, {name: k}).value for k in range(low, high + 1))
+    beyond = ClosedForm(total([ExpPoly.one(), -inside]))
+    share = error / 8 * _share(low) * _share(high)
+    yield _cell(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond, eps)
+
+
+def _share(k: int) -> float:
+    return 1 / ((abs(k) + 1) * (abs(k) + 2))
+
+
+def _reals(
+    program: Program,
+    values: Mapping[str, Value],
+    eps: Fraction,
+    observed: Observed,
+    name: str,
+    at: int,
+    error: float,
+) -> Iterable[Cell]:
+    """Cells between values chosen by the first samples, all outside of them, and the commonest of these values, which a
+    law without atoms does not meet again. The other samples are counted: they know nothing of the choice."""
+    sequence = [values_[at] for values_, _ in observed.rows]
+    split = len(sequence) // _CHOOSING
+    chosen, counted = sorted(map(_rational, sequence[:split])), [_rational(value) for value in sequence[split:]]
+    if len(set(chosen)) < 2:
+        raise Undecided(
+            f"`{name}` needs more samples: one in {_CHOOSING} chooses the cells, and has to show two values"
+        )
+    edges = sorted({chosen[(len(chosen) - 1) * k // _CELLS] for k in range(_CELLS + 1)})
+    commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
+    runs, each = len(counted), error / (len(edges) + 1)
+    atoms = [program.probability(values, {name: edge}) for edge in edges]
+    if not all(atom.value.is_zero() for atom in atoms):
+        raise Undecided(f"`{name}` takes single values with positive probability: cells have no ends there")
+    forms = []
+    for low, high in pairwise(edges):
+        form = program.probability(values, {name: (low + high) / 2}, (high - low) / 2)
+        forms.append(form.value)
+        count = sum(low <= value < high for value in counted)
+        said = {name: f"in [{_short(low)}, {_short(high)})"}
+        yield _cell(name, said, count, runs, each, form, eps)
+    outside = ClosedForm(total([ExpPoly.one(), -total(forms)]))
+    count = sum(not edges[0] <= value < edges[-1] for value in counted)
+    yield _cell(name, {name: "outside"}, count, runs, each, outside, eps)
+    again = counted.count(commonest)
+    yield _cell(name, {name: f"{_short(commonest)} exactly"}, again, runs, each, ClosedForm(ExpPoly.zero()), eps)
+
+
+def _rational(value: Value) -> Fraction:
+    assert isinstance(value, Fraction)
+    return value
+
+
+def _short(value: Fraction) -> str:
+    return f"{float(value):.6g}"
+
+
+def _chi_square(cells: Sequence[Cell]) -> tuple[float, int]:
+    """Pearson's statistic over the cells with at least five observations to be expected, and their number less one."""
+    used = [(cell, float(cell.row.at[0]) * cell.runs) for cell in cells if cell.row.at is not None]
+    used = [(cell, expected) for cell, expected in used if expected >= 5]
+    return sum((cell.row.count - expected) ** 2 / expected for cell, expected in used), max(0, len(used) - 1)

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+import math
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import dipc
+from dipc.cli.main import run
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.simulation.compare import Agreement
+
+COIN = """
+program coin;
+input x : {0, 1};
+output y : {0, 1};
+if x = 1 then y <- choose { 1 : exp(eps)/(1 + exp(eps)), 0 : 1/(1 + exp(eps)) }
+else y <- choose { 0 : exp(eps)/(1 + exp(eps)), 1 : 1/(1 + exp(eps)) } end
+"""
+LAPLACE = "program laplace; input q : real; output y : real; y <- Lap(eps, q);"
+GEOMETRIC = "program geometric; input q : int; output y : int; y <- DLap(eps, q);"
+
+
+def laplace(source: random.Random, scale: float) -> float:
+    return scale * (source.expovariate(1) - source.expovariate(1))
+
+
+def test_counts_of_a_finite_output() -> None:
+    program = dipc.load(COIN)
+    # e/(1 + e) = 0.731…
+    good = dipc.conform(program, {"x": 1}, 1, {1: 7311, 0: 2689})
+    assert good.agreement is Agreement.MATCH
+    assert [cell.row.count for cell in good.cells] == [2689, 7311]
+    bad = dipc.conform(program, {"x": 1}, 1, {1: 7600, 0: 2400})
+    assert bad.agreement is Agreement.MISMATCH
+    assert dipc.conform(program, {"x": 1}, "101/100", {1: 7311, 0: 2689}).agreement is Agreement.MATCH
+    assert dipc.conform(program, {"x": 1}, 2, {1: 7311, 0: 2689}).agreement is Agreement.MISMATCH
+
+
+def test_what_is_impossible_must_not_come_out() -> None:
+    program = dipc.load("program sure; input x : {0, 1}; output y : {0, 1}; y <- x;")
+    assert dipc.conform(program, {"x": 1}, 1, {1: 1000}).agreement is Agreement.MATCH
+    found = dipc.conform(program, {"x": 1}, 1, {1: 1000, 0: 1})
+    assert found.agreement is Agreement.MISMATCH
+    assert found.worst is not None
+    assert found.worst.row.output == {"y": "0"}
+
+
+def test_real_outputs() -> None:
+    program, source = dipc.load(LAPLACE), random.Random(7)
+    good = [laplace(source, 1.0) for _ in range(4000)]
+    assert dipc.conform(program, {"q": 0}, 1, samples=good).agreement is Agreement.MATCH
+    wide = dipc.conform(program, {"q": 0}, 1, samples=[1.25 * x for x in good])
+    assert wide.agreement is Agreement.MISMATCH
+    # Rounded to integers the cells between half-integers are as likely: what gives them away is that values repeat.
+    rounded = dipc.conform(program, {"q": 0}, 1, samples=[float(math.floor(x + 0.5)) for x in good])
+    assert rounded.agreement is Agreement.MISMATCH
+    counted = dipc.conform(program, {"q": 0}, 1, {0: 10})
+    assert counted.agreement is Agreement.UNDECIDED
+    assert "samples" in (counted.reason or "")
+
+
+def test_int_outputs() -> None:
+    program, source = dipc.load(GEOMETRIC), random.Random(3)
+
+    def geometric(rate: float) -> int:
+        return int(source.expovariate(rate)) - int(source.expovariate(rate))
+
+    good = [geometric(1.0) for _ in range(3000)]
+    found = dipc.conform(program, {"q": 0}, 1, samples=good)
+    assert found.agreement is Agreement.MATCH
+    assert sum(cell.row.count for cell in found.cells) == 3000
+    # All probabilities together, that of the rest included, are 1.
+    ends = [cell.row.at for cell in found.cells if cell.row.at is not None]
+    assert sum(low for low, _ in ends) <= 1 <= sum(high for _, high in ends)
+    assert dipc.conform(program, {"q": 0}, 1, samples=[geometric(0.8) for _ in range(3000)]).agreement is (
+        Agreement.MISMATCH
+    )
+    # Nothing beyond 1 is seen in a law that has 10 % there: the rest is too seldom.
+    cut = dipc.conform(program, {"q": 0}, 1, samples=[max(-1, min(1, value)) for value in good])
+    assert cut.agreement is Agreement.MISMATCH
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program, counts, samples = tmp_path / "coin.dip", tmp_path / "counts.csv", tmp_path / "samples.csv"
+    program.write_text(COIN, encoding="utf-8")
+    counts.write_text("count,y\n7311,1\n2689,0\n", encoding="utf-8")
+    samples.write_text("y\n" + "1\n0\n" * 500, encoding="utf-8")
+    asked = ["conform", str(program), "--input", "x=1"]
+    assert run([*asked, "--eps", "1", "--counts", str(counts)]) == 0
+    assert capsys.readouterr().out.startswith("conforms: all 2 exact probabilities lie in their intervals\n")
+    assert run([*asked, "--eps", "1", "--samples", str(samples), "--format", "json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["schema"], document["verdict"], document["observed"]) == ("dipc.conform/1", "deviates", 1000)
+    assert [cell["ok"] for cell in document["cells"]] == [False, False]
+    low, high = map(Fraction, document["cells"][1]["at"])
+    assert low <= Fraction(math.e / (1 + math.e)) + Fraction(1, 10**15)
+    assert high >= Fraction(math.e / (1 + math.e)) - Fraction(1, 10**15)
+    assert run([*asked, "--eps", "1"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("z,count\n1,2\n", "E1601"), ("y,count\n", "E1601"), ("y,count\n1,x\n", "E1602"), ("y,count\n5,1\n1\n", "E1602")],
+)
+def test_what_cannot_be_read(tmp_path: Path, text: str, code: str) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DiagnosticError) as caught:
+        dipc.conform(dipc.load(COIN), {"x": 1}, 1, path)
+    assert caught.value.diagnostics[0].code == code
