@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,10 +14,12 @@ from dipc.algebra.rationals import NotExact, parse_rational
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
 
+if TYPE_CHECKING:
+    from dipc.lang.ast import Item, Values
+    from dipc.lang.number_reader import NumberReader
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 _T = TypeVar("_T")
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
 def program_argument(command: _F) -> _F:
@@ -127,44 +128,56 @@ def limit_option(
 
 def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:
     """The constants of `-D name=value`, exact. Raises DiagnosticError for anything that is not such a definition."""
-    return read_definitions(definitions, parse_rational, "write an exact number such as 4, -1, 1/3 or 0.25")
+    note = "write an exact number such as 4, -1, 1/3 or 0.25"
+    return read_definitions(definitions, lambda given, tree: given.number(tree), note)
 
 
-def read_definitions(definitions: Iterable[str], read: Callable[[str], _T], note: str) -> dict[str, _T]:
-    """What `read` makes of each value of `-D name=value`; it raises NotExact, and `note` says what to write then.
+def read_definitions(
+    definitions: Iterable[str], read: Callable[[NumberReader, Values], _T], note: str
+) -> dict[str, _T]:
+    """What `read` makes of each value of `-D name=value`; it raises BadValue, and `note` says what to write then.
 
     Raises DiagnosticError with all mistakes.
     """
+    from dipc.lang.number_reader import BadValue, NumberReader
+    from dipc.lang.parser import parse_items
+
     result: dict[str, _T] = {}
-    mistakes = []
+    mistakes: list[Diagnostic] = []
     for text in definitions:
         source = Source("<-D>", text)
-        name, equals, value = text.partition("=")
-        at = Span(len(name) + len(equals), len(text))
-        if not equals or not _NAME.fullmatch(name.strip()):
+        try:
+            items = parse_items(source)
+        except DiagnosticError as error:
+            mistakes += error.diagnostics
+            continue
+        if not items:
             form = "a definition is a name and a number, such as -D m=4"
-            mistakes.append(
-                Diagnostic("E0805", "this is no definition", source.excerpt(Span(0, len(text))), notes=(form,))
-            )
-        elif name.strip() in result:
-            mistakes.append(
-                Diagnostic(
-                    "E0805",
-                    f"`{name.strip()}` is defined twice",
-                    source.excerpt(Span(0, len(name))),
-                    notes=("give each constant once",),
-                )
-            )
-        else:
+            place = source.excerpt(Span(0, len(text)))
+            mistakes.append(Diagnostic("E0805", "this is no definition", place, notes=(form,)))
+        reader = NumberReader(source, {}, example=note)
+        for item in items:
             try:
-                result[name.strip()] = read(value.strip())
-            except NotExact as error:
-                mistakes.append(
-                    Diagnostic("E0805", f"{_quoted(value.strip())} {error.reason}", source.excerpt(at), notes=(note,))
-                )
+                name = _new_name(item, result)
+                result[name] = read(reader, item.values)
+            except BadValue as bad:
+                mistakes.append(bad.located("E0805", source))
     if mistakes:
         raise DiagnosticError(*mistakes)
     return result
+
+
+def _new_name(item: Item, known: Container[str]) -> str:
+    """The constant that is defined. Raises BadValue for an element, and for one that is known."""
+    from dipc.lang.ast import Element
+    from dipc.lang.number_reader import BadValue
+
+    target = item.target
+    if isinstance(target, Element):
+        raise BadValue(target.span, "a constant has no elements", "write for example -D m=4")
+    if target.name in known:
+        raise BadValue(target.span, f"`{target.name}` is defined twice", "give each constant once")
+    return target.name
 
 
 def positive_option(option: str, text: str) -> Fraction:

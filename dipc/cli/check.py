@@ -25,7 +25,7 @@ from dipc.cli.arguments import (
 )
 from dipc.cli.exits import ExitCode, exit_code
 from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_distinct, check_target, write_result, write_text
+from dipc.cli.output import check_distinct, check_table, check_target, write_result, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
@@ -126,6 +126,7 @@ def check(
     the reason.
     """
     begun = perf_counter()
+    check_table(table_path)
     check_target(target)
     check_target(proof, "--certificate")
     check_target(html, "--html")
@@ -148,7 +149,9 @@ def check(
     from dipc.sources.question import question
     from dipc.sources.report import Interrupted
 
-    program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+    progress = ProgressBar(f"reading {program_path}", silent=quiet)
+    with progress:
+        program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     claim: dict[str, Any] = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
     asked = Asked(program_path, inputs, for_all, claim)
     # A cache or a cluster that cannot be used is refused before a long table is read.
@@ -164,22 +167,26 @@ def check(
         keep_proofs=proof is not None or html is not None,
     )
     reading = perf_counter()
-    source = question(
-        program,
-        table_path,
-        inputs=inputs or None,
-        for_all=for_all,
-        classes=classes,
-        as_given=proof is not None or html is not None,
-        **claim,
-    )
+    progress.stage(f"reading the rows of {table_path}" if table_path else "computing the answers at the inputs")
+    with progress:
+        source = question(
+            program,
+            table_path,
+            inputs=inputs or None,
+            for_all=for_all,
+            classes=classes,
+            as_given=proof is not None or html is not None,
+            progress=progress,
+            **claim,
+        )
     reading = perf_counter() - reading
     if classes is not None and source.table is None:
         raise DiagnosticError(_classes_already())
     if closed_form is not None and source.total is not None and closed_form > source.total:
         raise DiagnosticError(_no_row(closed_form, source.total, source))
+    progress.stage(f"checking {program.core.name}")
     try:
-        with ProgressBar(f"checking {program.core.name}", silent=quiet) as progress:
+        with progress:
             report = answer(source, engine, progress)
     except Interrupted as stop:
         write(sys.stderr, interrupted_text(stop.report, stop.done, stop.total, look_of(sys.stderr)))
@@ -197,12 +204,12 @@ def check(
         _write_page(text, asked.command(table_path, definitions, limits), html, quiet=quiet)
     if plot is not None:
         _write_plot(text, plot, quiet=quiet)
+    if proof is not None:
+        _write_certificate(report, proof, quiet=quiet)
     if form == "json":
         _write_json(report, target)
     else:
         write_text(target, text.line() + "\n" if quiet else text.page())
-    if proof is not None:
-        _write_certificate(report, proof, quiet=quiet)
     if target is not None and not quiet:
         write(sys.stderr, f"{text.line()} (written to {target})\n")
     return exit_code(report.verdict)

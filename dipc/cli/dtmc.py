@@ -11,6 +11,7 @@ import click
 from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
 from dipc.cli.exits import ExitCode
 from dipc.cli.output import check_distinct, check_target, write_text
+from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.files import read_source
@@ -74,14 +75,16 @@ def dtmc(
         if slots[name].index not in finite and isinstance(value, Fraction)
     }
     wanted_slots = {core.slots[index].name: index for index in core.outputs}
-    chain = explore(
-        program.flow,
-        finite,
-        {wanted_slots[name]: value for name, value in wanted.items()} or None,
-        display=True,
-        possible=weights.possible,
-    )
-    shown = build(view(chain, None if open_inputs else real), weights, program.measurer)
+    with ProgressBar(f"exploring {core.name}") as progress:
+        chain = explore(
+            program.flow,
+            finite,
+            {wanted_slots[name]: value for name, value in wanted.items()} or None,
+            display=True,
+            possible=weights.possible,
+        )
+        progress.stage(f"measuring the steps of {core.name}")
+        shown = build(view(chain, None if open_inputs else real), weights, program.measurer)
     constants_text = ", ".join(f"{name} = {value}" for name, value in core.constants.items())
     title = core.name + (f" with {constants_text}" if constants_text else "")
     if form == "dot":

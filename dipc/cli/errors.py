@@ -12,7 +12,7 @@ import click
 
 from dipc.algebra.limits import Undecided
 from dipc.cli.exits import ExitCode
-from dipc.cli.terminal import drop_standard_output, write, write_diagnostics
+from dipc.cli.terminal import drop, refused_result, write, write_diagnostics
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 
 #: Set to 1 to see the Python traceback of an internal error.
@@ -37,12 +37,16 @@ def guarded(command: Callable[[], int]) -> int:
     except Undecided as undecided:
         write(sys.stderr, f"undecided: {undecided.reason}\n")
         return ExitCode.UNDECIDED
-    except (KeyboardInterrupt, click.Abort):
-        write(sys.stderr, "interrupted\n")
+    except (KeyboardInterrupt, click.Abort) as interrupt:
+        where = f" while {interrupt.args[0]}; nothing was decided" if interrupt.args else ""
+        write(sys.stderr, f"interrupted{where}\n")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        drop_standard_output()
+        drop(sys.stdout)
         return ExitCode.BROKEN_PIPE
+    except OSError as error:
+        write_diagnostics([_environment(error)])
+        return ExitCode.BAD_INPUT
     except MemoryError:
         return _internal("the memory is used up", "no verdict was given; fewer rows at a time need less of it")
     except RecursionError:
@@ -50,6 +54,13 @@ def guarded(command: Callable[[], int]) -> int:
     except Exception as error:
         text = " ".join(str(error).split())
         return _internal(f"{type(error).__name__}: {text}"[:200] if text else type(error).__name__, *_DEFECT)
+
+
+def _environment(error: OSError) -> Diagnostic:
+    """A failure of the operating system that no command foresaw."""
+    place = f"`{error.filename}`: " if error.filename else ""
+    message = f"{place}{error.strerror or error}"
+    return Diagnostic("E0810", message, notes=("no verdict was given",))
 
 
 _DEFECT = (
@@ -78,7 +89,7 @@ def usage_diagnostic(error: click.UsageError) -> Diagnostic:
     match error:
         case click.NoSuchOption():
             message = f"there is no option `{error.option_name}`"
-            notes[:0] = [f"did you mean `{name}`?" for name in (error.possibilities or [])[:1]]
+            notes[:0] = _options_like(error)
         case click.MissingParameter():
             message = _missing(error)
         case click.BadParameter():
@@ -87,6 +98,30 @@ def usage_diagnostic(error: click.UsageError) -> Diagnostic:
         case _:
             message = _sentence(error.format_message())
     return Diagnostic("E0801", message, notes=tuple(notes))
+
+
+def _options_like(error: click.NoSuchOption) -> list[str]:
+    """The option that was meant: of this command, or of others."""
+    from dipc.cli.main import cli
+    from dipc.diagnostics.names import listing, mistyped
+
+    if error.ctx is None:
+        return []
+    close = mistyped(error.option_name, _options(error.ctx.command))
+    if close:
+        return [f"did you mean `{close}`?"]
+    others = [
+        name
+        for name in cli.list_commands(error.ctx)
+        if (command := cli.get_command(error.ctx, name)) is not None and error.option_name in _options(command)
+    ]
+    return (
+        [f"{listing(f'dipc {name}' for name in others)} {'takes' if len(others) == 1 else 'take'} it"] if others else []
+    )
+
+
+def _options(command: click.Command) -> list[str]:
+    return [name for parameter in command.params if isinstance(parameter, click.Option) for name in parameter.opts]
 
 
 def _missing(error: click.MissingParameter) -> str:
@@ -109,6 +144,10 @@ def leave(code: int) -> NoReturn:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        drop_standard_output()
+        drop(sys.stdout)
         code = ExitCode.BROKEN_PIPE
+    except OSError as error:
+        write_diagnostics([refused_result("the standard output", error)])
+        drop(sys.stdout)
+        code = ExitCode.BAD_INPUT
     sys.exit(int(code))

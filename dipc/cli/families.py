@@ -8,18 +8,21 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dipc.algebra.rationals import NotExact, parse_rational
 from dipc.cli.arguments import read_definitions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.names import listing, nearest
+
+if TYPE_CHECKING:
+    from dipc.lang.ast import Values
+    from dipc.lang.number_reader import NumberReader
 
 Constants = Mapping[str, Fraction]
 
 #: More members than this are not looked at one by one.
 MOST_MEMBERS = 10_000
 
-_RANGE = re.compile(r"(?P<low>[+-]?[0-9]+)\s*\.\.\s*(?P<high>[+-]?[0-9]+)", re.ASCII)
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z_0-9]*)\}")
 
 
@@ -37,21 +40,15 @@ def parse_family(definitions: Iterable[str]) -> dict[str, tuple[Fraction, ...]]:
     return family
 
 
-def _values(text: str) -> tuple[Fraction, ...]:
-    inner = text[1:-1] if text.startswith("{") and text.endswith("}") else text
-    values: dict[Fraction, None] = {}
-    for item in inner.split(","):
-        match = _RANGE.fullmatch(item.strip())
-        if match is None:
-            values[parse_rational(item.strip())] = None
-            continue
-        low, high = parse_rational(match["low"]), parse_rational(match["high"])
-        if high < low:
-            raise NotExact("is an empty range")
-        if high - low >= MOST_MEMBERS:
-            raise NotExact(f"has more than {MOST_MEMBERS} values")
-        values.update(dict.fromkeys(Fraction(n) for n in range(int(low), int(high) + 1)))
-    return tuple(values)
+def _values(reader: NumberReader, tree: Values) -> tuple[Fraction, ...]:
+    from dipc.lang.number_reader import BadValue
+
+    found: dict[Fraction, None] = {}
+    for value in reader.numbers(tree):
+        found[value] = None
+        if len(found) > MOST_MEMBERS:
+            raise BadValue(tree.span, f"these are more than {MOST_MEMBERS} values", "give smaller ranges")
+    return tuple(found)
 
 
 def members(family: Mapping[str, tuple[Fraction, ...]]) -> Iterator[dict[str, Fraction]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -13,7 +14,8 @@ import click
 import dipc
 from dipc.cli.errors import guarded, leave
 from dipc.cli.exits import ExitCode
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.cli.terminal import open_standard_streams, write
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError, DipcWarning
 
 #: The commands in the order of the help, with the line that it shows; the modules are imported when they are run.
 COMMANDS = {
@@ -101,13 +103,21 @@ def run(arguments: Sequence[str]) -> int:
             result = cli.invoke(context)
         return result if isinstance(result, int) else ExitCode.ACCURATE
 
-    return guarded(command)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DipcWarning)
+        warnings.showwarning = _show_warning
+        return guarded(command)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    write(sys.stderr, f"warning: {message}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
     # Exact numbers may be long; those of claims are bounded where they are read, the others by the limits.
     sys.set_int_max_str_digits(0)
+    open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without a letter shows `?`, not a traceback

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TextIO
 
-from dipc.cli.terminal import write
+from dipc.cli.terminal import ClosedOutput, refused_result, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 
 Writer = Callable[[TextIO], None]
@@ -19,6 +20,8 @@ Writer = Callable[[TextIO], None]
 def check_target(path: Path | None, option: str = "-o") -> None:
     """Refuse, before any work is done, a path that a result cannot be written to."""
     if path is None:
+        if option == "-o" and isinstance(sys.stdout, ClosedOutput):
+            raise _refused("the standard output is closed", "give the path of a file to `-o`")
         return
     directory = path.parent
     other = f"give another path to `{option}`"
@@ -30,12 +33,29 @@ def check_target(path: Path | None, option: str = "-o") -> None:
         raise _refused(f"`{directory}` is no directory", other) from None
     except (OSError, ValueError) as error:  # too long for a path, or with a NUL character
         raise _refused(f"`{path}` is no path: {getattr(error, 'strerror', None) or error}", other) from None
+    if path.is_symlink() and not path.exists() and _circular(path):
+        raise _refused(f"`{path}` is a link that leads back to itself", other)
     if path.is_dir():
         raise _refused(f"`{path}` is a directory", f"give the path of a file to `{option}`")
     if not directory.is_dir():
         raise _refused(f"there is no directory `{directory}`", "make it first, or " + other)
     if not os.access(path if path.exists() else directory, os.W_OK):
         raise _refused(f"no permission to write `{path}`", other)
+
+
+def _circular(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
+
+
+def check_table(path: Path | None) -> None:
+    """Refuse a program in the place of a table."""
+    if path is not None and path.suffix == ".dip":
+        notes = ("one program is asked about at a time: `dipc check PROG.dip TABLE.csv`",)
+        raise DiagnosticError(Diagnostic("E0801", f"`{path}` is a program, and a table is expected here", notes=notes))
 
 
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
@@ -57,9 +77,14 @@ def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> No
 def _file(path: Path | None) -> Path | None:
     """The regular file that is at this path or may come to be there; None for a device, or what is no path."""
     try:
-        return None if path is None or (path.exists() and not path.is_file()) else path.resolve()
+        return None if path is None or (path.exists() and not path.is_file()) else _resolved(path)
     except (OSError, ValueError):  # too long for a path, or with a NUL character
         return None
+
+
+def _resolved(path: Path) -> Path:
+    """The path without links; one that leads round in a circle is left as it is."""
+    return Path(os.path.realpath(path))
 
 
 def _refused(message: str, note: str) -> DiagnosticError:
@@ -72,18 +97,23 @@ def write_result(path: Path | None, writer: Writer) -> None:
     What is not a regular file (a device, a pipe) is written to as it is.
     """
     if path is None:
-        writer(sys.stdout)
-        sys.stdout.flush()
+        try:
+            writer(sys.stdout)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise DiagnosticError(refused_result("the standard output", error)) from error
         return
     try:
         if path.exists() and not path.is_file():
             with path.open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
                 writer(stream)
         else:
-            with _replacing(path.resolve()) as stream:
+            with _replacing(_resolved(path)) as stream:
                 writer(stream)
     except OSError as error:
-        raise DiagnosticError(Diagnostic("E0804", f"`{path}` cannot be written: {error.strerror or error}")) from error
+        raise DiagnosticError(refused_result(f"`{path}`", error)) from error
 
 
 @contextlib.contextmanager

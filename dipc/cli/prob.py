@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dipc.cli.arguments import define_option, output_option, parse_definitions, positive_option, program_argument
 from dipc.cli.exits import ExitCode
 from dipc.cli.output import check_distinct, check_target, write_text
+from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of
 from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
+
+if TYPE_CHECKING:
+    from dipc.report.outcomes import Outcomes
 
 _EPILOG = """
 \b
@@ -45,16 +50,26 @@ def prob(
 
     from dipc.cli.inputs import parse_input
     from dipc.exits.load import load_source
-    from dipc.report.outcomes import outcomes_at, render_json, render_latex, render_text
+    from dipc.report.outcomes import outcomes_at
 
-    program = load_source(read_source(program_path), constants)
-    found = outcomes_at(program, parse_input(inputs, program.core), eps)
-    match form:
-        case "json":
-            text = render_json(found)
-        case "latex":
-            text = render_latex(found)
-        case _:
-            text = render_text(found, look_of(sys.stdout) if target is None else Look())
+    with ProgressBar(f"reading {program_path}") as progress:
+        program = load_source(read_source(program_path), constants)
+        values = parse_input(inputs, program.core)
+        progress.stage(f"looking for the outputs of {program.name}")
+        found = outcomes_at(program, values, eps, progress)
+        progress.stage("writing out closed forms")
+        text = _rendered(found, form, target)
     write_text(target, text)
     return ExitCode.ACCURATE
+
+
+def _rendered(found: Outcomes, form: str, target: Path | None) -> str:
+    from dipc.report.outcomes import render_json, render_latex, render_text
+
+    match form:
+        case "json":
+            return render_json(found)
+        case "latex":
+            return render_latex(found)
+        case _:
+            return render_text(found, look_of(sys.stdout) if target is None else Look())

@@ -131,7 +131,8 @@ def simulate(
     events = [parse_output([text], core) for text in outputs]
     try:
         # First, because it finds loops that never end and values out of range on paths that no run may take.
-        expected = _expected(source, constants, parse_limits(limits), values, events, gamma)
+        with ProgressBar(f"computing the exact probabilities of {core.name}"):
+            expected = _expected(source, constants, parse_limits(limits), values, events, gamma)
     except KeyboardInterrupt:
         write(sys.stderr, "\ninterrupted before the first run, over the exact probabilities\n")
         return ExitCode.INTERRUPTED

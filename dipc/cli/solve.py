@@ -23,7 +23,7 @@ from dipc.cli.arguments import (
 )
 from dipc.cli.exits import ExitCode
 from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_distinct, check_target, first_line, write_text
+from dipc.cli.output import check_distinct, check_table, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
@@ -100,6 +100,7 @@ def solve(
     The answer is exact, or enclosed by two numbers at one of which the claim is proved, and refuted at the other; that
     there is none is proved as well.
     """
+    check_table(table_path)
     check_target(target)
     check_target(html, "--html")
     check_distinct({"-o": target, "--html": html, "--cache": cache}, program_path, table_path)
@@ -116,12 +117,16 @@ def solve(
     from dipc.report.asked import Asked
     from dipc.report.solve import render, render_json
 
-    program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+    progress = ProgressBar(f"reading {program_path}", silent=quiet)
+    with progress:
+        program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     asked = Asked(program_path, inputs, for_all, {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps})
     stack = click.get_current_context().with_resource(ExitStack())
     engine = open_engine(stack, program.measurer, program.limits, jobs=jobs, cache=cache, dask=dask)
-    question = asked.question(program, table_path, engine)
-    with ProgressBar(f"solving {program.name} for {wanted}", silent=quiet) as progress:
+    progress.stage(f"reading what {program.name} is asked about")
+    with progress:
+        question = asked.question(program, table_path, engine, progress)
+        progress.stage(f"solving {program.name} for {wanted}")
         found = solved(question, Wanted(wanted), digits or DIGITS, progress)
     if html is not None:
         import dipc

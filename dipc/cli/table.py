@@ -18,6 +18,7 @@ from dipc.cli.arguments import (
 from dipc.cli.exits import ExitCode
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_result
+from dipc.cli.progress import ProgressBar
 from dipc.diagnostics.files import read_source
 
 _EPILOG = """
@@ -53,8 +54,10 @@ def table(
     from dipc.report.table import write_table
     from dipc.sources.question import prepared
 
-    program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
-    made = prepared(program, None, inputs or None)
+    with ProgressBar(f"reading {program_path}") as progress:
+        program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+        progress.stage(f"computing the answers of {program.name}")
+        made = prepared(program, None, inputs or None, progress)
 
     def writer(stream: TextIO) -> None:
         write_table(program.core, made, stream)

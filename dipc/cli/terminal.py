@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.report.page import Look, to_ascii
 
-if TYPE_CHECKING:
-    from dipc.diagnostics.diagnostic import Diagnostic
+
+class ClosedOutput(io.TextIOBase):
+    """Stands for a standard output that was closed before the process began: nothing can be written to it."""
+
+    encoding = "utf-8"  # type: ignore[assignment]
+
+    def write(self, _text: str) -> int:
+        """Raises OSError."""
+        raise OSError(errno.EBADF, "it is closed")
+
+
+def open_standard_streams() -> None:
+    """Give every standard stream that is closed a place, which no file that is opened later can take.
+
+    What is written to a closed stderr is lost; a closed stdout refuses it.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the least number that is free, so this one
+    if sys.stdout is None:
+        sys.stdout = ClosedOutput()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - as long as the process lives
 
 
 def wants_color(stream: TextIO) -> bool:
@@ -25,13 +51,31 @@ def look_of(stream: TextIO) -> Look:
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write and flush `text`, in ASCII where the stream's encoding cannot hold it."""
+    """Write and flush `text`, in ASCII where the stream's encoding cannot hold it.
+
+    What stderr does not take is lost. Raises DiagnosticError where stdout takes no result, BrokenPipeError where nobody
+    reads it any more.
+    """
     try:
         text.encode(stream.encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
         text = to_ascii(text)
-    stream.write(text)
-    stream.flush()
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as error:
+        if stream is sys.stderr:
+            drop(stream)
+        elif isinstance(error, BrokenPipeError):
+            raise
+        else:
+            raise DiagnosticError(refused_result("the standard output", error)) from error
+
+
+def refused_result(where: str, error: OSError) -> Diagnostic:
+    """A result that could not be written: what was written of it is none."""
+    notes = ("no verdict was given: whatever was written before this is to be ignored",)
+    return Diagnostic("E0804", f"{where} cannot be written: {error.strerror or error}", notes=notes)
 
 
 def write_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
@@ -42,10 +86,12 @@ def write_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     write(sys.stderr, text if text.endswith("\n") else text + "\n")
 
 
-def drop_standard_output() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not fail on a closed pipe."""
+def drop(stream: TextIO) -> None:
+    """Point a standard stream at nothing, so that the interpreter's last flush of it does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
+    except (OSError, ValueError):  # one that is no file has no last flush that could fail
+        pass
     finally:
         os.close(nowhere)

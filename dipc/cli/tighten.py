@@ -26,7 +26,7 @@ from dipc.cli.arguments import (
 from dipc.cli.exits import ExitCode
 from dipc.cli.families import member_text, members, parse_family, table_path
 from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_distinct, check_target, first_line, write_text
+from dipc.cli.output import check_distinct, check_table, check_target, first_line, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
@@ -125,6 +125,7 @@ def tighten(
 
     The result is exact: a certified enclosure to as many digits as asked for, with the row and the eps that need it.
     """
+    check_table(pattern)
     check_target(target)
     check_target(html, "--html")
     check_distinct({"-o": target, "--plot": plot, "--html": html, "--cache": cache}, program_path, pattern)
@@ -146,7 +147,7 @@ def tighten(
     shared = {"jobs": jobs, "cache": cache, "dask": dask}
     run = _Run(read_source(program_path), asked, pattern, parse_limits(limits), shared, digits, quiet)
     ranged = any(len(values) > 1 for values in family.values())
-    found = [run.member(constants, named=ranged) for constants in members(family)]
+    found = run.all(family)
     match form:
         case "json":
             text = render_json(found, run.name)
@@ -210,7 +211,13 @@ class _Run:
         self._limits = limits
         self._shared = shared
         self._digits = digits
-        self._quiet = quiet
+        self._progress = ProgressBar("reading the program", silent=quiet)
+
+    def all(self, family: Mapping[str, tuple[Fraction, ...]]) -> list[Member]:
+        """What is found for each member, in order."""
+        ranged = any(len(values) > 1 for values in family.values())
+        with self._progress:
+            return [self.member(constants, named=ranged) for constants in members(family)]
 
     def member(self, constants: Mapping[str, Fraction], *, named: bool) -> Member:
         """What is found for one member; a mistake says, if `named`, which member it is about."""
@@ -231,18 +238,17 @@ class _Run:
         from dipc.obligations.open_engine import open_engine
 
         program = load_source(self._source, constants).with_limits(self._limits)
+        self._progress.stage(f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else ""))
         path = None if self._pattern is None else table_path(self._pattern, program.constants)
         with ExitStack() as stack:
             engine = open_engine(stack, program.measurer, program.limits, **self._shared)
-            return self._tightest(self._asked.question(program, path, engine), constants)
+            return self._tightest(self._asked.question(program, path, engine, self._progress))
 
-    def _tightest(self, question: Question, constants: Mapping[str, Fraction]) -> Tightest:
+    def _tightest(self, question: Question) -> Tightest:
         from dipc.inverse.claims import claims_of
         from dipc.inverse.tighten import tightest
 
         program = question.program
         self.name = program.name
         self.statement = self._asked.asks(question)
-        what = f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else "")
-        with ProgressBar(what, silent=self._quiet) as progress:
-            return tightest(claims_of(question, progress), self._digits)
+        return tightest(claims_of(question, self._progress), self._digits)

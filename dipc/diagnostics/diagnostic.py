@@ -31,6 +31,10 @@ class Diagnostic:
     secondary: tuple[Label, ...] = ()
 
 
+class DipcWarning(UserWarning):
+    """Something that does not change the answer, and that a user should know."""
+
+
 class DiagnosticError(Exception):
     """Raised by every room for bad input; carries at least one diagnostic."""
 

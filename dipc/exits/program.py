@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -32,6 +32,10 @@ class Outcome:
 
     output: Mapping[str, str | None]
     probability: ClosedForm
+
+
+#: Called with the number of exits measured and of all.
+Progress = Callable[[int, int | None], None]
 
 
 class Program:
@@ -116,7 +120,11 @@ class Program:
         outputs = output_cells(self.core, output, self._pool)
         return self._engine.probability(inputs, outputs, self._pool.cell(radius))
 
-    def outcomes(self, input: Mapping[str, object]) -> tuple[Outcome, ...]:  # noqa: A002 - the contract's name
+    def outcomes(
+        self,
+        input: Mapping[str, object],  # noqa: A002 - the contract's name
+        progress: Progress | None = None,
+    ) -> tuple[Outcome, ...]:
         """All values of the finite outputs that can occur, with their probabilities, which sum to exactly 1.
 
         In the order of the outputs' domains. Raises as `probability` does.
@@ -128,7 +136,12 @@ class Program:
             values[slot] = cell.value
         laws = self.laws()
         bounds = BoundMeasurer(self.measurer)
-        found = {answer: bounds.measure(bound) for answer, bound in laws.at(values).items()}
+        found: dict[tuple[Value | None, ...], ClosedForm] = {}
+        asked = laws.at(values)
+        for answer, bound in asked.items():
+            if progress is not None:
+                progress(len(found), len(asked))
+            found[answer] = bounds.measure(bound)
         whole = total([form.value for form in found.values()])
         assert whole == 1, f"the probabilities of all outcomes sum to {whole}"
         return tuple(

@@ -1,13 +1,11 @@
 """Which inputs a claim is checked at: products of finite sets, a CSV file of inputs, or all of them.
 
-A specification is a list of items, separated by commas or semicolons: `q = -1..1` (integers), `q in {0, 1/2, 3}`,
-`q in answer` (a named domain), `x = 3`. A whole array is meant by its name; an element wins over its array. Bool and
-DOM inputs that are not named range over all their values.
+A specification is what `dipc.tables.specification` reads. Bool and DOM inputs that are not named range over all their
+values.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -17,16 +15,13 @@ from pathlib import Path
 from dipc.chain.answers import finite_values
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.diagnostics.names import listing, nearest
+from dipc.diagnostics.names import listing
 from dipc.diagnostics.source import Source, Span
 from dipc.exits.program import Program
-from dipc.ideal.input_items import Item, items
-from dipc.ideal.input_values import BadValues, value_set
 from dipc.lang.core import Slot, Value
 from dipc.lang.core_program import CoreProgram
+from dipc.tables.specification import Specification, array_of
 from dipc.tables.table import Table, read_table
-
-_ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,91 +97,37 @@ def _is_file(text: str) -> bool:
 
 
 def _product(texts: Sequence[str], program: CoreProgram, option: str, notes: tuple[str, ...] = ()) -> FiniteInputs:
-    mistakes: list[Diagnostic] = []
-    reader = _Reader(program, mistakes)
+    slots = [program.slots[slot] for slot in program.inputs]
+    found = Specification(program, slots, option=option, kind="input", code="E1110")
     for text in texts:
-        source = Source(f"<{option}>", text)
-        for item in items(source, mistakes):
-            reader.take(source, item)
-    if not mistakes:
-        mistakes += reader.unbounded(option, notes)
+        found.take(text)
+    mistakes = found.mistakes or [*_unbounded(found, slots, option, notes)]
     if mistakes:
         raise DiagnosticError(*mistakes)
-    slots = [program.slots[slot] for slot in program.inputs]
-    return FiniteInputs("; ".join(text.strip() for text in texts) or "all inputs", tuple(map(reader.values, slots)))
+    choices = tuple(found.known[slot.name] if slot.name in found.known else finite_values(slot) for slot in slots)
+    return FiniteInputs("; ".join(text.strip() for text in texts) or "all inputs", choices)
 
 
-class _Reader:
-    """Collects the values of every input; what names an element wins over what names its array."""
-
-    def __init__(self, program: CoreProgram, mistakes: list[Diagnostic]) -> None:
-        self._program = program
-        self._mistakes = mistakes
-        self._slots = {program.slots[slot].name: program.slots[slot] for slot in program.inputs}
-        self._arrays: dict[str, list[Slot]] = {}
-        for name, slot in self._slots.items():
-            if element := _ELEMENT.fullmatch(name):
-                self._arrays.setdefault(element[1], []).append(slot)
-        self._known: dict[str, tuple[Value, ...]] = {}
-        self._named: set[str] = set()
-
-    def take(self, source: Source, item: Item) -> None:
-        """One item; what is wrong with it is reported."""
-        if item.name in self._slots:
-            targets, weak = [self._slots[item.name]], False
-        elif item.name in self._arrays:
-            targets, weak = self._arrays[item.name], True
-        else:
-            self._unknown(source, item)
-            return
-        if item.name in self._named:
-            message = f"`{item.name}` is given twice"
-            self._mistakes.append(_mistake(source, item.name_span, message, "give the values of each input once"))
-            return
-        self._named.add(item.name)
-        found: dict[object, tuple[Value, ...]] = {}
-        for slot in targets:
-            try:
-                if slot.type not in found:
-                    found[slot.type] = value_set(source, item.values, slot, self._program)
-            except BadValues as bad:
-                self._mistakes.append(_mistake(source, bad.span, bad.message, *bad.notes))
-                found[slot.type] = ()
-            if not (weak and slot.name in self._named):
-                self._known[slot.name] = found[slot.type]
-
-    def values(self, slot: Slot) -> tuple[Value, ...]:
-        """The values of one input."""
-        known = self._known.get(slot.name)
-        if known is not None:
-            return known
-        return finite_values(slot)
-
-    def unbounded(self, option: str, notes: tuple[str, ...]) -> Iterator[Diagnostic]:
-        """A diagnostic if some real or int input has no values."""
-        missing = [slot for slot in self._slots.values() if slot.name not in self._known and is_symbolic(slot.type)]
-        if missing:
-            name = missing[0].name
-            array = _ELEMENT.fullmatch(name)
-            whole = array[1] if array and all(slot in missing for slot in self._arrays[array[1]]) else name
-            verb = "has" if len(missing) == 1 else "have"
-            yield Diagnostic(
-                "E1111",
-                f"{listing([slot.name for slot in missing])} {verb} infinitely many values: "
-                "they cannot be enumerated without a range",
-                notes=(
-                    f'give one, such as `{option} "{whole} = -1..1"` or `{option} "{whole} in {{0, 1/2}}"`',
-                    "`dipc check --inputs all` asks for a proof about all inputs at once",
-                    *notes,
-                ),
-            )
-
-    def _unknown(self, source: Source, item: Item) -> None:
-        names = [*self._arrays, *self._slots]
-        close = nearest(item.name, names)
-        notes = [f"did you mean `{close}`?"] if close else []
-        notes.append(f"the inputs are {listing(self._slots)}" if names else "the program has no inputs")
-        self._mistakes.append(_mistake(source, item.name_span, f"the program has no input `{item.name}`", *notes))
+def _unbounded(
+    found: Specification, slots: Sequence[Slot], option: str, notes: tuple[str, ...]
+) -> Iterator[Diagnostic]:
+    """A diagnostic if some real or int input has no values."""
+    missing = [slot for slot in slots if slot.name not in found.known and is_symbolic(slot.type)]
+    if missing:
+        name = missing[0].name
+        array = array_of(name)
+        whole = array if array and all(slot in missing for slot in found.arrays[array]) else name
+        verb = "has" if len(missing) == 1 else "have"
+        yield Diagnostic(
+            "E1111",
+            f"{listing([slot.name for slot in missing])} {verb} infinitely many values: "
+            "they cannot be enumerated without a range",
+            notes=(
+                f'give one, such as `{option} "{whole} = -1..1"` or `{option} "{whole} in {{0, 1/2}}"`',
+                "`dipc check --inputs all` asks for a proof about all inputs at once",
+                *notes,
+            ),
+        )
 
 
 def _mistake(source: Source, span: Span, message: str, *notes: str) -> Diagnostic:

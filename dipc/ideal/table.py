@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -17,8 +17,14 @@ from dipc.tables.table import MISTAKE_LIMIT, Table
 
 _DD = frozenset({"dd"})
 
+#: Called with the number of rows done and of all rows (None where that is not known).
+Progress = Callable[[int, int | None], None]
 
-def table_of(program: Program, inputs: Inputs, ideal: Ideal | None = None) -> Table:
+#: Rows between two calls of a progress function.
+_PROGRESS_ROWS = 256
+
+
+def table_of(program: Program, inputs: Inputs, ideal: Ideal | None = None, progress: Progress | None = None) -> Table:
     """The table of det at `inputs`, with the column dd (that of the inputs' file, where it has one).
 
     Raises DiagnosticError for a program without an ideal, for inputs where det is undefined and for more inputs than
@@ -30,7 +36,9 @@ def table_of(program: Program, inputs: Inputs, ideal: Ideal | None = None) -> Ta
     if inputs.count > program.limits.rows:
         raise DiagnosticError(_too_many(inputs.count, program.limits.rows))
     rows = PackedRows(len(program.core.inputs), len(program.core.outputs))
-    for cells in _rows(inputs, ideal):
+    for number, cells in enumerate(_rows(inputs, ideal)):
+        if progress is not None and number % _PROGRESS_ROWS == 0:
+            progress(number, inputs.count)
         rows.append(cells)
     match inputs:
         case FiniteInputs(name=name):
@@ -39,7 +47,7 @@ def table_of(program: Program, inputs: Inputs, ideal: Ideal | None = None) -> Ta
             return Table(listed.name, rows, listed.columns | _DD, listed.beta_places, _DD - listed.columns)
 
 
-def completed(program: Program, table: Table) -> Table:
+def completed(program: Program, table: Table, progress: Progress | None = None) -> Table:
     """The table with dd(u) in every row that says nothing of it, if the program has an ideal; else as it is.
 
     Raises DiagnosticError where the table's answer is not the ideal's: dd(u) would be about another answer.
@@ -51,6 +59,8 @@ def completed(program: Program, table: Table) -> Table:
     mistakes: list[Diagnostic] = []
     rows = PackedRows(len(program.core.inputs), len(program.core.outputs))
     for row in table.rows:
+        if progress is not None and row.number % _PROGRESS_ROWS == 0:
+            progress(row.number, len(table.rows))
         if row.dd is not None:
             rows.append(_cells(row, row.dd))
             continue

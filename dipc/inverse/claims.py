@@ -101,7 +101,7 @@ def claims_of(question: Question, progress: Progress | None = None, *, among: Co
             continue
         vacuous += not found
         posed += [(case.number, one) for one in found]
-    distinct, unknown = measured(posed, engine)
+    distinct, unknown = measured(posed, engine, progress)
     for reason, numbers in unknown.items():
         reasons.setdefault(reason, []).extend(numbers)
     return Claims(
@@ -115,13 +115,17 @@ def claims_of(question: Question, progress: Progress | None = None, *, among: Co
     )
 
 
-def measured(posed: Sequence[tuple[int, Posed]], engine: Engine) -> tuple[tuple[Claimed, ...], Mapping[str, list[int]]]:
+def measured(
+    posed: Sequence[tuple[int, Posed]], engine: Engine, progress: Progress | None = None
+) -> tuple[tuple[Claimed, ...], Mapping[str, list[int]]]:
     """The different inequalities of cases with these numbers, and why others are not known, with theirs."""
     # All are asked for before the first is waited for: whoever measures may do many at a time.
     pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
     rows: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...], Variable, bool, int, int], list[int]] = {}
     reasons: dict[str, list[int]] = {}
-    for number, one, asked in pending:
+    for done, (number, one, asked) in enumerate(pending):
+        if progress is not None and done % _PROGRESS_CASES == 0:
+            progress(done, len(pending))
         while asked.decision is None:
             engine.wait()
         bound, why = asked.decision.bound, one.why

@@ -10,6 +10,7 @@ from dipc.claim.claim import Claim, resolve_claim
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program, within
+from dipc.ideal.table import Progress
 from dipc.obligations.engine import Engine
 from dipc.sources.every_input.all_inputs import AllInputs
 from dipc.sources.every_number.all_numbers import MOST_TRIED, AllNumbers
@@ -88,6 +89,7 @@ def asked(
     for_all: str | None = None,
     limits: Limits | None = None,
     engine: Engine | None = None,
+    progress: Progress | None = None,
 ) -> Question:
     """The question about a table, finitely many inputs, every real input (`inputs` "all"), or these for every value of
     a constant: `for_all` is its name, or such as "m >= 3". Raises DiagnosticError for one that makes no sense."""
@@ -99,4 +101,4 @@ def asked(
     if parameter is not None:
         notes = ("add --inputs all, or give the constant a number",)
         raise DiagnosticError(Diagnostic("E1209", f"`{parameter}` is left open, but not the inputs", notes=notes))
-    return Question(program, options, engine, prepared(program, table, inputs))
+    return Question(program, options, engine, prepared(program, table, inputs, progress))

@@ -53,7 +53,8 @@ def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: P
         case Wanted.GAMMA:
             return solve_gamma(question, question.asking(gamma=0).claim(), digits)
         case Wanted.ALPHA:
-            return solve_alpha(question, None if question.table is None else question.asking(alpha=0).claim(), digits)
+            claim = None if question.table is None else question.asking(alpha=0).claim()
+            return solve_alpha(question, claim, digits, progress)
         case Wanted.EPS:
             return solve_eps(claims_of(question, progress), digits)
         case Wanted.BETA:

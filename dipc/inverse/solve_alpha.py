@@ -21,7 +21,7 @@ from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
 from dipc.claim.trend import trend
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.inverse.claims import Claims, claims_of
+from dipc.inverse.claims import Claims, Progress, claims_of
 from dipc.inverse.holding import outside, span_between
 from dipc.inverse.question import Question
 from dipc.inverse.solution import AlphaSolution, Cell, Span, Status
@@ -32,7 +32,9 @@ from dipc.sources.source import Variable
 from dipc.tables.table import Row, Table
 
 
-def solve_alpha(question: Question, claim: Claim | None, digits: int) -> AlphaSolution:
+def solve_alpha(
+    question: Question, claim: Claim | None, digits: int, progress: Progress | None = None
+) -> AlphaSolution:
     """The least alpha >= 0 such that Pr >= 1 - beta(alpha) at all eps asked about wherever dd(u) > alpha.
 
     `claim` is that of a table with alpha = 0. Raises DiagnosticError where rows have no dd, and where the claim is not
@@ -43,13 +45,13 @@ def solve_alpha(question: Question, claim: Claim | None, digits: int) -> AlphaSo
     assert claim is not None
     _require_distances(question.table)
     _check_kind(question.table.rows, claim)
-    return _among_rows(question, claim, digits)
+    return _among_rows(question, claim, digits, progress)
 
 
 # --- rows --------------------------------------------------------------------------------------------------
 
 
-def _among_rows(question: Question, claim: Claim, digits: int) -> AlphaSolution:
+def _among_rows(question: Question, claim: Claim, digits: int, progress: Progress | None) -> AlphaSolution:
     assert question.table is not None
     distances = {row.number: _distance(row) for row in question.table.rows}
     before: tuple[int, ...] = ()
@@ -74,7 +76,7 @@ def _among_rows(question: Question, claim: Claim, digits: int) -> AlphaSolution:
         above = {number for number, found in distances.items() if found is None or found > alpha}
         if not above:
             return answer(Status.NONE, f"from alpha = {alpha} on no row claims anything", before)
-        failing, reason = _first_failing(question.asking(alpha=alpha), above)
+        failing, reason = _first_failing(question.asking(alpha=alpha), above, progress)
         if reason is not None:
             return answer(Status.UNDECIDED, reason, () if failing is None else (failing,))
         if failing is None:
@@ -83,9 +85,9 @@ def _among_rows(question: Question, claim: Claim, digits: int) -> AlphaSolution:
     return answer(Status.NONE, "a row with dd = inf claims something for every alpha", before)
 
 
-def _first_failing(question: Question, above: set[int]) -> tuple[int | None, str | None]:
+def _first_failing(question: Question, above: set[int], progress: Progress | None) -> tuple[int | None, str | None]:
     """The number of a row of these that fails, None where all hold; and a reason where that is not known."""
-    claims = claims_of(question, among=above)
+    claims = claims_of(question, progress, among=above)
     undecided = next(((unknown.rows[0], unknown.reason) for unknown in claims.unknown), None)
     limits = question.program.limits
     failing: list[int] = []

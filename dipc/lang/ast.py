@@ -376,6 +376,55 @@ class MetricDecl:
 Declaration = ConstDecl | DomainDecl | VariableDecl | ClaimDecl | IdealDecl | MetricDecl
 
 
+# --- what options hold -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`low..high`, the integers from low to high."""
+
+    low: Expr
+    high: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """`{0, 1/2, 3..5}`."""
+
+    values: tuple[Expr | Range, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`(0, -1..1, {0, 1/2})`: what each element of an array may be."""
+
+    values: tuple[Values, ...]
+    span: Span = _span()
+
+
+Values = Expr | Range | Listed | Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`q = -1..1`, `q[2] in {0, 1}`: what a variable, an array or a constant may be."""
+
+    target: Name | Element
+    values: Values
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class LowerBound:
+    """`m >= 3`: every integer from 3 on; `least` None is all of them that make sense."""
+
+    name: str
+    least: Expr | None
+    span: Span = _span()
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     name: str

@@ -36,6 +36,24 @@ BASES = {"BOOL": ast.BaseType.BOOL, "INT": ast.BaseType.INT, "REAL": ast.BaseTyp
 #: The functions of expressions, with the number of arguments; None is one or more.
 FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1}
 DISTRIBUTIONS = ("Lap", "DLap", "Exp", "Expo")
+KNOWN_DISTRIBUTIONS = (
+    "the distributions are `Lap(rate, mean)`, `DLap(rate, mean)`, `Expo(rate)`, `Exp(rate, v in D : score)` "
+    "and `choose { value : weight, ... }`"
+)
+_NO_NORMAL = "probabilities of normal noise have no closed form here; Laplace noise is `Lap(eps/2, 0)`"
+_FINITE = "weights of finitely many values are given by `choose`, for example `choose { 0 : 1/4, 1 : 3/4 }`"
+#: What others call distributions, in small letters, and how to get along without.
+FOREIGN_DISTRIBUTIONS = {
+    **dict.fromkeys(("gauss", "gaussian", "normal", "norm", "n"), _NO_NORMAL),
+    **dict.fromkeys(("bernoulli", "ber", "flip", "bern", "binomial", "bin", "categorical", "discrete"), _FINITE),
+    **dict.fromkeys(("uniform", "unif"), _FINITE),
+    **dict.fromkeys(
+        ("geom", "geometric", "twosidedgeometric", "discretelaplace"),
+        "two-sided geometric noise is `DLap(eps/2, 0)`",
+    ),
+    "exponential": "one-sided exponential noise is `Expo(eps/2)`; the exponential mechanism is `Exp`",
+    "gumbel": "the largest of scores with Gumbel noise is drawn by `Exp(eps/2, v in D : score)`",
+}
 CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps")
 METRIC_FIELDS = ("input", "apart", "output", "same")
 
@@ -208,6 +226,30 @@ class Builder:
         declarations = tuple(declaration for part in declared for declaration in part.node)
         return _part((ast.IdealDecl(declarations, body.node, _closed_span(children)),), children)
 
+    # --- what options hold ---
+
+    def items(self, children: Children) -> Part:
+        return _group(_nodes(children), children)
+
+    def item(self, children: Children) -> Part:
+        return _group(ast.Item(children[0].node, children[2].node, _span(children)), children)
+
+    def vector(self, children: Children) -> Part:
+        return _part(ast.Vector(_nodes(children), _span(children)), children)
+
+    def listed(self, children: Children) -> Part:
+        return _group(ast.Listed(_nodes(children), _span(children)), children)
+
+    def span(self, children: Children) -> Part:
+        return _group(ast.Range(children[0].node, children[2].node, _span(children)), children)
+
+    def positive(self, children: Children) -> Part:
+        return _group(children[1].node, children)
+
+    def lower_bound(self, children: Children) -> Part:
+        least = children[2].node if len(children) > 1 else None
+        return _group(ast.LowerBound(str(children[0]), least, _span(children)), children)
+
     # --- metrics ---
 
     def metric(self, children: Children) -> Part:
@@ -369,6 +411,15 @@ def _closed_span(children: Children) -> Span:
 
 
 def _unknown_function(name: str, span: Span) -> Problem:
+    foreign = FOREIGN_DISTRIBUTIONS.get(name.lower())
+    if foreign is not None or (name[0].isupper() and not get_close_matches(name, DISTRIBUTIONS, 1)):
+        return Problem(
+            SyntaxCode.BAD_CALL,
+            span,
+            f"there is no distribution `{name}`",
+            "unknown distribution",
+            (*([foreign] if foreign else []), KNOWN_DISTRIBUTIONS),
+        )
     candidates = (*FUNCTIONS, *DISTRIBUTIONS)
     folded = {candidate.lower(): candidate for candidate in candidates}
     nearest = get_close_matches(name.lower(), folded, 1)

@@ -61,7 +61,13 @@ OUTSIDE_BRACKETS = {
     *DECLARATIONS,
 }
 OUTSIDE_BRACES = {"PROGRAM", "SEMICOLON", "ARROW", END_OF_TEXT, *(DECLARATIONS - {"VAR"})}
-WHOLES = {"program": "the program", "expression": "the expression", "intervals": "the interval"}
+WHOLES = {
+    "program": "the program",
+    "expression": "the expression",
+    "intervals": "the interval",
+    "items": "the text",
+    "lower_bound": "the text",
+}
 
 
 def syntax_error(situation: Situation) -> Problem:
@@ -118,8 +124,9 @@ def _expectations(situation: Situation) -> list[str]:
         found.append("a type")
         left -= TYPES | {"NAME", "LBRACE"}
     if "NUMBER" in left:
-        found.append("an expression")
-        left -= EXPRESSION_STARTS
+        given = situation.start == "items" and "LBRACE" in left
+        found.append("a value" if given else "an expression")
+        left -= EXPRESSION_STARTS | {"PLUS"} | ({"LBRACE"} if given else set())
     if left >= DISTRIBUTIONS:
         found.append("a distribution")
         left -= DISTRIBUTIONS

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 GRAMMAR = "dipwhile.lark"
 
-#: What can be parsed: a whole program, one expression, or intervals of eps.
-START_SYMBOLS = ("program", "expression", "intervals")
+#: What can be parsed: a whole program, one expression, intervals of eps, values of variables, a constant left open.
+START_SYMBOLS = ("program", "expression", "intervals", "items", "lower_bound")
 
 
 def grammar_text() -> str:

@@ -231,6 +231,16 @@ def _beginning(s: Situation) -> str | None:
     return None
 
 
+def _item(s: Situation) -> str | None:
+    if s.start == "lower_bound":
+        return 'write the name of a constant, or such as "m >= 3"'
+    if s.start != "items":
+        return None
+    if s.kind(-1) == "COMMA" and "COMMA" in s.accepts:
+        return "a list is written in braces, `c = {1, 2}`, the elements of an array in parentheses, `q = (0, 1/2)`"
+    return "write for example `q = -1..1`, `q in {0, 1/2, 3}`, `q = (0, 1, 2)` or `x = 3`"
+
+
 #: In order: the first that has something to say is heard.
 RULES: tuple[Callable[[Situation], str | None], ...] = (
     _foreign_word,
@@ -251,4 +261,5 @@ RULES: tuple[Callable[[Situation], str | None], ...] = (
     _misspelled,
     _beginning,
     _semicolon,
+    _item,
 )

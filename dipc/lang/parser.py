@@ -1,4 +1,4 @@
-"""Reading source text: `parse` for programs, `parse_expression` and `parse_interval` for what options hold.
+"""Reading source text: `parse` for programs, the others for what options hold.
 
 The text is first cut into tokens as a whole, so that limits are met and mistakes explained with the tokens around
 them in view; then the tokens are fed to the LALR parser, which builds the tree without recursion.
@@ -16,6 +16,7 @@ from dipc.lang.expected import syntax_error
 from dipc.lang.grammar import load_parser
 from dipc.lang.limits import MAX_CHARACTERS, MAX_NESTING, MAX_STATEMENTS, MAX_TOKENS
 from dipc.lang.problem import Problem, SyntaxCode, too_deep
+from dipc.lang.recovery import MOST_ERRORS, mended
 from dipc.lang.situation import Situation, token_span
 from dipc.lang.stray import stray_character
 
@@ -57,20 +58,85 @@ def parse_interval(source: Source) -> tuple[ast.IntervalExpr, ...]:
     return intervals
 
 
-def _read(source: Source, start: str) -> Any:
+def parse_items(source: Source) -> tuple[ast.Item, ...]:
+    """The items that `source` holds, `q = -1..1, x in {0, 1/2}`, separated by commas, semicolons or lines.
+
+    Raises DiagnosticError, and nothing else.
+    """
+    if "#" in source.text:
+        raise stray_character(source.text, source.text.index("#")).located(source)
+    items = _read(source, "items", source.text.translate({ord("\n"): ";", ord("∈"): "="}))
+    assert isinstance(items, tuple)
+    return items
+
+
+def parse_lower_bound(source: Source) -> ast.LowerBound:
+    """The name of a constant that `source` holds, perhaps with the least value: `m >= 3`. Raises DiagnosticError, and
+    nothing else."""
+    bound = _read(source, "lower_bound")
+    assert isinstance(bound, ast.LowerBound)
+    return bound
+
+
+def _read(source: Source, start: str, written: str | None = None) -> Any:
+    """`written` is what stands for the text of the source, character by character."""
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"
         notes = ("use arrays and `for` for what repeats",)
         raise DiagnosticError(Diagnostic(SyntaxCode.TEXT_TOO_LONG, message, notes=notes))
-    session = load_parser().parse_interactive(source.text, start)
+    text = source.text if written is None else written
     try:
-        return _feed(session, _tokens(session, source.text), start)
+        return _feed(_tokens(text, start), start)
     except Problem as problem:
-        raise problem.located(source) from None
+        found = _problems(text, problem) if start == "program" else [problem]
+        located = [each for problem in found for each in problem.located(source).diagnostics]
+        raise DiagnosticError(*located) from None
 
 
-def _tokens(session: InteractiveParser, text: str) -> list[Token]:
+def _problems(text: str, first: Problem) -> list[Problem]:
+    """The first problem of a program and those that it cannot have caused, at most one a line."""
+    found: list[Problem] = []
+    tokens: list[Token] | None = None
+    start = 0
+    problem: Problem | None = first
+    while problem is not None and len(found) < MOST_ERRORS:
+        stray = problem.code is SyntaxCode.STRAY_CHARACTER
+        if found and (problem.span.start < start or (problem.code is SyntaxCode.UNEXPECTED_END)):
+            break
+        if not any(_same_line(text, problem, other) for other in found):
+            found.append(problem)
+        if problem.code in _FINAL:
+            break
+        if stray:
+            blank = " " * (problem.span.end - problem.span.start)
+            text = text[: problem.span.start] + blank + text[problem.span.end :]
+        try:
+            if stray or tokens is None:
+                tokens = _tokens(text, "program")
+            if not stray:
+                rest = mended(tokens, problem)
+                if rest is None:
+                    break
+                tokens, start = rest
+            _feed(tokens, "program")
+            break
+        except Problem as further:
+            problem = further
+    return sorted(found, key=lambda each: each.span.start)
+
+
+#: After these nothing more is read.
+_FINAL = (SyntaxCode.TOO_MANY, SyntaxCode.TOO_DEEP, SyntaxCode.UNEXPECTED_END)
+
+
+def _same_line(text: str, one: Problem, other: Problem) -> bool:
+    first, last = sorted((one.span.start, other.span.start))
+    return "\n" not in text[first:last]
+
+
+def _tokens(text: str, start: str) -> list[Token]:
     """All tokens of the text, within the limits."""
+    session = load_parser().parse_interactive(text, start)
     tokens: list[Token] = []
     statements = depth = 0
     metric = 0  # how many braces are open since `metric {`
@@ -120,9 +186,10 @@ def _lex(session: InteractiveParser, text: str) -> Iterator[Token]:
         raise stray_character(text, cast(int, unexpected.pos_in_stream)) from None
 
 
-def _feed(session: InteractiveParser, tokens: list[Token], start: str) -> Any:
+def _feed(tokens: list[Token], start: str) -> Any:
     from lark import Token, UnexpectedToken
 
+    session = load_parser().parse_interactive("", start)
     at = 0
     try:
         for token in tokens:

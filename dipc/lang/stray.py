@@ -75,6 +75,8 @@ def _mend(text: str, at: int, character: str) -> str:
         return "nothing is quoted: names and domain values are written bare, and names have no primes"
     if character == ".":
         return _point(text, at)
+    if character == "#":
+        return "there are no comments here"
     if character == "%":
         return "comments begin with `#`; there is no remainder"
     if character in INSTEAD:

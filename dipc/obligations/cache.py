@@ -37,13 +37,13 @@ class Cache:
 
     def __init__(self, path: str | os.PathLike[str], engine: str, patience: float = PATIENCE) -> None:
         """`engine` is the fingerprint of the only engine whose answers may be in the file."""
-        self._name = os.fspath(path)
-        if not _may_be_file(Path(self._name)):
+        self.name = os.fspath(path)
+        if not _may_be_file(Path(self.name)):
             raise DiagnosticError(self._no_file())
         self._database: sqlite3.Connection | None = None
         with self._explained():
             # An absolute path is always one: `:memory:` alone is none to SQLite.
-            path = Path(self._name).absolute()
+            path = Path(self.name).absolute()
             self._database = sqlite3.connect(path, timeout=patience, isolation_level=None)
             self._prepare(engine)
 
@@ -140,39 +140,39 @@ class Cache:
             case "BUSY" | "LOCKED":
                 return Diagnostic(
                     "E1305",
-                    f"the cache `{self._name}` is locked by another process",
+                    f"the cache `{self.name}` is locked by another process",
                     notes=("wait for it to end, or give another file to `--cache`",),
                 )
             case "READONLY" | "PERM" | "CANTOPEN" | "AUTH":
                 return Diagnostic(
                     "E1304",
-                    f"the cache `{self._name}` cannot be written",
+                    f"the cache `{self.name}` cannot be written",
                     notes=("a cache, and the directory it is in, must be writable",),
                 )
             case "FULL" | "IOERR":
                 return Diagnostic(
                     "E1306",
-                    f"the cache `{self._name}` cannot grow: {error}",
+                    f"the cache `{self.name}` cannot grow: {error}",
                     notes=("what was decided so far is in it: make room, and run the same command again",),
                 )
         return self._foreign(f"is no cache, or a damaged one: {error}")
 
     def _foreign(self, what: str) -> Diagnostic:
-        return Diagnostic("E1303", f"`{self._name}` {what}", notes=("give another file to `--cache`, or delete it",))
+        return Diagnostic("E1303", f"`{self.name}` {what}", notes=("give another file to `--cache`, or delete it",))
 
     def _other_version(self, by: str) -> Diagnostic:
         return Diagnostic(
             "E1302",
-            f"the cache `{self._name}` was written by another version of dipc",
+            f"the cache `{self.name}` was written by another version of dipc",
             notes=(f"it was written {by}", "give another file to `--cache`, or delete it"),
         )
 
     def _no_file(self) -> Diagnostic:
-        path = Path(self._name)
+        path = Path(self.name)
         what = "is no path"
         with suppress(OSError, ValueError):
             what = "is a directory" if path.is_dir() else "is in no directory that exists"
-        return Diagnostic("E1304", f"the cache `{self._name}` {what}", notes=("give the path of a file to `--cache`",))
+        return Diagnostic("E1304", f"the cache `{self.name}` {what}", notes=("give the path of a file to `--cache`",))
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Exact results as text, for the cache: a file that comes from elsewhere may hold anything, so nothing is unpickled.
 
-Rationals are written in hexadecimal: Python reads and writes decimal integers of at most 4300 digits.
+Rationals are written in hexadecimal: Python reads and writes decimal integers of at most 4300 digits. What is read is
+written again and compared: only a text that these functions could have written is an answer.
 """
 
 from __future__ import annotations
@@ -76,6 +77,28 @@ def _terms_text(value: ExpPoly) -> str:
     return " ".join(parts)
 
 
+def form_text(form: Closed | None, reason: str | None) -> str:
+    """The closed form of a bound, or the reason why it has none."""
+    return json.dumps([None if form is None else closed_text(form), reason])
+
+
+def read_form(text: str) -> Closed | str:
+    """What `form_text` wrote; raises Unreadable."""
+    try:
+        form, reason = json.loads(text)
+        found = read_closed(form) if reason is None else reason
+        same = form_text(None, found) if isinstance(found, str) else form_text(found, None)
+    except _MALFORMED as error:
+        raise Unreadable(text) from error
+    if same != text:
+        raise Unreadable(text)
+    return found
+
+
+#: What reading a text that is not one of these may come to.
+_MALFORMED = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError)
+
+
 def _read_terms(text: str) -> ExpPoly:
     first, *parts = text.split() or [""]
     collected: dict[tuple[int, int], flint.fmpq] = {}
@@ -148,14 +171,30 @@ def read_decision(text: str, bound: ClosedForm) -> Decision:
             ),
             reason,
         )
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        refuted, open_ = decision.verdict is Verdict.INACCURATE, decision.verdict is Verdict.UNDECIDED
+        possible = (
+            (decision.counterexample is not None) == refuted
+            and isinstance(reason, str) == open_
+            and (open_ or reason is None)
+            and (refuted or not failing)
+            and all(map(_is_interval, decision.failing))
+            and decision_text(decision) == text
+        )
+    except _MALFORMED as error:
         raise Unreadable(text) from error
-    refuted, open_ = decision.verdict is Verdict.INACCURATE, decision.verdict is Verdict.UNDECIDED
-    if (decision.counterexample is not None) != refuted or isinstance(reason, str) != open_:
-        raise Unreadable(text)
-    if failing and not refuted:
+    if not possible:
         raise Unreadable(text)
     return decision
+
+
+def _is_interval(part: FailureInterval) -> bool:
+    start, end, worst = part.start, part.end, part.worst
+    if start.high is None or not 0 <= start.low <= start.high:
+        return False
+    if end.high is not None and not start.low <= end.low <= end.high:
+        return False
+    ends = () if worst is None else (worst.eps, worst.shortfall)
+    return all(pair is None or pair[0] <= pair[1] for pair in ends)
 
 
 def _pair(ends: tuple[Fraction, Fraction]) -> list[str]:
@@ -174,12 +213,11 @@ def _worst(worst: Worst | None) -> Json:
 
 
 def _read_counterexample(eps: str, low: str, high: str, least: str, most: str) -> Counterexample:
-    found = Counterexample(
-        read_rational(eps), (read_rational(low), read_rational(high)), (read_rational(least), read_rational(most))
-    )
-    if found.eps <= 0 or found.probability[1] >= found.required[0]:
+    at = read_rational(eps)
+    probability, required = (read_rational(low), read_rational(high)), (read_rational(least), read_rational(most))
+    if not (at > 0 and probability[0] <= probability[1] < required[0] <= required[1]):
         raise Unreadable("a counterexample that shows nothing")
-    return found
+    return Counterexample(at, probability, required)
 
 
 def _read_end(low: str, high: str | None, included: bool) -> EndPoint:

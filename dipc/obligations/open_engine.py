@@ -48,6 +48,7 @@ def open_engine(
 
         kept = stack.enter_context(Cache(cache, fingerprint()))
         memory = Memory(kept, measurer.limits, limits, digits)
+        stack.callback(memory.close)
     executor = _executor(count, dask)
     stack.callback(executor.close)
     return SharedEngine(measurer, limits, executor, memory, digits=digits, keep_proofs=keep_proofs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dipc.exits.program import Program
+    from dipc.ideal.table import Progress
     from dipc.inverse.question import Question
     from dipc.lang.core_program import CoreProgram
     from dipc.obligations.engine import Engine
@@ -26,13 +27,16 @@ class Asked:
     for_all: str | None
     claim: Mapping[str, Any]
 
-    def question(self, program: Program, table: Path | None, engine: Engine | None = None) -> Question:
+    def question(
+        self, program: Program, table: Path | None, engine: Engine | None = None, progress: Progress | None = None
+    ) -> Question:
         """The question about this program. Raises DiagnosticError."""
         from dipc.claim.options import ClaimOptions
         from dipc.inverse.question import asked
 
         options = ClaimOptions(**self.claim)
-        return asked(program, table, options, inputs=self.inputs or None, for_all=self.for_all, engine=engine)
+        inputs = self.inputs or None
+        return asked(program, table, options, inputs=inputs, for_all=self.for_all, engine=engine, progress=progress)
 
     def command(
         self,

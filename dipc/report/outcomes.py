@@ -11,7 +11,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import total
 from dipc.algebra.decimals import exact_text, outward
 from dipc.chain.symbolic import is_symbolic
-from dipc.exits.program import Outcome, Program
+from dipc.exits.program import Outcome, Program, Progress
 from dipc.lang.core import Value
 from dipc.report.latex import aligned, latex_assignment
 from dipc.report.numbers import rational, shown
@@ -38,12 +38,14 @@ class Outcomes:
     eps: Fraction | None = None
 
 
-def outcomes_at(program: Program, values: Mapping[str, Value], eps: Fraction | None = None) -> Outcomes:
+def outcomes_at(
+    program: Program, values: Mapping[str, Value], eps: Fraction | None = None, progress: Progress | None = None
+) -> Outcomes:
     """All outputs of `program` at the input `values`; `total` is summed up again, from what is shown.
 
     Raises Undecided past a limit."""
     core = program.core
-    found = program.outcomes(values)
+    found = program.outcomes(values, progress)
     return Outcomes(
         core.name,
         tuple((name, str(value)) for name, value in core.constants.items()),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from heapq import nsmallest
 from itertools import islice
 from typing import assert_never
 
-from dipc.obligations.verdict import EndPoint, FailureInterval, Verdict, Worst
+from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict, Worst
 from dipc.report.claimed import Statement, about
 from dipc.report.classes import class_size, class_verdict_line, row_name, row_word
 from dipc.report.numbers import agreement, cell_text, exact, rational, shown
@@ -17,7 +19,7 @@ from dipc.report.words import LISTED, TONES, count, interval_text, s
 from dipc.sources.outcome import Effort, RowResult
 from dipc.sources.report import Report
 
-#: How many counterexamples are shown in full; the others are named by their rows.
+#: How many counterexamples are shown in full, the worst first; the others are named by their rows.
 SHOWN_ROWS = 3
 
 #: How many different reasons for undecided rows are shown.
@@ -87,9 +89,9 @@ def render(
         _closed_form(page, next(row for row in report.rows if row.row == closed_form))
     elif report.counts.inaccurate:
         page.blank()
-        first = next(report.select(Verdict.INACCURATE))
+        (worst,) = _worst_first(report.select(Verdict.INACCURATE), 1)
         page.line(
-            f"--closed-form {first.row} writes out the probability of {row_name(first)} for every eps", Tone.FAINT
+            f"--closed-form {worst.row} writes out the probability of {row_name(worst)} for every eps", Tone.FAINT
         )
     if report.counts.undecided:
         page.blank()
@@ -122,48 +124,39 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
 
 
 def _counterexamples(page: Page, report: Report) -> None:
-    shown_rows = list(islice(report.select(Verdict.INACCURATE), SHOWN_ROWS))
-    if not shown_rows:
-        return
-    worst = _worst(report.select(Verdict.INACCURATE))
+    shown_rows = _worst_first(report.select(Verdict.INACCURATE), SHOWN_ROWS)
     for row in shown_rows:
         page.blank()
         _counterexample(page, row)
     named = {row.row for row in shown_rows}
-    if worst.row not in named:
-        page.blank()
-        _counterexample(page, worst, " by the largest margin of all counterexamples")
-        named.add(worst.row)
     rest = report.counts.inaccurate - len(named)
-    if rest:
+    if rest > 0:
         page.blank()
         others = (row for row in report.select(Verdict.INACCURATE) if row.row not in named)
-        more = f"{rest} more {row_word(worst, rest)}"
+        more = f"{rest} more {row_word(shown_rows[0], rest)}"
         page.line(f"{more} fail{s(rest)}: {_row_list(_first(others), rest)}")
 
 
-def _worst(rows: Iterator[RowResult]) -> RowResult:
-    """The first of those that fail by the largest margin; rows that share a counterexample are compared once."""
-    worst = next(rows)
-    assert worst.counterexample is not None
-    largest = worst.counterexample.margin[0]
-    seen = {id(worst.counterexample): worst.counterexample}
-    for row in rows:
+def _worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
+    """Those whose counterexamples fall short by the most, and of those that fall short by as much the first; rows that
+    share a counterexample are compared once."""
+    margins: dict[int, tuple[Counterexample, Fraction]] = {}
+
+    def order(row: RowResult) -> tuple[Fraction, int]:
         found = row.counterexample
         assert found is not None
-        if id(found) in seen:
-            continue
-        seen[id(found)] = found  # kept alive, so that its identity stays its own
-        if found.margin[0] > largest:
-            worst, largest = row, found.margin[0]
-    return worst
+        if id(found) not in margins:
+            margins[id(found)] = found, -found.margin[0]  # kept alive, so that its identity stays its own
+        return margins[id(found)][1], row.row
+
+    return nsmallest(most, rows, key=order)
 
 
-def _counterexample(page: Page, row: RowResult, remark: str = "") -> None:
+def _counterexample(page: Page, row: RowResult) -> None:
     found = row.counterexample
     assert found is not None
     digits = agreement(found.probability, found.required)
-    page.line(f"{row_name(row)} fails{remark}", Tone.HEAD)
+    page.line(f"{row_name(row)} fails", Tone.HEAD)
     beta = f" = 1 - beta, where beta = {row.beta}" if len(row.beta) <= _SHORT else " = 1 - beta"
     page.fields(
         [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,11 +10,12 @@ from dipc.claim.claim import Given, resolve_claim
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source as Text
-from dipc.diagnostics.source import Span
 from dipc.exits.probability import Work
 from dipc.exits.program import Program, within
 from dipc.ideal.inputs import default_inputs, parse_inputs
-from dipc.ideal.table import completed, table_of
+from dipc.ideal.table import Progress, completed, table_of
+from dipc.lang.number_reader import BadValue, NumberReader
+from dipc.lang.parser import parse_lower_bound
 from dipc.obligations.engine import Engine
 from dipc.sign.interval import Interval
 from dipc.sources.every_input.all_inputs import AllInputs
@@ -31,6 +31,9 @@ from dipc.tables.table import Table, read_table
 #: What names inputs: one specification, or several that hold together.
 InputSpec = str | Sequence[str]
 
+#: No constant is as large as this.
+_LEAST = 10**9
+
 
 def question(
     program: Program,
@@ -45,12 +48,14 @@ def question(
     classes: bool | None = None,
     as_given: bool = False,
     limits: Limits | None = None,
+    progress: Progress | None = None,
 ) -> Source:
     """The claim at every row of `table`, or for det at every one of `inputs`; see `check` for what these and `for_all`
     may be.
 
     With `classes` inputs with the same obligation are one case, with their `count`; None does so where there are
     thousands. `as_given` leaves the types of inputs as they are declared even then, for those who look at the program.
+    `progress` is called while the answers at the inputs are computed.
 
     Raises DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
     """
@@ -65,7 +70,7 @@ def question(
     found = grouped(program, table, inputs, classes, as_given=as_given)
     if found is not None:
         return Classes(_about(found.program, found.table, beta, alpha, gamma, eps), found)
-    source = _about(program, prepared(program, table, inputs), beta, alpha, gamma, eps)
+    source = _about(program, prepared(program, table, inputs, progress), beta, alpha, gamma, eps)
     return Everything(source) if is_everything(program, table, inputs) else source
 
 
@@ -126,7 +131,7 @@ class Classes(_Of):
         return report if interrupted else self.found.counted(report)
 
 
-def prepared(program: Program, table: object, inputs: InputSpec | None) -> Table:
+def prepared(program: Program, table: object, inputs: InputSpec | None, progress: Progress | None = None) -> Table:
     """The table to check: the one given, with what the ideal adds to it, or that of det at `inputs`.
 
     Raises DiagnosticError for what cannot be read, and where neither is given and the program does not do without.
@@ -137,10 +142,11 @@ def prepared(program: Program, table: object, inputs: InputSpec | None) -> Table
             Diagnostic("E1114", "a table and inputs are given, and the table has its own", notes=(note,))
         )
     if table is not None:
-        return completed(program, read_table(table, program.core))
+        return completed(program, read_table(table, program.core), progress)
     if program.core.ideal is None:
         raise DiagnosticError(_nothing_given(program, inputs is not None))
-    return table_of(program, default_inputs(program) if inputs is None else parse_inputs(inputs, program))
+    found = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
+    return table_of(program, found, progress=progress)
 
 
 def table(program: Program, inputs: InputSpec | None = None, *, limits: Limits | None = None) -> Table:
@@ -153,14 +159,19 @@ def table(program: Program, inputs: InputSpec | None = None, *, limits: Limits |
 
 def open_constant(option: str) -> tuple[str, int | None]:
     """The constant that `for_all` leaves open, such as "m >= 3", and the least value that it is about; None: all."""
-    name, relation, text = option.partition(">=")
-    if not relation:
-        return name.strip(), None
-    if not re.fullmatch(r"\s*-?[0-9]{1,9}\s*", text):
-        place = Text("<--for-all>", option).excerpt(Span(option.index(">=") + 2, len(option)))
+    source = Text("<--for-all>", option)
+    bound = parse_lower_bound(source)
+    if bound.least is None:
+        return bound.name, None
+    try:
+        least = NumberReader(source, {}).number(bound.least)
+    except BadValue as bad:
+        raise DiagnosticError(bad.located("E1210", source)) from None
+    if least.denominator != 1 or abs(least) >= _LEAST:
         notes = ('write a constant, or such as --for-all "m >= 3"',)
+        place = source.excerpt(bound.least.span)
         raise DiagnosticError(Diagnostic("E1210", "the least value is no integer", place, notes=notes))
-    return name.strip(), int(text)
+    return bound.name, int(least)
 
 
 def asks_for_all(inputs: object) -> bool:

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -39,14 +40,12 @@ def main(arguments: Sequence[str]) -> int:
         budget = Budget(options.steps)
         accepted = verify(options.file, program=options.program, table=options.table, budget=budget)
     except Unreadable as error:
-        sys.stderr.write(f"{options.file} is not read: {error.why}\n")
+        _complain(f"{options.file} is not read: {error.why}")
         return UNREADABLE
     except Rejected as error:
-        _say([f"rejected: {error}"])
-        return REJECTED
+        return _say([f"rejected: {error}"], REJECTED)
     lines = list(accepted.lines())
-    _say(lines[:1] if options.quiet else lines)
-    return ACCEPTED if accepted.complete else IN_PART
+    return _say(lines[:1] if options.quiet else lines, ACCEPTED if accepted.complete else IN_PART)
 
 
 def _export(file: Path) -> int:
@@ -62,15 +61,26 @@ def _export(file: Path) -> int:
                 for source in sorted(home.glob("*.py")):
                     archive.writestr(ZipInfo(f"dipc/verifier/{source.name}"), source.read_bytes())
     except OSError as error:
-        sys.stderr.write(f"{file} is not written: {error.strerror}\n")
+        _complain(f"{file} is not written: {error.strerror}")
         return UNREADABLE
     return ACCEPTED
 
 
-def _say(lines: Iterable[str]) -> None:
+def _complain(line: str) -> None:
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(f"{line}\n")
+
+
+def _say(lines: Iterable[str], code: int) -> int:
+    """The exit code; UNREADABLE where nothing can be said."""
+    if sys.stdout is None:
+        return UNREADABLE
     try:
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Nobody reads any more; the exit code is still worth giving.
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Where nobody reads any more, the exit code is still worth giving.
+        return code if isinstance(error, BrokenPipeError) else UNREADABLE
+    return code

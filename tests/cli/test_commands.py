@@ -111,3 +111,51 @@ def test_bench_says_where_to_find_it(
     monkeypatch.setattr(dipc.cli.bench, "_CHECKOUT", tmp_path)
     assert run(["bench"]) == 2
     assert "`make bench`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["check", SPARSE, "--input", "q=0"], "did you mean `--inputs`?"),
+        (["check", SPARSE, "--gama", "0"], "did you mean `--gamma`?"),
+        (["check", SPARSE, "--ebta", "0"], "did you mean `--beta`?"),
+        (["prob", SPARSE, "--alpha", "0"], "`dipc check`"),
+        (["prob", SPARSE, "--runs", "5"], "`dipc simulate` takes it"),
+        (["prob", SPARSE, "--certficate", "x"], None),
+    ],
+)
+def test_options_that_are_not_there(arguments: list[str], said: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    shown = capsys.readouterr().err
+    assert f"there is no option `{arguments[2]}`" in shown
+    assert ("did you mean" in shown or " it\n" in shown) == (said is not None)
+    assert said is None or said in shown
+
+
+def test_delta_is_not_beta(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tighten", SPARSE, "--delta", "1"]) == 2
+    assert "--beta" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["check"], ["tighten"], ["solve", "--for", "beta"]])
+def test_two_programs(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*command, SPARSE, SPARSE, "--inputs", "q=0"]) == 2
+    assert "is a program, and a table is expected here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["q=(0,0,0)", "q = 0", "q[1]=0, q[2]=0; q[3]=0", "q in {0}", "q=(T,T..T,{T})"])
+def test_inputs_are_written_in_one_way_everywhere(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["table", SPARSE, "--inputs", form]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("0,0,0,")
+    assert run(["prob", SPARSE, "--input", form, "-D", "m=3, c=1"]) == 0
+
+
+def test_eps_may_be_one_point(capsys: pytest.CaptureFixture[str]) -> None:
+    inputs = ["--inputs", "q=0", "--eps", "1"]
+    assert run(["check", SPARSE, *inputs]) == 0
+    assert run(["tighten", SPARSE, *inputs, "--digits", "3"]) == 0
+    assert run(["solve", SPARSE, "--for", "beta", *inputs, "--digits", "3"]) == 0
+    assert run(["prob", SPARSE, "--input", "q=0", "--eps", "1"]) == 0
+    assert run(["dtmc", SPARSE, "--input", "q=0", "--eps", "1", "-D", "m=1"]) == 0
+    assert run(["simulate", SPARSE, "--input", "q=0", "--eps", "1", "-n", "100"]) == 0
+    capsys.readouterr()

@@ -63,32 +63,47 @@ def test_decimals_are_exact(program: CoreProgram) -> None:
     assert parse_input(["q=(0.1,1e-3),x=0,c=red,b=false"], program)["q[1]"] == Fraction(1, 10)
 
 
+def test_the_syntax_is_that_of_inputs(program: CoreProgram) -> None:
+    values = parse_input(["q in {-1}; q[2] = 1/3\nx = 4..4", "c = green, b = true"], program)
+    assert values == WANTED
+    assert parse_input(["q = 0, x = 0, c = red, b = true"], program)["q[2]"] == 0
+
+
 @pytest.mark.parametrize(
     ("text", "message", "at"),
     [
-        ("q[3]=0", "`q[3]` is no input of p", "q[3]"),
-        ("r=0", "`r` is no input of p", "r"),
-        ("out[1]=red", "`out[1]` is no input of p", "out[1]"),
+        ("q[3]=0", "the program has no input `q[3]`", "q[3]"),
+        ("r=0", "the program has no input `r`", "r"),
+        ("out[1]=red", "the program has no input `out[1]`", "out[1]"),
         ("q[1]=0,q[1]=1", "`q[1]` is given twice", "q[1]"),
-        ("q=(0,0),q[1]=1", "`q[1]` is given twice", "q[1]"),
         ("x=5", "`5` is not in the domain of `x`", "5"),
         ("c=rad", "`rad` is not in the domain of `c`", "rad"),
         ("b=1", "`1` is no value of `b`", "1"),
         ("q[1]=nan", "`nan` is not a rational number", "nan"),
         ("q[1]=1/0", "`1/0` divides by zero", "1/0"),
-        ("q[1]=", "the input `q[1]` is left empty", ""),
-        ("q[1]", "this is no `name=value`", "q[1]"),
-        ("=3", "this is no `name=value`", "=3"),
-        ("q[1]=0,,x=1", "an empty place between commas", ","),
-        ("q=0", "`q` is an array", "q"),
         ("q=(0,0,0)", "3 values for the 2 elements of `q`", "(0,0,0)"),
-        ("q=(0, 1/x)", "`1/x` is not a rational number", "1/x"),
+        ("x=(0,0)", "`x` is no array", "(0,0)"),
+        ("q[1]=(0,0)", "`q[1]` is no array", "(0,0)"),
+        ("q=(0, (1, 2))", "a vector in a vector", "(1, 2)"),
+        ("q=(0, 1/x)", "`x` is not a rational number", "x"),
+        ("q=-1..1", "these are 3 values", "-1..1"),
+        ("c in color", "these are 2 values", "color"),
     ],
 )
 def test_mistakes_are_named_and_placed(program: CoreProgram, text: str, message: str, at: str) -> None:
     (mistake,) = mistakes(program, text)
     assert mistake.code == "E0806"
     assert mistake.message == message
+    assert marked(mistake) == at
+    assert mistake.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "at"), [("q[1]=", ""), ("q[1]", ""), ("=3", "="), ("x=1,2", "2"), ("q=(0,", ""), ("x=1#", "#")]
+)
+def test_what_is_no_item_is_marked(program: CoreProgram, text: str, at: str) -> None:
+    (mistake,) = mistakes(program, text)
+    assert mistake.code.startswith("E010")
     assert marked(mistake) == at
     assert mistake.notes
 

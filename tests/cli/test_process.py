@@ -220,7 +220,8 @@ main()
 def test_a_progress_bar_for_those_who_wait_at_a_terminal() -> None:
     seen = on_a_terminal(*CHECK, run=("-c", IMPATIENT), COLUMNS="80")
     assert "checking sparse" in seen
-    assert "26/27" in seen
+    assert "checking sparse, 26 of 27 done" in seen
+    assert "\x1b[2K" in seen
     assert "checking" not in on_a_terminal(*CHECK, "--quiet", run=("-c", IMPATIENT))
     piped = subprocess.run(
         [sys.executable, "-c", IMPATIENT, *CHECK],

@@ -451,3 +451,46 @@ def test_damaged_programs_are_answered(program: ast.Program, data: st.DataObject
         if not pieces:
             break
     survives("".join(pieces))
+
+
+# --- more than one ---------------------------------------------------------------------------------
+
+
+def refusals(text: str) -> list[tuple[int, str]]:
+    with pytest.raises(DiagnosticError) as caught:
+        parse(Source("p.dip", text))
+    places = [found.excerpt for found in caught.value.diagnostics]
+    return [(place.line, marked(found)) for found, place in zip(caught.value.diagnostics, places, strict=True) if place]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("b <- 1 2;\nr <- Gauss(1);\ny <- choose y { 1 : 1 };\n", [(5, "2"), (6, "Gauss"), (7, "y")]),
+        ("if b > then\n  y <- = 3;\n  y <- 1\nend;\ny = 2", [(5, "then"), (6, "="), (9, "=")]),
+        ("y <- 1\nb <- 2;\ny <- )", [(6, "b"), (7, ")")]),
+        ("for i in 1 do y <- ; end;\nwhile b y <- 1 end;\ny <- 2", [(5, "do"), (6, "y")]),
+        ("y <- 1 $ 2;\nr <- Lap(eps, );\nr <- 1", [(5, "$"), (6, ")")]),
+        ("y <- 1;\nend;\ny == 2", [(6, "end"), (7, "==")]),
+        ("while b { y <- 1 };\ny = 2", [(5, "{")]),
+        ("if b then y <- = 1", [(5, "=")]),
+    ],
+)
+def test_reading_goes_on_after_an_error(text: str, places: list[tuple[int, str]]) -> None:
+    assert refusals(HEAD + text) == places
+
+
+def test_errors_in_declarations_and_claims() -> None:
+    text = "program p;\ninput x real;\nvar y, : real;\nclaim {\n  beta: ;\n  gamma: 3 4\n}\nx <- 1"
+    assert refusals(text) == [(2, "real"), (3, ":"), (5, ";"), (6, "4")]
+
+
+@given(programs(), st.data())
+def test_a_single_slip_is_a_single_error_on_its_line(program: ast.Program, data: st.DataObject) -> None:
+    """A statement of nonsense between others is all that is reported."""
+    lines = print_program(program).split("\n")
+    body = [number for number, line in enumerate(lines) if re.fullmatch(r"\s*[a-z_0-9]+ <- [^:{]*;", line)]
+    if body:
+        at = data.draw(st.sampled_from(body))
+        lines[at] = re.sub("<- ", "<- <- ", lines[at])
+        assert [line for line, _ in refusals("\n".join(lines))] == [at + 1]

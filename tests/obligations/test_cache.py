@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import random
@@ -15,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import dipc
+from dipc.cli.main import run
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.obligations import cache as cache_module
 from dipc.obligations.cache import Cache, question_key
@@ -402,3 +405,26 @@ def test_killed_again_and_again(seed: int, tmp_path: Path) -> None:
     killed_and_resumed(
         tmp_path, 400, 4, [(generator.randint(1, 2), generator.uniform(0.001, 0.05)) for _ in range(3)], "-j", jobs
     )
+
+
+@pytest.mark.parametrize("answer", ['["accurate",null,[],5]', "{}", "", "[null,null]", '["accurate"]', "\\ud800"])
+def test_a_malformed_answer_is_decided_anew_with_a_warning(tmp_path: Path, answer: str) -> None:
+    path = tmp_path / "cache"
+    arguments = ["check", str(SPARSE), "--inputs", "q=0", "--eps", "1", "-q", "--cache", str(path)]
+
+    def check() -> tuple[int, str, str]:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run(arguments)
+        return code, out.getvalue(), err.getvalue()
+
+    first = check()
+    assert first[0] == 0
+    with Cache(path, fingerprint()) as cache:
+        keys = [key for (key,) in cache._open.execute("SELECT key FROM answers")]
+        cache.put(dict.fromkeys(keys, answer))
+    code, out, err = check()
+    assert (code, out) == first[:2]
+    assert err.startswith("warning: ")
+    assert "could not be made out; what was asked was decided anew" in err
+    assert check() == first

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from fractions import Fraction
 
 import pytest
@@ -20,8 +22,10 @@ from dipc.obligations.encoding import (
     bound_text,
     closed_text,
     decision_text,
+    form_text,
     read_closed,
     read_decision,
+    read_form,
     read_rational,
 )
 from dipc.obligations.verdict import Counterexample, EndPoint, FailureInterval, Verdict, Worst
@@ -108,11 +112,44 @@ def test_what_is_no_closed_form(text: str) -> None:
         '["accurate",null,[],null',
         '["inaccurate",["1"],[],null]',
         '["inaccurate",["1","0","2","1","3"],[],null]',
+        '["inaccurate",["1","2","1","3","4"],[],null]',
+        '["inaccurate",["1","0","1","2","3"],[[["0",null,false],["1","1",true],null]],null]',
+        '["inaccurate",["1","0","1","2","3"],[[["2","2",false],["1","1",true],null]],null]',
+        '["inaccurate",["1","0","1","2","3"],[],"why"]',
+        '["inaccurate",["1","0","1","2","3"],[[["0","0",0],["1","1",true],null]],null]',
+        '["accurate",null,[],5]',
+        '["accurate",null,{},null]',
+        '["undecided",null,[],7]',
+        '[ "accurate",null,[],null]',
+        '["inaccurate",["+1","0","1","2","3"],[],null]',
+        '["inaccurate",["1","0","1","2","3"],[[["0","0",false],["1","1",true],[["3","2"],["1","1"],true]]],null]',
     ],
 )
 def test_what_is_no_verdict(text: str) -> None:
     with pytest.raises(Unreadable):
         read_decision(text, FORM)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.text("0123456789abcf-/|, ", max_size=6)
+    | st.sampled_from(Verdict),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=8,
+)
+
+
+@given(st.tuples(st.sampled_from(["accurate", "inaccurate", "undecided"]), JSON, JSON, JSON) | JSON)
+def test_what_is_read_was_written(value: object) -> None:
+    """Any JSON is either what these functions write, or Unreadable: nothing else is raised, nothing else comes back."""
+    text = json.dumps(value, separators=(",", ":"))
+    with contextlib.suppress(Unreadable):
+        assert decision_text(read_decision(text, FORM)) == text
+    with contextlib.suppress(Unreadable):
+        found = read_form(json.dumps(value))
+        assert (form_text(None, found) if isinstance(found, str) else form_text(found, None)) == json.dumps(value)
 
 
 noises = st.builds(Noise, st.sampled_from(Family), st.fractions(1, 3), st.fractions(-2, 2, max_denominator=3))
