@@ -49,6 +49,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.simulation": (*_LANGUAGE, "dipc.algebra", "dipc.tables", "dipc.exits"),
     "dipc.report": (*_QUESTIONS, "dipc.inverse", "dipc.privacy", "dipc.simulation"),
     "dipc.suite": (*_QUESTIONS, "dipc.privacy", "dipc.report"),
+    "dipc.editors": ("dipc.lang",),
     "dipc.explain": ("dipc.diagnostics",),
     "dipc.cli": (
         "dipc",

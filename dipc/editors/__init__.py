@@ -1,0 +1,1 @@
+"""Programs in editors and on pages: highlighting, made from the grammar."""

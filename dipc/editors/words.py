@@ -1,0 +1,68 @@
+"""The words and signs of the language by what they are, from the terminals of the grammar."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from dipc.lang.grammar import grammar_text
+
+#: Words by the names of their terminals; every other word is a keyword.
+_TYPES = {"BOOL", "INT", "REAL"}
+_DISTRIBUTIONS = {"LAP", "DLAP", "EXP", "EXPO", "CHOOSE"}
+_CONSTANTS = {"EPS", "TRUE", "FALSE", "EPSILON"}
+_OPERATORS = {"AND", "OR", "NOT"}
+
+#: Words that are names to the grammar, and special in their places.
+_FUNCTIONS = ("min", "max", "abs", "exp")
+_PLACED = ("metric",)
+
+_TERMINAL = re.compile(r'^([A-Z]+)(?:\.\d+)?: ((?:"[^"]+"(?: \| )?)+|/.*/)$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`name` and `number` are regular expressions, as the grammar has them; the others are texts, the longest first."""
+
+    keywords: tuple[str, ...]
+    types: tuple[str, ...]
+    distributions: tuple[str, ...]
+    constants: tuple[str, ...]
+    operators: tuple[str, ...]
+    functions: tuple[str, ...]
+    signs: tuple[str, ...]
+    name: str
+    number: str
+
+
+@cache
+def words() -> Words:
+    """Those of the grammar that is installed."""
+    groups: dict[str, list[str]] = {group: [] for group in ("keywords", "types", "distributions", "constants")}
+    operators: list[str] = []
+    signs: list[str] = []
+    patterns: dict[str, str] = {}
+    for name, body in _TERMINAL.findall(grammar_text()):
+        if body.startswith("/"):
+            patterns[name] = body[1:-1]
+            continue
+        for text in re.findall(r'"([^"]+)"', body):
+            if name in _OPERATORS:
+                operators.append(text)
+            elif not text[0].isalpha():
+                signs.append(text)
+            else:
+                kinds = (("types", _TYPES), ("distributions", _DISTRIBUTIONS), ("constants", _CONSTANTS))
+                groups[next((kind for kind, names in kinds if name in names), "keywords")].append(text)
+    return Words(
+        keywords=(*groups["keywords"], *_PLACED),
+        types=tuple(groups["types"]),
+        distributions=tuple(groups["distributions"]),
+        constants=tuple(groups["constants"]),
+        operators=tuple(operators),
+        functions=_FUNCTIONS,
+        signs=tuple(sorted(signs, key=len, reverse=True)),
+        name=patterns["NAME"],
+        number=patterns["NUMBER"],
+    )
