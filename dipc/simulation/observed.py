@@ -23,6 +23,8 @@ from dipc.tables.python_source import cell_text
 #: The column that says how often an output was observed.
 COUNT = "count"
 
+_COUNT_NOTES = ("write how often this output was observed",)
+
 #: Values of all outputs, in the order of the program.
 Values = tuple[Value, ...]
 
@@ -108,7 +110,9 @@ def _read(
                 mistakes.append(Diagnostic("E1602", cell.message, excerpt, notes=cell.notes))
         text = texts[header.index(COUNT)].strip() if counted else "1"
         if not (text.isascii() and text.isdigit() and len(text) <= 18):
-            mistakes.append(Diagnostic("E1602", f"the count `{text[:40]}` is no natural number", excerpt))
+            mistakes.append(
+                Diagnostic("E1602", f"the count `{text[:40]}` is no natural number", excerpt, notes=_COUNT_NOTES)
+            )
         elif len(values) == len(slots):
             found.append((tuple(values), int(text)))
     if mistakes:

@@ -40,7 +40,7 @@ def examples() -> dict[str, Any]:
             files = {}
             for word in shlex.split(command):
                 named = ROOT / word
-                if word.endswith((".dip", ".csv")) and named.is_file():
+                if word.endswith((".dip", ".csv", ".toml")) and named.is_file():
                     content = named.read_bytes().decode("utf-8", errors="replace")
                     if len(content) <= LONGEST:
                         files[word] = content
@@ -51,7 +51,8 @@ def examples() -> dict[str, Any]:
 def test_the_examples_are_those_of_the_golden_outputs(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update-golden"):
         KEPT.write_text(json.dumps(examples(), indent=1) + "\n", encoding="utf-8")
-    assert json.loads(KEPT.read_text(encoding="utf-8")) == examples()
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    assert kept == examples(), "write them anew: pytest tests/explain --update-golden"
 
 
 def test_every_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
