@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dipc import examples
     from dipc.algebra.closed_form import ClosedForm
     from dipc.algebra.limits import Limits, Undecided
     from dipc.certificate.write import certify
@@ -69,6 +70,7 @@ __all__ = [
     "check_privacy",
     "conform",
     "eps",
+    "examples",
     "iter_rows",
     "load",
     "simulate",
@@ -116,7 +118,9 @@ def __getattr__(name: str) -> Any:
     if name == "eps":
         from dipc.algebra.symbols import eps
 
-        value = eps()
+        value: Any = eps()
+    elif name == "examples":
+        import dipc.examples as value
     elif name in _HOME:
         from importlib import import_module
 

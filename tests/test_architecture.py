@@ -44,6 +44,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.sources": (*_PROGRAMS, "dipc.ideal", "dipc.obligations"),
     "dipc.inverse": _QUESTIONS,
     "dipc.privacy": _QUESTIONS,
+    "dipc.examples": (),
     "dipc.verifier": (),  # the standard library only, see tests/verifier/test_standalone.py
     "dipc.certificate": (*_QUESTIONS, "dipc.verifier"),
     "dipc.simulation": (*_LANGUAGE, "dipc.algebra", "dipc.tables", "dipc.exits"),
@@ -57,6 +58,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *_QUESTIONS,
         "dipc.inverse",
         "dipc.privacy",
+        "dipc.examples",
         "dipc.verifier",
         "dipc.certificate",
         "dipc.simulation",
@@ -256,11 +258,15 @@ def test_the_wheel_carries_the_grammar_and_works_without_the_checkout(tmp_path: 
     names = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
     assert {f"dipc/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")} <= names
     assert not [name for name in names if name.startswith(("benchmarks", "tests"))]
+    programs = {path.stem for path in (ROOT / "benchmarks").rglob("*.dip")}
+    assert {Path(name).stem for name in names if name.startswith("dipc/examples/")} == {"__init__", *programs}
+    assert (installed / "dipc_verifier-0.1.0.dist-info" / "METADATA").is_file()
     program = (
         "import dipc, pathlib\n"
         f"assert pathlib.Path(dipc.__file__).is_relative_to({str(installed)!r}), dipc.__file__\n"
         "program = dipc.load('program p; input x : real; output y : real; y <- Lap(eps, x);')\n"
         "print(program.probability({'x': 0}, {'y': 0}, gamma=1).expr)\n"
+        "print(dipc.load(dipc.examples.text('sparse')).name)\n"
     )
     run = subprocess.run(
         [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, {str(installed)!r})\n{program}"],
@@ -272,3 +278,4 @@ def test_the_wheel_carries_the_grammar_and_works_without_the_checkout(tmp_path: 
     )
     assert run.returncode == 0, run.stderr
     assert "exp(-eps)" in run.stdout
+    assert run.stdout.endswith("sparse\n")

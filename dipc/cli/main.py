@@ -31,6 +31,7 @@ COMMANDS = {
     "simulate": "Run a program many times, and compare.",
     "conform": "Compare a real implementation's outputs.",
     "explain": "Show what a diagnostic means.",
+    "examples": "Write a mechanism of the literature.",
     "fmt": "Print a program in canonical form.",
     "bench": "Compare with the paper (from a checkout).",
 }

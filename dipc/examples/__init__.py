@@ -1,0 +1,35 @@
+"""Mechanisms from the literature, as programs: `dipc.load(dipc.examples.text("sparse"))`.
+
+    >>> from dipc import examples
+    >>> "noisy_max" in examples.names()
+    True
+    >>> print(examples.text("laplace").split(";")[0].splitlines()[-1])
+    program laplace
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+__all__ = ["names", "text"]
+
+
+def names() -> tuple[str, ...]:
+    """The names of all mechanisms, in alphabetical order."""
+    return tuple(_files())
+
+
+def text(name: str) -> str:
+    """The text of one program, with its comments, for `dipc.load`. Raises KeyError for an unknown name."""
+    return _files()[name].read_text(encoding="utf-8")
+
+
+@cache
+def _files() -> Mapping[str, Path]:
+    """The files by their names. A wheel carries them inside this package; a checkout has them in `benchmarks/`."""
+    inside = Path(__file__).resolve().parent
+    found = list(inside.rglob("*.dip")) or list((inside.parents[1] / "benchmarks").rglob("*.dip"))
+    return MappingProxyType({path.stem: path for path in sorted(found, key=lambda path: path.stem)})
