@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dipc.exits.program import Outcome, Program
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
+    from dipc.obligations.decision import Decision
     from dipc.obligations.verdict import Counterexample, Verdict
     from dipc.privacy.check import check_privacy
     from dipc.privacy.outcome import PrivacyReport, PrivacyVerdict
@@ -51,6 +52,7 @@ __all__ = [
     "ClosedForm",
     "Conformance",
     "Counterexample",
+    "Decision",
     "DiagnosticError",
     "Interrupted",
     "Limits",
@@ -85,6 +87,7 @@ _HOME = {
     "ClosedForm": "dipc.algebra.closed_form",
     "Conformance": "dipc.simulation.conform",
     "Counterexample": "dipc.obligations.verdict",
+    "Decision": "dipc.obligations.decision",
     "DiagnosticError": "dipc.diagnostics.diagnostic",
     "Interrupted": "dipc.sources.report",
     "Limits": "dipc.algebra.limits",

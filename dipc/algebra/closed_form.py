@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from decimal import Decimal
 from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,10 @@ from dipc.algebra.rationals import exact_rational
 
 if TYPE_CHECKING:
     from dipc.algebra.exppoly import ExpPoly
+    from dipc.algebra.limits import Limits
     from dipc.algebra.quotient import Closed
+    from dipc.library.forms import SignPiece, Supremum
+    from dipc.obligations.decision import Decision
 
 
 class ClosedForm:
@@ -19,7 +23,9 @@ class ClosedForm:
     a denominator that is positive for every eps > 0.
 
     `str()` is read back by `sympy.sympify`; the text is made once, on demand. Two closed forms are equal exactly if
-    they are the same function.
+    they are the same function; one is equal to a number if it is constant. `+ - * /` with closed forms and exact
+    numbers (int, Fraction, Decimal) give closed forms, exactly. `<` and `>` are not defined, as neither may hold for
+    every eps: `at_least` decides such a question.
     """
 
     __slots__ = ("_text", "value")
@@ -27,6 +33,15 @@ class ClosedForm:
     def __init__(self, value: Closed) -> None:
         self.value = value
         self._text: str | None = None
+
+    @classmethod
+    def of(cls, value: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
+        """The closed form itself, or the constant function. Raises TypeError for floats."""
+        if isinstance(value, ClosedForm):
+            return value
+        from dipc.algebra.exppoly import ExpPoly
+
+        return cls(ExpPoly.constant(exact_rational(value, "the number")))
 
     def __str__(self) -> str:
         if self._text is None:
@@ -41,12 +56,62 @@ class ClosedForm:
         return f"ClosedForm({self})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ClosedForm):
-            return NotImplemented
-        return self.value == other.value
+        if isinstance(other, ClosedForm):
+            return self.value == other.value
+        if isinstance(other, int | Fraction | Decimal) and not isinstance(other, bool):
+            return self.value == exact_rational(other, "the number")
+        return NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        constant = self._constant()
+        return hash(self.value) if constant is None else hash(constant)
+
+    def _constant(self) -> Fraction | None:
+        """The number that this is for every eps, if it is one."""
+        numerator, denominator = self.parts()
+        if denominator is not None or any(k or q for k, q, _ in numerator.terms()):
+            return None
+        return sum((c for _, _, c in numerator.terms()), Fraction(0))
+
+    def __neg__(self) -> ClosedForm:
+        return ClosedForm(-self.value)
+
+    def __add__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
+        return self._combined(other, lambda one, two: one + two)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
+        return self._combined(other, lambda one, two: one - two)
+
+    def __rsub__(self, other: Fraction | int | Decimal) -> ClosedForm:
+        return self._combined(other, lambda one, two: two - one)
+
+    def __mul__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
+        return self._combined(other, lambda one, two: one * two)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
+        """Raises ZeroDivisionError unless the divisor is proved to have one sign for every eps > 0."""
+        if not _is_operand(other):
+            return NotImplemented
+        from dipc.library.forms import divided
+
+        return divided(self, ClosedForm.of(other))
+
+    def __rtruediv__(self, other: Fraction | int | Decimal) -> ClosedForm:
+        return ClosedForm.of(other) / self if _is_operand(other) else NotImplemented
+
+    def _combined(self, other: object, operation: Callable[[Closed, Closed], Closed]) -> ClosedForm:
+        if not _is_operand(other):
+            return NotImplemented
+        from dipc.algebra.combine import simplest
+
+        return ClosedForm(simplest(operation(self.value, ClosedForm.of(other).value)))
+
+    def __bool__(self) -> bool:
+        raise TypeError("a closed form is a function of eps, neither true nor false")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ClosedForm, (self.value,)
@@ -94,6 +159,49 @@ class ClosedForm:
         if point <= 0:
             raise ValueError(f"eps is positive, not {point}")
         return self.value.enclosure(point, digits)
+
+    def float(self, eps: Fraction | int | str) -> float:
+        """The float nearest to the value at `eps` > 0, from a rigorous enclosure."""
+        from dipc.library.forms import nearest_float
+
+        return nearest_float(self, eps)
+
+    def at_least(
+        self, other: ClosedForm | Fraction | int | Decimal, eps: str = "(0, inf)", limits: Limits | None = None
+    ) -> Decision:
+        """Whether this is at least `other` at every eps of the intervals: `.verdict` is `accurate` (proved),
+        `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of such eps) or `undecided` (past a
+        limit, `.reason`). It is not true or false itself: three answers are not two."""
+        from dipc.library.forms import at_least
+
+        return at_least(self, ClosedForm.of(other), eps, limits)
+
+    def sign(self, eps: str = "(0, inf)", limits: Limits | None = None) -> tuple[SignPiece, ...]:
+        """The sign on the intervals, in maximal pieces from left to right, each with exact or isolated ends. Raises
+        LimitReached."""
+        from dipc.library.forms import signs
+
+        return signs(self, eps, limits)
+
+    def sup(self, eps: str = "(0, inf)", digits: int = 30, limits: Limits | None = None) -> Supremum:
+        """The supremum over the intervals, enclosed to so many digits, with where it is attained or approached. Raises
+        LimitReached."""
+        from dipc.library.forms import supremum
+
+        return supremum(self, eps, digits, limits)
+
+    def latex(self) -> str:
+        r"""The function in LaTeX mathematics, in `\varepsilon`."""
+        from dipc.library.display import latex
+
+        return latex(self)
+
+    def _repr_latex_(self) -> str:
+        return f"${self.latex()}$"
+
+
+def _is_operand(value: object) -> bool:
+    return isinstance(value, ClosedForm | int | Fraction | Decimal) and not isinstance(value, bool)
 
 
 def sympy_terms(value: ExpPoly) -> Any:

@@ -74,7 +74,7 @@ class _Writer:
             numbers: dict[str, Any] | None = None
             classes = [row for row in results if isinstance(row, ClassResult)]
             cases: list[dict[str, Any]] = [{"constants": {}, "classes": [self._class(row, {}) for row in classes]}]
-            verdicts = [row.verdict for row in classes]
+            verdicts = [_certified(row) for row in classes]
         else:
             found = [result for result in results if isinstance(result, NumberResult)]
             parameter = self._source.parameter
@@ -87,7 +87,7 @@ class _Writer:
                 for number, rows in singly
             ]
             numbers = self._numbers(found[-1])
-            verdicts = [*[row.verdict for _, rows in singly for row in rows], Verdict(numbers["verdict"])]
+            verdicts = [*[_certified(row) for _, rows in singly for row in rows], Verdict(numbers["verdict"])]
         return {
             "schema": SCHEMA,
             "tool": tool,
@@ -111,7 +111,7 @@ class _Writer:
             "answer": {} if note is None else dict(note.answer),
             "where": [] if note is None else list(note.where),
             "halfspaces": [] if evidence is None else [_halfspace(half) for half in evidence.halfspaces],
-            "verdict": str(row.verdict),
+            "verdict": str(_certified(row)),
         }
         reader = ClaimReader.read(self._stated, {**self._program.core.constants, **constants})
         match None if evidence is None else evidence.found:
@@ -122,8 +122,8 @@ class _Writer:
             case Proved() as proved:
                 return data | {"required": self._proved(proved, reader)}
             case None:
-                assert row.verdict is Verdict.UNDECIDED, "a class that is decided has evidence"
-                return data | {"reason": row.reason}
+                assert row.vacuous or row.verdict is Verdict.UNDECIDED, "a class that is decided has evidence"
+                return data | {"reason": row.reason or "the claim says nothing about it, which has no certificate"}
         raise AssertionError(evidence)
 
     def _proved(self, found: Proved, reader: ClaimReader) -> dict[str, Any]:
@@ -288,3 +288,8 @@ def _slack(slack: SlackBound) -> dict[str, Any]:
         "base": rational(slack.base),
         "slope": rational(slack.slope),
     }
+
+
+def _certified(row: ClassResult) -> Verdict:
+    """The verdict that there is evidence of."""
+    return Verdict.UNDECIDED if row.evidence is None else row.verdict

@@ -26,6 +26,7 @@ from dipc.diagnostics.source import Excerpt, Source
 from dipc.lang.ast import ClaimField, Expr, Name
 from dipc.lang.core_program import CoreProgram
 from dipc.lang.parser import parse_interval
+from dipc.lang.printer import print_expression
 from dipc.lang.tree import walk
 from dipc.sign.divisors import sign_throughout
 from dipc.sign.interval import Interval
@@ -87,6 +88,18 @@ class Claim:
     def compiled(self) -> Iterator[tuple[Key, Terms]]:
         """The different claims of the rows seen so far (of all rows after `check`), by the cells they come from."""
         yield from self._known.items()
+
+    @property
+    def stated(self) -> dict[str, str | None]:
+        """alpha, beta and gamma as they are claimed; None for one that a column of the table has for each row."""
+        return {name: None if name in self.table.columns else self.said(name) for name in ("alpha", "beta", "gamma")}
+
+    def said(self, name: str) -> str:
+        """alpha, beta or gamma by the options, the claim block, or else by default."""
+        given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}[name]
+        if given is not None:
+            return print_expression(given.tree)
+        return "dd" if name == "alpha" and "dd" in self.table.columns else "0"
 
     def column_beta(self, text: str) -> ClaimExpression:
         """The beta of a cell that was read before."""

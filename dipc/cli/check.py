@@ -29,7 +29,7 @@ from dipc.cli.output import check_distinct, check_table, check_target, write_res
 from dipc.cli.progress import ProgressBar
 from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
-from dipc.cli.terminal import look_of, write
+from dipc.cli.terminal import look_of, write, write_diagnostics
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
@@ -58,15 +58,22 @@ A program with an `ideal` block needs no table: the answers at the --inputs,
 and dd, are computed.
 
 \b
-Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided,
-70 internal error.
+Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided (or, with
+--strict, vacuous), 70 internal error.
 """
 
 #: Significant digits of the ends of failing intervals in the JSON output, unless told otherwise.
 JSON_DIGITS = 15
 
 
-@click.command(epilog=_EPILOG)
+class _Check(click.Command):
+    """`--strict` alone means `--strict=all`, whatever comes next."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["--strict=all" if argument == "--strict" else argument for argument in args])
+
+
+@click.command(cls=_Check, epilog=_EPILOG)
 @program_argument
 @click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
 @inputs_option
@@ -91,6 +98,12 @@ JSON_DIGITS = 15
     type=click.IntRange(min=1),
     help="Write out the probability of a row; JSON has all.",
 )
+@click.option(
+    "--strict",
+    metavar="[=all|rows]",
+    type=click.Choice(["all", "rows"]),
+    help="Exit 3 where every row holds vacuously; with rows, where any does.",
+)
 @limit_option()
 @scale_options
 @click.option("--quiet", "-q", is_flag=True, help="Print the verdict line only, and no progress.")
@@ -113,6 +126,7 @@ def check(
     plot: Path | None,
     classes: bool | None,
     closed_form: int | None,
+    strict: str | None,
     limits: tuple[str, ...],
     jobs: str,
     cache: Path | None,
@@ -212,7 +226,15 @@ def check(
         write_text(target, text.line() + "\n" if quiet else text.page())
     if target is not None and not quiet:
         write(sys.stderr, f"{text.line()} (written to {target})\n")
-    return exit_code(report.verdict)
+    if report.warnings:
+        write_diagnostics(report.warnings)
+    return exit_code(report.verdict, vacuous=_is_refused(report, strict))
+
+
+def _is_refused(report: Report, strict: str | None) -> bool:
+    """Whether so many rows hold vacuously as `--strict` does not accept."""
+    counts = report.counts
+    return strict is not None and counts.vacuous >= (1 if strict == "rows" else counts.rows)
 
 
 def _write_json(report: Report, target: Path | None) -> None:

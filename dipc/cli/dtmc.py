@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -51,40 +50,24 @@ def dtmc(
     constants = parse_definitions(definitions)
     eps = None if eps_text is None else positive_option("--eps", eps_text)
 
-    from dipc.chain.explore import explore
     from dipc.chain.symbolic import is_symbolic
-    from dipc.chain.view import view
     from dipc.cli.inputs import parse_input, parse_output
     from dipc.exits.load import load_source
     from dipc.report import dtmc_dot, dtmc_text
-    from dipc.report.dtmc import build
+    from dipc.report.dtmc import chain_at
 
     program = load_source(read_source(program_path), constants)
-    core, weights = program.core, program.choices.weights
-    slots = {core.slots[index].name: core.slots[index] for index in core.inputs}
+    core = program.core
     open_inputs = not inputs
     if open_inputs and eps is not None:
         note = "give `--input`, or leave `--eps` out: without values for the inputs there are no numbers"
         raise DiagnosticError(Diagnostic("E0801", "`--eps` without `--input`", notes=(note,)))
     values = parse_input(inputs, core, reals=not open_inputs)
-    wanted = parse_output(outputs, core)
-    finite = {slots[name].index: value for name, value in values.items() if not is_symbolic(slots[name].type)}
-    real = {
-        slots[name].index: value
-        for name, value in values.items()
-        if slots[name].index not in finite and isinstance(value, Fraction)
-    }
-    wanted_slots = {core.slots[index].name: index for index in core.outputs}
-    with ProgressBar(f"exploring {core.name}") as progress:
-        chain = explore(
-            program.flow,
-            finite,
-            {wanted_slots[name]: value for name, value in wanted.items()} or None,
-            display=True,
-            possible=weights.possible,
-        )
-        progress.stage(f"measuring the steps of {core.name}")
-        shown = build(view(chain, None if open_inputs else real), weights, program.measurer)
+    symbolic = {core.slots[index].name for index in core.inputs if is_symbolic(core.slots[index].type)}
+    finite = {name: value for name, value in values.items() if name not in symbolic}
+    reals = {name: value for name, value in values.items() if name in symbolic}
+    with ProgressBar(f"exploring {core.name}"):
+        shown = chain_at(program, None if open_inputs else reals, parse_output(outputs, core), finite)
     constants_text = ", ".join(f"{name} = {value}" for name, value in core.constants.items())
     title = core.name + (f" with {constants_text}" if constants_text else "")
     if form == "dot":

@@ -22,10 +22,10 @@ class ExitCode(IntEnum):
     BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 
-def exit_code(verdict: Verdict) -> ExitCode:
-    """The exit code that says a verdict."""
+def exit_code(verdict: Verdict, *, vacuous: bool = False) -> ExitCode:
+    """The exit code that says a verdict; `vacuous`: that it holds says too little."""
     return {
-        "accurate": ExitCode.ACCURATE,
+        "accurate": ExitCode.UNDECIDED if vacuous else ExitCode.ACCURATE,
         "inaccurate": ExitCode.INACCURATE,
         "undecided": ExitCode.UNDECIDED,
     }[verdict]

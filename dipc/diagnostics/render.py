@@ -14,7 +14,7 @@ WINDOW = 100
 TAB = 4
 CUT = "..."
 
-RED, BLUE, CYAN, BOLD, PLAIN = "\x1b[1;31m", "\x1b[1;34m", "\x1b[1;36m", "\x1b[1m", "\x1b[0m"
+RED, YELLOW, BLUE, CYAN, BOLD, PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m", "\x1b[1;36m", "\x1b[1m", "\x1b[0m"
 
 
 def render(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
@@ -24,9 +24,11 @@ def render(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
     newlines only, whatever the sources hold; with it, only ANSI colors come on top.
     """
     paint = _Paint(color)
-    blocks = ["\n".join(_diagnostic(diagnostic, paint)) for diagnostic in diagnostics]
-    if len(blocks) > 1:
-        blocks.append(paint(RED, f"{len(blocks)} errors"))
+    all_of = list(diagnostics)
+    blocks = ["\n".join(_diagnostic(diagnostic, paint)) for diagnostic in all_of]
+    errors = sum(not diagnostic.is_warning for diagnostic in all_of)
+    if errors > 1:
+        blocks.append(paint(RED, f"{errors} errors"))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
@@ -46,7 +48,8 @@ class _Place:
 
 
 def _diagnostic(diagnostic: Diagnostic, paint: _Paint) -> Iterator[str]:
-    yield paint(RED, f"error[{diagnostic.code}]") + paint(BOLD, f": {printable(diagnostic.message)}")
+    kind = paint(YELLOW, f"warning[{diagnostic.code}]") if diagnostic.is_warning else ""
+    yield (kind or paint(RED, f"error[{diagnostic.code}]")) + paint(BOLD, f": {printable(diagnostic.message)}")
     places = [_Place(label.excerpt, label.text, False) for label in diagnostic.secondary]
     if diagnostic.excerpt is not None:
         places.insert(0, _Place(diagnostic.excerpt, diagnostic.label, True))

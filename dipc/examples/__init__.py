@@ -1,10 +1,10 @@
 """Mechanisms from the literature, as programs: `dipc.load(dipc.examples.text("sparse"))`.
 
-    >>> from dipc import examples
-    >>> "noisy_max" in examples.names()
-    True
-    >>> print(examples.text("laplace").split(";")[0].splitlines()[-1])
-    program laplace
+>>> from dipc import examples
+>>> "noisy_max" in examples.names()
+True
+>>> print(examples.text("laplace").split(";")[0].splitlines()[-1])
+program laplace
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import total
@@ -23,6 +24,9 @@ from dipc.measure.measure import Measurer
 from dipc.metric.nearness import Nearness
 from dipc.tables.assignment import input_cells, output_cells
 from dipc.tables.cells import CellPool, value_text
+
+if TYPE_CHECKING:
+    from dipc.report.dtmc import Dtmc
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +123,16 @@ class Program:
         inputs = input_cells(self.core, input, self._pool)
         outputs = output_cells(self.core, output, self._pool)
         return self._engine.probability(inputs, outputs, self._pool.cell(radius))
+
+    def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Dtmc:  # noqa: A002
+        """The Markov chain at an input: what each state knows of the noises drawn so far, and the exact probability of
+        each step; cut where it cannot come to `output`. A notebook shows it as a table.
+
+        Raises as `probability` does; a step whose probability is past a limit has the reason in its place.
+        """
+        from dipc.library.chains import chain_of
+
+        return chain_of(self, input, output or {})
 
     def outcomes(
         self,

@@ -1,4 +1,4 @@
-"""Which inputs a claim is checked at: products of finite sets, a CSV file of inputs, or all of them.
+"""Which inputs a claim is checked at: products of finite sets, listed ones, or all of them.
 
 A specification is what `dipc.tables.specification` reads. Bool and DOM inputs that are not named range over all their
 values.
@@ -6,11 +6,12 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from pathlib import Path
+from typing import Any, Protocol
 
 from dipc.chain.answers import finite_values
 from dipc.chain.symbolic import is_symbolic
@@ -42,7 +43,7 @@ class FiniteInputs:
 
 @dataclass(frozen=True, slots=True)
 class ListedInputs:
-    """The rows of a CSV file of inputs, which may have the columns alpha, beta, gamma and dd as well."""
+    """The rows of a table of inputs, which may have the columns alpha, beta, gamma and dd as well."""
 
     table: Table
 
@@ -59,22 +60,48 @@ class AllInputs:
 Inputs = FiniteInputs | ListedInputs | AllInputs
 
 
-def parse_inputs(texts: str | Sequence[str], program: Program, option: str = "--inputs") -> Inputs:
-    """The inputs that the texts ask for: `all`, the path of a CSV file, or items (those of all texts together).
+class DataFrame(Protocol):
+    """What pandas, polars and others call a DataFrame: rows, with named columns."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of the columns."""
+
+
+#: What names inputs: one specification, or several that hold together; an input or several, by name, as values.
+InputSpec = str | Sequence[str] | Mapping[str, object] | Sequence[Mapping[str, object]] | DataFrame
+
+
+def specifications(given: object) -> list[str] | None:
+    """The texts, where inputs are given as texts; None where they are given as values."""
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, list | tuple) and all(isinstance(text, str) for text in given):
+        return list(given)
+    return None
+
+
+def parse_inputs(given: InputSpec, program: Program, option: str = "--inputs") -> Inputs:
+    """The inputs that are asked for. Texts are `all`, the path of a CSV file, or items (those of all texts together);
+    values are one dict or a list of them, such as `[{"q": (-1, 0, 1)}]`, or a DataFrame.
 
     Raises DiagnosticError with all mistakes: unknown inputs, values outside a domain, real and int inputs without a
-    value.
+    value; TypeError for what is neither texts nor values, and for floats.
     """
-    given = [texts] if isinstance(texts, str) else list(texts)
-    if any(text.strip() == "all" for text in given):
-        _alone(given, "all", option)
+    # Without outputs, so that the header names inputs only.
+    inputs_only = replace(program.core, outputs=())
+    texts = specifications(given)
+    if texts is None:
+        values = [given] if isinstance(given, Mapping) else given
+        return ListedInputs(read_table(values, inputs_only, "<inputs>"))
+    if any(text.strip() == "all" for text in texts):
+        _alone(texts, "all", option)
         return AllInputs()
-    paths = [text for text in given if text.strip().endswith(".csv") or _is_file(text)]
+    paths = [text for text in texts if text.strip().endswith(".csv") or _is_file(text)]
     if paths:
-        _alone(given, paths[0], option)
-        # Without outputs, so that the header names inputs only.
-        return ListedInputs(read_table(paths[0].strip(), replace(program.core, outputs=())))
-    return _product(given, program.core, option)
+        _alone(texts, paths[0], option)
+        return ListedInputs(read_table(paths[0].strip(), inputs_only))
+    return _product(texts, program.core, option)
 
 
 def default_inputs(program: Program) -> FiniteInputs:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
+from dipc.algebra.parametric import Parametric
+from dipc.algebra.quotient import Quotient
+from dipc.algebra.selection import times
 from dipc.inverse.question import Question
 from dipc.lang.ast import Name
 from dipc.obligations.engine import Engine
+from dipc.obligations.saying import Saying, saying, together
 from dipc.sign import Interval
-from dipc.sign.piecewise import BetaForm
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.sources.every_number.union_proof import Union
 from dipc.sources.outcome import RowResult
 from dipc.sources.source import Case, Posed, Variable
@@ -69,12 +75,31 @@ class Claims:
         alpha = self.question.claim().alpha
         return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
 
+    def sayings(self, factor: Fraction = Fraction(1)) -> Mapping[str, Saying]:
+        """Where at least one of the claims says something with `factor`·beta, by their variables."""
+        found: dict[str, list[Saying]] = {}
+        for claimed in self.distinct:
+            if claimed.power == 0:
+                says = saying(_scaled(claimed.beta, factor), claimed.intervals, self.question.program.limits)
+                found.setdefault(str(claimed.variable), []).append(says)
+        return {variable: together(all_of) for variable, all_of in found.items()}
+
     def alike(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Claimed]]:
         """The inequalities in eps, and those in products of eps, apart, by their ranges."""
         found: dict[tuple[Variable, tuple[Interval, ...]], list[Claimed]] = {}
         for claimed in self.distinct:
             found.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
         return found
+
+
+def _scaled(beta: BetaForm, factor: Fraction) -> BetaForm:
+    """`factor`·beta."""
+    if factor == 1:
+        return beta
+    value = beta.value
+    if isinstance(value, ExpPoly | Quotient):
+        return PiecewiseForm(value * factor)
+    return PiecewiseForm(times(Parametric.number(factor), value))
 
 
 def claims_of(question: Question, progress: Progress | None = None, *, among: Container[int] | None = None) -> Claims:

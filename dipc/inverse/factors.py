@@ -28,16 +28,16 @@ class Factors:
 
     def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
         """Peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps, so that the greatest of their values
-        is the least factor for all eps of the intervals. None where Pr = 1 and beta >= 0 throughout; an infinite one
-        where beta is negative, as no f > 0 suffices there even if Pr = 1. Raises LimitReached."""
+        is the least factor for all eps of the intervals. None where Pr = 1 throughout, as f = 0 suffices; else an
+        infinite one where beta is negative, as none does. Raises LimitReached."""
         above, below = fraction_of(probability.value)
         missing = below - above
         for interval in intervals:
+            if _is_certain(missing, interval):
+                continue
             negative = _negative_at(beta, interval, self._limits)
             if negative is not None:
                 yield Peak(negative, True, None)
-                continue
-            if missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower)):
                 continue
             met: Fraction | Root | None = None
             for cell in beta.cells(interval, self._limits):
@@ -48,6 +48,17 @@ class Factors:
                     if need.at != met:
                         yield need
                 met = self._joint(missing, cell)
+
+    def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
+        """An eps at which every f > 0 fails although f = 0 suffices: Pr = 1 on its interval, and beta is negative
+        there. None where there is none. Raises LimitReached."""
+        above, below = fraction_of(probability.value)
+        for interval in intervals:
+            if _is_certain(below - above, interval):
+                negative = _negative_at(beta, interval, self._limits)
+                if negative is not None:
+                    return negative
+        return None
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
         """The upper end of the cell, where the factor needed goes on continuously; else None."""
@@ -81,6 +92,11 @@ class Factors:
             if at is Far.EVERYWHERE and sample is not None:
                 at = sample  # all of the cell, but not all of the interval
             yield Peak(at, peak.attained, peak.value)
+
+
+def _is_certain(missing: ExpPoly, interval: Interval) -> bool:
+    """Whether 1 - Pr is 0 on the interval."""
+    return missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower))
 
 
 def _scaled_end(end: RegionEnd, rate: Fraction) -> RegionEnd:

@@ -96,7 +96,7 @@ def asked(
     program = within(program, limits)
     engine = engine or Engine(program.measurer, program.limits)
     parameter, least = (None, None) if for_all is None else open_constant(for_all)
-    if table is None and asks_for_all(list(inputs) if isinstance(inputs, tuple) else inputs):
+    if table is None and asks_for_all(inputs):
         return Question(program, options, engine, None, parameter, least)
     if parameter is not None:
         notes = ("add --inputs all, or give the constant a number",)

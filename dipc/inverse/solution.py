@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.decimals import exact_text
 from dipc.inverse.question import Question
+from dipc.obligations.saying import Saying
 from dipc.obligations.verdict import EndPoint
 from dipc.sources.outcome import RowResult
 from dipc.sources.source import Variable
@@ -107,13 +108,14 @@ class EpsSolution(Solution):
     """The claim holds, of the eps asked about, exactly on the union of `holds`.
 
     Undecided, it holds at most there, and at least on `proved`. `everywhere`: it holds for all eps asked about.
-    `from_there_on`: from the least eps on it holds for all that are asked about.
+    `from_there_on`: from the least eps on it holds for all that are asked about. `sayings`: where it says something.
     """
 
     holds: tuple[Span, ...]
     proved: tuple[Span, ...]
     everywhere: bool
     from_there_on: bool
+    sayings: Mapping[str, Saying] = field(default_factory=dict)
 
     @property
     def wanted(self) -> Wanted:
@@ -130,6 +132,7 @@ class EpsSolution(Solution):
             "from_there_on": self.from_there_on,
             "holds": [span.as_json() for span in self.holds],
             **({"proved": [span.as_json() for span in self.proved]} if self.proved else {}),
+            "says_something": {variable: says.as_json() for variable, says in self.sayings.items()},
         }
 
 

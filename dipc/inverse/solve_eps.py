@@ -58,6 +58,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         proved=tuple(span_between(a, b, digits, limits) for a, b in proved) if status is Status.UNDECIDED else (),
         everywhere=status is Status.SOLVED and not any(failing),
         from_there_on=status is Status.SOLVED and _to_the_end(held, intervals),
+        sayings=claims.sayings(),
     )
 
 

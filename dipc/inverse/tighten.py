@@ -7,7 +7,7 @@ known f is enclosed: no less than what the exact ones need, no more than what al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,6 +18,7 @@ from dipc.exits.program import Program
 from dipc.inverse.claims import Claimed, Claims, Progress, Unknown, claims_of
 from dipc.inverse.factors import Factors
 from dipc.inverse.question import asked
+from dipc.obligations.saying import Saying
 from dipc.sign import Root
 from dipc.sign.digits import number_cell, root_cell
 from dipc.sign.optimum import Far, Highest, Number, Peak, Where, highest
@@ -52,7 +53,8 @@ class Tightest:
     the same if `proved`, and agree to the digits asked for if not.
 
     `kappa` is the largest integer with Pr >= 1 - beta/kappa, proved, and proved to be the largest; 0 where beta itself
-    fails; None where every kappa holds, as f = 0, and unless the factor is `complete`.
+    fails (although f = 0 may suffice, where beta is negative and Pr = 1); None where every kappa holds, as f = 0, and
+    unless the factor is `complete`.
 
     Where cases are `unknown`, `factor` is only what the others need, and a lower bound. Where cases have mere bounds
     that need more than all exact ones, it is a lower bound as well, and `upper` the same from above, unless that is
@@ -79,6 +81,11 @@ class Tightest:
     def complete(self) -> bool:
         """Whether the factor is that of all cases."""
         return not self.unknown and not self.upper_places
+
+    @property
+    def sayings(self) -> Mapping[str, Saying]:
+        """Where beta/kappa says something, or beta itself where there is no such kappa, by the claims' variables."""
+        return self.claims.sayings(Fraction(1, self.kappa) if self.kappa else Fraction(1))
 
     @property
     def is_zero(self) -> bool:
@@ -125,14 +132,21 @@ def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
     limits = claims.question.program.limits
     factors = Factors(limits)
     candidates: list[tuple[Peak, Claimed]] = []
+    forbidding: list[tuple[Peak, Claimed]] = []
     unknown = list(claims.unknown)
     for claimed in claims.distinct:
         try:
             peaks = list(factors.needs(claimed.bound, claimed.beta, claimed.intervals))
+            only_zero = factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
         except Undecided as undecided:
             unknown.append(Unknown(undecided.reason, claimed.rows))
         else:
             candidates += [(peak, claimed) for peak in peaks]
+            if only_zero is not None:
+                forbidding.append((Peak(only_zero, True, None), claimed))
+    if candidates:
+        # f > 0 is needed somewhere, and suffices nowhere that it is forbidden.
+        candidates += forbidding
     upper: _Most | None = None
     try:
         most = _most(candidates, digits, limits)
@@ -148,7 +162,7 @@ def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
         eps=intervals_text(claims.intervals),
         digits=digits,
         factor=most.factor,
-        kappa=most.kappa if not unknown and upper is None else None,
+        kappa=None if unknown or upper is not None else 0 if forbidding else most.kappa,
         places=most.places,
         proved=most.proved,
         unknown=tuple(unknown),

@@ -23,6 +23,9 @@ class Decision:
     reason: str | None = None
     proof: tuple[DecisionInCells | None, ...] | None = field(default=None, compare=False, repr=False)
 
+    def __bool__(self) -> bool:
+        raise TypeError("a decision has one of three verdicts: compare its `verdict`")
+
     @classmethod
     def undecided(cls, reason: str, bound: ClosedForm | None = None) -> Decision:
         """Nothing was found, and why."""

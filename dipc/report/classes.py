@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dipc.obligations.verdict import Verdict
-from dipc.report.words import count, plural
+from dipc.report.words import count, plural, vacuous_text
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
 
@@ -21,19 +21,22 @@ def class_verdict_line(report: Report, everywhere: str) -> str:
     accurate = members(report, Verdict.ACCURATE)
     undecided = members(report, Verdict.UNDECIDED)
     inaccurate = members(report, Verdict.INACCURATE)
+    vacuous = f", {vacuous_text(counts)} of the classes" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
-            return f"accurate: {_inputs(inputs, whole=True)} in {classes}, {everywhere}"
+            of_them = f" ({vacuous_text(counts, of_them=True)})" if counts.vacuous else ""
+            return f"accurate: {_inputs(inputs, whole=True)} in {classes}{of_them}, {everywhere}"
         case Verdict.INACCURATE:
             tail = f", {undecided} undecided" if undecided else ""
             fail = "fails" if inaccurate == 1 else "fail"
             if inaccurate == inputs > 1:
                 return f"INACCURATE: {_inputs(inputs, whole=True)} {fail}, in {classes}"
-            return f"INACCURATE: {inaccurate} of {_inputs(inputs)} {fail}, in {counts.inaccurate} of {classes}{tail}"
+            where = f"in {counts.inaccurate} of {classes}{tail}{vacuous}"
+            return f"INACCURATE: {inaccurate} of {_inputs(inputs)} {fail}, {where}"
         case Verdict.UNDECIDED:
             hold = "holds" if accurate == 1 else "hold"
             rest = f"; the other {accurate} {hold} {everywhere}" if accurate else ""
-            return f"UNDECIDED: {undecided} of {_inputs(inputs)}, in {counts.undecided} of {classes}{rest}"
+            return f"UNDECIDED: {undecided} of {_inputs(inputs)}, in {counts.undecided} of {classes}{rest}{vacuous}"
 
 
 def row_word(row: RowResult, number: int = 1) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import product, simplest
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import Closed, Quotient
-from dipc.chain.view import ChainView, EdgeView, NoiseView, StateView
+from dipc.chain.explore import explore
+from dipc.chain.view import ChainView, EdgeView, NoiseView, StateView, view
+from dipc.exits.program import Program
 from dipc.exits.weights import Weights
-from dipc.lang.core import Family
+from dipc.lang.core import Family, Value
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.report.vectors import assignment_text
@@ -42,22 +45,47 @@ class Dtmc:
     def step_count(self) -> int:
         return sum(len(steps) for steps in self.steps)
 
+    def _repr_html_(self) -> str:
+        from dipc.library.display import chain_html
 
-def build(view: ChainView, weights: Weights, measurer: Measurer | None = None) -> Dtmc:
+        return chain_html(self)
+
+
+def chain_at(
+    program: Program, inputs: Mapping[str, Value] | None, wanted: Mapping[str, Value], finite: Mapping[str, Value]
+) -> Dtmc:
+    """The chain of a program at these real and int `inputs`, None to leave them open, and these `finite` ones, cut
+    where it cannot come to the `wanted` outputs."""
+    core, weights = program.core, program.choices.weights
+    slot_of = {core.slots[slot].name: slot for slot in (*core.inputs, *core.outputs)}
+    chain = explore(
+        program.flow,
+        {slot_of[name]: value for name, value in finite.items()},
+        {slot_of[name]: value for name, value in wanted.items()} or None,
+        display=True,
+        possible=weights.possible,
+    )
+    reals = None
+    if inputs is not None:
+        reals = {slot_of[name]: value for name, value in inputs.items() if isinstance(value, Fraction)}
+    return build(view(chain, reals), weights, program.measurer)
+
+
+def build(shown: ChainView, weights: Weights, measurer: Measurer | None = None) -> Dtmc:
     """The chain with exact probabilities; `weights` are those of the program's choices.
 
     Steps of probability 0, and states that only they reach, are left out; from every state whose probabilities were all
     reached they sum to exactly 1."""
     measurer = measurer or Measurer()
     known: dict[Event, Closed] = {}
-    leaving: dict[int, list[Transition]] = {state.node: [] for state in view.states}
-    for edge in view.edges:
+    leaving: dict[int, list[Transition]] = {state.node: [] for state in shown.states}
+    for edge in shown.edges:
         step = _transition(edge, weights, measurer, known)
         if step.probability is None or not step.probability.value.is_zero():
             leaving[edge.source].append(step)
-    reached = _reachable(view.initial, leaving)
-    states = [state for state in view.states if state.node in reached]
-    states.sort(key=lambda state: state.node != view.initial)
+    reached = _reachable(shown.initial, leaving)
+    states = [state for state in shown.states if state.node in reached]
+    states.sort(key=lambda state: state.node != shown.initial)
     number = {state.node: index for index, state in enumerate(states)}
     steps = tuple(
         tuple(

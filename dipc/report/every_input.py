@@ -12,7 +12,7 @@ from dipc.report.numbers import agreement, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.text import failing_text, worst_texts
 from dipc.report.vectors import assignment_text
-from dipc.report.words import TONES, count, interval_text, s
+from dipc.report.words import TONES, count, interval_text, s, saying_text, vacuous_text
 from dipc.sources.every_input.class_result import ClassResult, Method
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
@@ -34,16 +34,18 @@ def class_verdict_line(report: Report, statement: Statement) -> str:
     if statement.numbers is not None:
         return _numbers_line(report, statement)
     classes = count(counts.rows, "class")
-    everywhere = f"every real input ({classes}), {_quantified(report, statement)}"
+    of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
+    everywhere = f"every real input ({classes}{of_them}), {_quantified(report, statement)}"
+    vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
             return f"accurate: {everywhere}"
         case Verdict.INACCURATE:
             tail = f", {counts.undecided} undecided" if counts.undecided else ""
-            return f"INACCURATE: {counts.inaccurate} of {classes} of inputs fail{s(counts.inaccurate)}{tail}"
+            return f"INACCURATE: {counts.inaccurate} of {classes} of inputs fail{s(counts.inaccurate)}{tail}{vacuous}"
         case Verdict.UNDECIDED:
             rest = "; the claim holds on the others" if counts.accurate else ""
-            return f"UNDECIDED: {counts.undecided} of {classes} of inputs{rest}"
+            return f"UNDECIDED: {counts.undecided} of {classes} of inputs{rest}{vacuous}"
     assert_never(report.verdict)
 
 
@@ -52,7 +54,8 @@ def _numbers_line(report: Report, statement: Statement) -> str:
     match report.verdict:
         case Verdict.ACCURATE:
             everything = f"every {statement.numbers}, every real input, {_quantified(report, statement)}"
-            return f"accurate: {everything} (a union-bound proof)"
+            vacuous = f", {vacuous_text(report.counts)}" if report.counts.vacuous else ""
+            return f"accurate: {everything} (a union-bound proof{vacuous})"
         case Verdict.INACCURATE:
             return f"INACCURATE: the claim does not hold for every {statement.numbers}"
         case Verdict.UNDECIDED:
@@ -102,6 +105,9 @@ def _quantified(report: Report, statement: Statement) -> str:
 
 def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     yield from about(statement, report.eps)
+    says = saying_text(report.sayings, report.eps)
+    if says is not None:
+        yield "says something", f"for {says}"
     methods = [row.note.method for row in report.rows if isinstance(row, ClassResult) and row.note is not None]
     parts = [f"{methods.count(method)} {text}" for method, text in _METHODS.items() if method in methods]
     yield ("classes" if statement.numbers is None else "cases"), "; ".join(parts)
@@ -113,6 +119,7 @@ _METHODS = {
     Method.UNION: "proved by a union bound over single comparisons",
     Method.EMPTY: "without an input that far from other answers",
     Method.WITNESS: "refuted by an input",
+    Method.NOTHING: "about which the claim says nothing, as beta ≥ 1",
     Method.NONE: "undecided",
 }
 
@@ -177,7 +184,8 @@ def _undecided(page: Page, row: ClassResult) -> None:
 def _proved(page: Page, row: ClassResult) -> None:
     note = row.note
     assert note is not None
-    page.line(f"class {row.row} holds", Tone.HEAD)
+    why = "" if not row.vacuous else " vacuously, as " + ("dd < alpha" if row.says is None else "beta ≥ 1")
+    page.line(f"class {row.row} holds{why}", Tone.HEAD)
     pairs = [*where(row)]
     if note.corner and note.exact:
         pairs.append(("hardest at", assignment_text(note.corner)))

@@ -76,6 +76,12 @@ def render_text(found: Outcomes, look: Look) -> str:
         if found.eps is not None:
             page.line(shown(*outcome.probability.at(found.eps)), indent=4)
         page.line(str(outcome.probability), indent=4)
+    if found.open_outputs and all(not outcome.output for outcome in found.outcomes):
+        page.blank()
+        text = (
+            "this says nothing of the answer: dipc check and Program.probability ask how near real outputs are to one"
+        )
+        page.line(text)
     page.blank()
     page.line(f"sum  {found.total}" + (", exactly" if str(found.total) == "1" else ""))
     return page.text()

@@ -14,7 +14,7 @@ from dipc.report.every_input import where
 from dipc.report.numbers import cell_text, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.report.words import interval_text, numbered
+from dipc.report.words import interval_text, numbered, saying_text
 from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def render(found: Solution, statement: Statement, look: Look) -> str:
     page.line(headline(found), _tone(found))
     page.blank()
     page.fields(about(statement, found.eps, asked=str(found.wanted)))
-    details = list(_details(found))
+    details = [*_details(found), *_saying(found)]
     if details:
         page.blank()
         page.fields(details)
@@ -160,6 +160,14 @@ def _part(found: Solution) -> str:
         "alpha": "fails with a smaller alpha",
         "beta": "needs it",
     }[found.wanted]
+
+
+def _saying(found: Solution) -> Iterable[tuple[str, str]]:
+    from dipc.inverse.solution import EpsSolution
+
+    says = saying_text(found.sayings, found.eps) if isinstance(found, EpsSolution) else None
+    if says is not None:
+        yield "says something", f"for {says}"
 
 
 def _details(found: Solution) -> Iterable[tuple[str, str]]:

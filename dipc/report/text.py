@@ -15,7 +15,7 @@ from dipc.report.classes import class_size, class_verdict_line, row_name, row_wo
 from dipc.report.numbers import agreement, cell_text, exact, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.report.words import LISTED, TONES, count, interval_text, s
+from dipc.report.words import LISTED, TONES, count, interval_text, number_text, s, saying_text, vacuous_text
 from dipc.sources.outcome import Effort, RowResult
 from dipc.sources.report import Report
 
@@ -36,18 +36,20 @@ def verdict_line(report: Report) -> str:
     if report.inputs is not None:
         return class_verdict_line(report, everywhere)
     rows = count(counts.rows, "row")
+    vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
-            return f"accurate: {'all ' if counts.rows > 1 else ''}{rows}, {everywhere}"
+            of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
+            return f"accurate: {'all ' if counts.rows > 1 else ''}{rows}{of_them}, {everywhere}"
         case Verdict.INACCURATE:
             tail = f", {counts.undecided} undecided" if counts.undecided else ""
             if counts.inaccurate == counts.rows > 1:
                 return f"INACCURATE: all {rows} fail"
-            return f"INACCURATE: {_of(counts.inaccurate, counts.rows)} fail{s(counts.inaccurate)}{tail}"
+            return f"INACCURATE: {_of(counts.inaccurate, counts.rows)} fail{s(counts.inaccurate)}{tail}{vacuous}"
         case Verdict.UNDECIDED:
             rest = f"; the other {counts.accurate} hold {everywhere}" if counts.accurate > 1 else ""
             rest = f"; the other holds {everywhere}" if counts.accurate == 1 else rest
-            return f"UNDECIDED: {_of(counts.undecided, counts.rows)}{rest}"
+            return f"UNDECIDED: {_of(counts.undecided, counts.rows)}{rest}{vacuous}"
     assert_never(report.verdict)
 
 
@@ -108,10 +110,17 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     yield from about(statement, report.eps)
     if report.theorem is not None:
         yield "theorem", str(report.theorem)
+    says = saying_text(report.sayings, report.eps)
+    if says is not None:
+        yield "says something", f"for {says}"
     counts = report.counts
     accurate = f"{counts.accurate} accurate"
     if counts.vacuous:
-        accurate += f" ({counts.vacuous} vacuously, as dd < alpha)"
+        near, above = counts.vacuous - counts.above_one, counts.above_one
+        why = [
+            f"{number} vacuously, as {text}" for number, text in ((near, "dd < alpha"), (above, "beta ≥ 1")) if number
+        ]
+        accurate += f" ({'; '.join(why)})"
     parts = [accurate]
     if counts.inaccurate:
         parts.append(f"{counts.inaccurate} inaccurate")
@@ -235,13 +244,19 @@ def _undecided(page: Page, rows: Iterable[RowResult]) -> None:
 def _closed_form(page: Page, row: RowResult) -> None:
     page.blank()
     page.line(
-        f"{row_name(row)} in closed form: {row.verdict}{' (vacuously, as dd < alpha)' if row.vacuous else ''}",
+        f"{row_name(row)} in closed form: {row.verdict}{_vacuously(row)}",
         Tone.HEAD,
     )
     probability = row.probability
     if probability is None:
         probability = "was not reached"
     page.fields([*_where(row), ("probability", probability), ("beta", row.beta)])
+
+
+def _vacuously(row: RowResult) -> str:
+    if not row.vacuous:
+        return ""
+    return f" (vacuously, as {'dd < alpha' if row.says is None else 'beta ≥ 1'})"
 
 
 # --- small texts -----------------------------------------------------------------------------------
@@ -281,11 +296,7 @@ def _all_digits(point: EndPoint) -> str:
 
 
 def _end(point: EndPoint) -> str:
-    if point.high is None:
-        return "∞"
-    if point.exact:
-        return str(point.low) if len(str(point.low)) <= 12 else exact(point.low)
-    return shown(point.low, point.high)
+    return "∞" if point.high is None else number_text(point)
 
 
 def _first(rows: Iterable[RowResult]) -> list[int]:

@@ -12,7 +12,7 @@ from dipc.report.numbers import cell_text, exact
 from dipc.report.page import Look, Page, Tone
 from dipc.report.tighten_data import Member
 from dipc.report.vectors import assignment_text
-from dipc.report.words import count, numbered, plural
+from dipc.report.words import count, numbered, plural, saying_text
 from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def headline(found: Tightest) -> str:
         return f"undecided: the least factor is {_enclosure_text(found)}"
     if not found.places and not found.complete:
         return "undecided: nothing is known of the factor"
+    if found.is_zero and found.kappa == 0:
+        return "factor 0, and no other: beta is negative where the answer is always right"
     if found.is_zero:
         return "every factor suffices, even 0: the answer is always right"
     least = cell_text(*found.factor)
@@ -63,7 +65,11 @@ def render(found: Tightest, statement: Statement, look: Look) -> str:
     page = Page(look)
     page.line(headline(found), _tone(found))
     page.blank()
-    page.fields([*about(statement, found.eps, required="1 - f*beta"), (plural(found.word), _counts(found))])
+    fields = [*about(statement, found.eps, required="1 - f*beta"), (plural(found.word), _counts(found))]
+    says = saying_text(found.sayings, found.eps)
+    if says is not None:
+        fields.append(("says something", f"{_kappa_beta(found)} for {says}"))
+    page.fields(fields)
     if found.factor is not None and found.places:
         page.blank()
         page.fields(_numbers(found, found.factor))
@@ -84,6 +90,10 @@ def render(found: Tightest, statement: Statement, look: Look) -> str:
         )
         page.fields([("reason", unknown.reason)])
     return page.text()
+
+
+def _kappa_beta(found: Tightest) -> str:
+    return f"beta/{found.kappa}" if found.kappa and found.kappa > 1 else "beta"
 
 
 def _tone(found: Tightest) -> Tone:
@@ -108,7 +118,7 @@ def _numbers(found: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[tup
         yield "1/factor", _inverse_text(*factor)
     if found.complete and found.kappa is not None:
         kappa = found.kappa
-        holds = f"beta/{kappa}" if kappa > 1 else "beta"
+        holds = _kappa_beta(found)
         if kappa:
             yield "best 1/κ", f"1/{kappa}: {holds} holds at every {found.word}, beta/{kappa + 1} does not"
         else:

@@ -49,6 +49,7 @@ def as_json(member: Member) -> dict[str, Any]:
         "equal": "proved" if found.proved else f"to {found.digits} digits",
         "rows": found.claims.cases,
         "vacuous": found.claims.vacuous,
+        "says_something": {variable: says.as_json() for variable, says in found.sayings.items()},
         "undecided": [{"rows": list(unknown.rows), "reason": unknown.reason} for unknown in found.unknown],
         **_upper_json(found),
     }

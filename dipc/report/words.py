@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from dipc.obligations.verdict import Verdict
+from dipc.obligations.saying import Saying
+from dipc.obligations.verdict import EndPoint, FailureInterval, Verdict
+from dipc.report.numbers import exact, shown
 from dipc.report.page import Tone
+from dipc.sources.outcome import Counts
 
 #: How many numbers of rows a list spells out.
 LISTED = 12
@@ -34,6 +37,64 @@ def numbered(word: str, numbers: Sequence[int], most: int = LISTED) -> str:
         return f"{word} {numbers[0]}"
     text = ", ".join(map(str, numbers[:most]))
     return f"{plural(word)} {text}{', …' if len(numbers) > most else ''}"
+
+
+def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
+    """`13 of them vacuously (β ≥ 1)`, `all of them vacuously (dd < α)`; without `of_them`, `13 hold vacuously (…)`."""
+    near = counts.vacuous - counts.above_one
+    why = "β ≥ 1" if not near else "dd < α" if not counts.above_one else "dd < α or β ≥ 1"
+    if not of_them:
+        return f"{counts.vacuous} hold{s(counts.vacuous)} vacuously ({why})"
+    if counts.vacuous == counts.rows:
+        return f"vacuously ({why})" if counts.rows == 1 else f"all of them vacuously ({why})"
+    return f"{counts.vacuous} of them vacuously ({why})"
+
+
+def saying_text(sayings: Mapping[str, Saying], eps: str) -> str | None:
+    """For which values of each variable a claim about these `eps` says something, where that is not everywhere:
+    `eps > 14.3340757…`."""
+    parts = []
+    for variable, says in sayings.items():
+        if says.reason is not None:
+            parts.append(f"not known: {says.reason}")
+        elif not says.where:
+            parts.append(f"no {variable}: beta ≥ 1 everywhere")
+        elif variable != "eps" or not _is_everything(says.where, eps):
+            parts.append(" ∪ ".join(_where(part, variable) for part in says.where))
+    parts = [part for part in parts if part != _EVERYWHERE]
+    return "; ".join(parts) or None
+
+
+_EVERYWHERE = "everywhere"
+
+
+def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
+    """Whether these are the intervals asked about."""
+    found = ", ".join(
+        f"{'[' if part.start.included else '('}{part.start.low}, "
+        f"{'inf' if part.end.high is None else part.end.high}{']' if part.end.included else ')'}"
+        for part in where
+        if part.start.exact and (part.end.exact or part.end.infinite)
+    )
+    return found == eps
+
+
+def _where(part: FailureInterval, variable: str) -> str:
+    start, end = part.start, part.end
+    low = "" if start.high == 0 else f"{number_text(start)} {'≤' if start.included else '<'} "
+    if end.infinite:
+        return f"{variable} {'≥' if start.included else '>'} {number_text(start)}" if low else _EVERYWHERE
+    if start.exact and end.exact and start.low == end.low:
+        return f"{variable} = {number_text(start)}"
+    return f"{low}{variable} {'≤' if end.included else '<'} {number_text(end)}"
+
+
+def number_text(point: EndPoint) -> str:
+    """A finite end, with the digits that are proved."""
+    assert point.high is not None
+    if not point.exact:
+        return shown(point.low, point.high)
+    return str(point.low) if len(str(point.low)) <= 12 else exact(point.low)
 
 
 def interval_text(eps: str) -> str:

@@ -18,6 +18,9 @@ from dipc.tables.cells import value_text
 #: The probability with which all intervals together hold the true probabilities.
 CONFIDENCE = 1 - Fraction(1, 10**6)
 
+#: Why runs of a program with real outputs alone are no evidence.
+_NOTHING_COMPARED = "no output is finite and no event is given, such as --output: nothing was compared"
+
 #: Values of some outputs as texts; None: never assigned.
 Output = Mapping[str, str | None]
 
@@ -49,8 +52,9 @@ class Row:
 
     @property
     def agreement(self) -> Agreement:
-        """Whether the exact probability lies in the interval; what is impossible must not happen at all."""
-        if self.at is None:
+        """Whether the exact probability lies in the interval; what is impossible must not happen at all. That any
+        output comes out says nothing."""
+        if self.at is None or not self.output:
             return Agreement.UNDECIDED
         if self.impossible:
             return Agreement.MISMATCH if self.count else Agreement.MATCH
@@ -107,6 +111,8 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
     else:
         rows = _output_rows(tally, expected.outcomes, confidence)
     reasons = dict.fromkeys(row.reason for row in rows if row.reason is not None)
+    if not reasons and all(not row.output for row in rows):
+        reasons = dict.fromkeys([_NOTHING_COMPARED])
     return Comparison(tally, confidence, tuple(rows), "; ".join(reasons) or None)
 
 

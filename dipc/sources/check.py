@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 from dipc.algebra.limits import Limits
 from dipc.claim.claim import Given
@@ -50,9 +49,10 @@ def check(
     """Decide for every row of `table`, or for det at every one of `inputs`, whether Pr[output within gamma of the
     answer] >= 1 - beta for every eps in the intervals.
 
-    `table` is the path of a CSV file, a list of dicts, or a pair (header, rows); without a column dd it gets dd(u)
-    from the program's `ideal`. `inputs`, such as "q = -1..1" or the path of a CSV file of inputs, needs an `ideal`;
-    "all" asks about every real input, and with `for_all`, such as "m" or "m >= 3", about every value of a constant.
+    `table` is the path of a CSV file, a list of dicts, a pair (header, rows), or a DataFrame; without a column dd it
+    gets dd(u) from the program's `ideal`. `inputs`, such as "q = -1..1", the path of a CSV file of inputs, a list of dicts
+    such as [{"q": (-1, 0, 1)}] or a DataFrame, needs an `ideal`. Numbers are ints, Fractions, Decimals or texts, never
+    floats; an array is a sequence under its name, or given element by element. "all" asks about every real input, and with `for_all`, such as "m" or "m >= 3", about every value of a constant.
     With neither, a program whose inputs are all finite is checked at all of them.
     beta, alpha and gamma are expressions as text, or exact numbers; eps is an interval as text. None leaves them to the
     table's columns and the program's claim block; gamma "free" asks about every gamma.
@@ -65,6 +65,9 @@ def check(
     `jobs` processes share the work, as many as there are processors for 0 or "auto"; or the workers of the Dask
     scheduler at the address `dask` do. What is decided is kept in the file `cache`, and what is there is not decided
     again. None of them changes the report, but for its `effort`.
+
+    The report has a verdict, and is neither true nor false: `dipc.check(...).require()` fails in a test unless it is
+    accurate.
 
     Raises DiagnosticError for a bad table or claim, before anything is decided, and for a cache or a cluster that
     cannot be used; Interrupted, with the rows done so far, on Ctrl-C. A row that goes past a limit is undecided, the
@@ -155,7 +158,23 @@ class ForAll:
     start: int
 
 
-def check_for_all(program: Program, parameter: str, *, least: int | None = None, **options: Any) -> ForAll:
+def check_for_all(
+    program: Program,
+    parameter: str,
+    *,
+    least: int | None = None,
+    beta: Given = None,
+    alpha: Given = None,
+    gamma: Given = None,
+    eps: Given = None,
+    jobs: int | str = 1,
+    cache: str | os.PathLike[str] | None = None,
+    dask: str | None = None,
+    digits: int | None = None,
+    keep_proofs: bool = False,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
+) -> ForAll:
     """Decide the claim for every real input and every integer value of the constant `parameter`, from the first index
     of its loop on, or from `least` on where that is greater; the other options are those of `check`.
 
@@ -163,7 +182,22 @@ def check_for_all(program: Program, parameter: str, *, least: int | None = None,
     has a number and an input. Raises DiagnosticError for what cannot be read, and for an unknown constant.
     """
     for_all = parameter if least is None else f"{parameter} >= {least}"
-    report = check(program, inputs="all", for_all=for_all, **options)
+    report = check(
+        program,
+        inputs="all",
+        for_all=for_all,
+        beta=beta,
+        alpha=alpha,
+        gamma=gamma,
+        eps=eps,
+        jobs=jobs,
+        cache=cache,
+        dask=dask,
+        digits=digits,
+        keep_proofs=keep_proofs,
+        progress=progress,
+        limits=limits,
+    )
     last = report.rows[-1]
     assert isinstance(last, ClassResult)
     assert last.note is not None

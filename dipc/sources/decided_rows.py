@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.claim.claim import Terms
 from dipc.obligations.decision import Decision
+from dipc.obligations.saying import Saying
 from dipc.obligations.verdict import Verdict
 from dipc.sources.outcome import Counts, RowResult, Rows
 from dipc.tables.packed import NumberList, Row
@@ -22,6 +23,12 @@ class Outcome:
     terms: Terms
     probability: ClosedForm | None
     settled: Decision
+    says: Saying | None = None
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether nothing is claimed: dd < alpha, or beta >= 1."""
+        return self.terms.vacuous or (self.says is not None and self.says.nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,8 @@ class RowNames:
             gamma=terms.gamma.text,
             verdict=settled.verdict,
             closed_form=outcome.probability,
-            vacuous=terms.vacuous,
+            vacuous=outcome.vacuous,
+            says=outcome.says,
             counterexample=settled.counterexample,
             failing=settled.failing,
             reason=settled.reason,
@@ -75,17 +83,23 @@ class DecidedRows(Rows):
         for place in self._numbers:
             numbers[place] += 1
         by_verdict = dict.fromkeys(Verdict, 0)
-        vacuous = 0
+        vacuous = above_one = 0
         for number, outcome in zip(numbers, self._outcomes, strict=True):
             by_verdict[outcome.settled.verdict] += number
-            vacuous += number if outcome.terms.vacuous else 0
+            vacuous += number if outcome.vacuous else 0
+            above_one += number if outcome.vacuous and not outcome.terms.vacuous else 0
         return Counts(
             len(self),
             by_verdict[Verdict.ACCURATE],
             by_verdict[Verdict.INACCURATE],
             by_verdict[Verdict.UNDECIDED],
             vacuous,
+            above_one,
         )
+
+    @property
+    def sayings(self) -> Iterable[Saying]:
+        return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
         wanted = [outcome.settled.verdict is verdict for outcome in self._outcomes]

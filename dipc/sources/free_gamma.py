@@ -9,7 +9,7 @@ alpha a and the greatest gamma c of the range (the proof in Appendix G). The las
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -28,6 +28,7 @@ from dipc.metric.nearness import Nearness
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
 from dipc.obligations.obligation import Obligation
+from dipc.obligations.saying import saying, together
 from dipc.obligations.verdict import Verdict
 from dipc.sign.interval import Interval
 from dipc.sources.decided_rows import Outcome, RowNames
@@ -88,6 +89,10 @@ class FreeGamma(Source):
         return len(self.table.rows)
 
     @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.claim.stated | {"gamma": FREE}
+
+    @property
     def table(self) -> Table:
         return self._table
 
@@ -128,7 +133,9 @@ class FreeGamma(Source):
 
     def result(self, row: Row, terms: Terms, decision: Decision, gamma: str | None) -> RowResult:
         """The row for one range of gamma, None for its own gamma."""
-        outcome = Outcome(terms, decision.bound, Decision(Verdict.ACCURATE) if terms.vacuous else decision)
+        says = None if terms.vacuous else saying(terms.beta, self.intervals, self.program.limits)
+        nothing = terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED)
+        outcome = Outcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
         result = self._names.result(row, outcome)
         return result if gamma is None else replace(result, gamma=gamma)
 
@@ -211,12 +218,14 @@ class FreeRow:
 
 def _together(found: Sequence[RowResult]) -> RowResult:
     """One result for all ranges of gamma: the first that fails, else the first that is undecided, else the first."""
+    claimed = [result.says for result in found if result.says is not None]
+    says = together(claimed) if claimed else None
     for verdict in (Verdict.INACCURATE, Verdict.UNDECIDED):
         for result in found:
             if result.verdict is verdict:
-                return replace(result, obligations=tuple(found))
+                return replace(result, obligations=tuple(found), says=says)
     vacuous = all(result.vacuous for result in found)
-    return replace(found[0], gamma="[0, inf)", vacuous=vacuous, obligations=tuple(found))
+    return replace(found[0], gamma="[0, inf)", vacuous=vacuous, obligations=tuple(found), says=says)
 
 
 def _least(one: Fraction | None, other: Fraction) -> Fraction:

@@ -7,11 +7,12 @@ JSON output has under that key.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.obligations.saying import Saying
 from dipc.obligations.verdict import Counterexample, FailureInterval, Verdict
 from dipc.sign.piecewise import BetaForm
 
@@ -24,6 +25,8 @@ class RowResult:
     unconstrained outputs are absent. `closed_form` is Pr[output within gamma] for every eps > 0, None where a
     limit was reached on the way to it. `failing` is the exact set of eps in the
     interval where the claim fails: empty unless the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
+    `says` is where beta < 1, for values of eps, or of the variable of a class; None where the row is about no input of
+    the claim (dd < alpha). The row is `vacuous` then, and where beta is at least 1 everywhere.
     Where the row stands for a class of inputs, `count` is how many these are; where gamma is free, `obligations` has
     one result for each range of gamma, and the row is the one that decides.
     """
@@ -42,6 +45,12 @@ class RowResult:
     reason: str | None = None
     count: int | None = None
     obligations: tuple[RowResult, ...] = ()
+    says: Saying | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def variable(self) -> str:
+        """What the row's obligation is a function of."""
+        return "eps"
 
     @property
     def beta(self) -> str:
@@ -85,13 +94,15 @@ class RowResult:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many rows there are of each kind; `vacuous` rows are among the accurate ones."""
+    """How many rows there are of each kind; `vacuous` rows are among the accurate ones, and `above_one` of these are
+    vacuous because beta >= 1."""
 
     rows: int = 0
     accurate: int = 0
     inaccurate: int = 0
     undecided: int = 0
     vacuous: int = 0
+    above_one: int = 0
 
 
 class Rows(Sequence[RowResult]):
@@ -101,6 +112,11 @@ class Rows(Sequence[RowResult]):
     @abstractmethod
     def counts(self) -> Counts:
         """How many rows there are of each kind, without making them."""
+
+    @property
+    @abstractmethod
+    def sayings(self) -> Iterable[Saying]:
+        """Where the rows say something, each different one at least once."""
 
     @abstractmethod
     def select(self, verdict: Verdict) -> Iterator[RowResult]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dipc.algebra.limits import Limits
@@ -12,7 +12,7 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source as Text
 from dipc.exits.probability import Work
 from dipc.exits.program import Program, within
-from dipc.ideal.inputs import default_inputs, parse_inputs
+from dipc.ideal.inputs import InputSpec, default_inputs, parse_inputs, specifications
 from dipc.ideal.table import Progress, completed, table_of
 from dipc.lang.number_reader import BadValue, NumberReader
 from dipc.lang.parser import parse_lower_bound
@@ -27,9 +27,6 @@ from dipc.sources.rows import TableRows
 from dipc.sources.source import Case, Source
 from dipc.sources.symmetry.check import ClassTable, grouped, is_everything, with_corollary
 from dipc.tables.table import Table, read_table
-
-#: What names inputs: one specification, or several that hold together.
-InputSpec = str | Sequence[str]
 
 #: No constant is as large as this.
 _LEAST = 10**9
@@ -106,6 +103,14 @@ class _Of(Source):
     def work(self) -> Work:
         return self.source.work
 
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.source.stated
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.source.warnings
+
     def cases(self) -> Iterable[Case]:
         return self.source.cases()
 
@@ -176,8 +181,7 @@ def open_constant(option: str) -> tuple[str, int | None]:
 
 def asks_for_all(inputs: object) -> bool:
     """Whether what was given as inputs asks for every input."""
-    texts = [inputs] if isinstance(inputs, str) else inputs
-    return isinstance(texts, list | tuple) and [str(text).strip() for text in texts] == ["all"]
+    return [text.strip() for text in specifications(inputs) or ()] == ["all"]
 
 
 def _nothing_given(program: Program, wants_inputs: bool) -> Diagnostic:

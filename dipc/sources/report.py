@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import dipc
 from dipc.claim.theorem import Theorem
+from dipc.diagnostics.diagnostic import Diagnostic
+from dipc.obligations.saying import Saying, together
 from dipc.obligations.verdict import Verdict
 from dipc.sources.evidence import CaseEvidence, Evidence
 from dipc.sources.outcome import Counts, Effort, RowResult, Rows
@@ -22,7 +25,10 @@ class Report:
     the last row, else ACCURATE. A report has at least one row unless it was interrupted. `eps` is the interval the
     claim was decided on, as text. `evidence` is what a certificate is written from, where it was asked for. `theorem`
     says what the rows decide besides their own obligations. Where rows stand for classes, `inputs` is how many inputs
-    these have together.
+    these have together. `constants` are the program's, and `stated` has alpha, beta and gamma as they were claimed, None
+    for one that every row has its own of. `warnings` say where the claim may not mean what it seems to.
+
+    A report is neither true nor false: `require` fails unless it is accurate.
     """
 
     program: str
@@ -33,6 +39,9 @@ class Report:
     evidence: Evidence | CaseEvidence | None = field(default=None, compare=False, repr=False)
     theorem: Theorem | None = None
     inputs: int | None = None
+    constants: Mapping[str, str] = field(default_factory=dict)
+    stated: Mapping[str, str | None] = field(default_factory=dict)
+    warnings: tuple[Diagnostic, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.rows and not self.interrupted:
@@ -49,7 +58,70 @@ class Report:
             inaccurate=verdicts.count(Verdict.INACCURATE),
             undecided=verdicts.count(Verdict.UNDECIDED),
             vacuous=sum(1 for row in self.rows if row.vacuous),
+            above_one=sum(1 for row in self.rows if row.vacuous and row.says is not None),
         )
+
+    def __bool__(self) -> bool:
+        raise TypeError("a report has one of three verdicts: look at its `verdict`, or call `require()`")
+
+    @property
+    def claim(self) -> Mapping[str, str | None]:
+        """alpha, beta, gamma and eps as texts; None for one that every row has its own of."""
+        return {**self.stated, "eps": self.eps}
+
+    @property
+    def failures(self) -> tuple[RowResult, ...]:
+        """The rows that are refuted, in order, each with its `counterexample` and its `failing` eps."""
+        return tuple(self.select(Verdict.INACCURATE))
+
+    @property
+    def sayings(self) -> Mapping[str, Saying]:
+        """Where at least one row says something (beta < 1), by what their claims are functions of: `eps`, or a product of
+        it such as `alpha*eps`."""
+        if isinstance(self.rows, Rows):
+            found = {"eps": list(self.rows.sayings)}
+        else:
+            found = {}
+            for row in self.rows:
+                if row.says is not None:
+                    found.setdefault(row.variable, []).append(row.says)
+        return {variable: together(all_of) for variable, all_of in found.items() if all_of}
+
+    def require(self) -> Report:
+        """The report itself, if it is accurate. Raises AssertionError otherwise, which names a row with its input, eps,
+        probability and bound, or the reason why one is undecided."""
+        if self.verdict is not Verdict.ACCURATE:
+            from dipc.library.display import refusal
+
+            raise AssertionError(refusal(self))
+        return self
+
+    def records(self) -> list[dict[str, object]]:
+        """The rows as flat dicts of texts: row, inputs and outputs by name, alpha, beta, gamma, verdict, vacuous,
+        probability (a closed form), eps (of the counterexample), reason."""
+        from dipc.library.frame import records
+
+        return records(self)
+
+    def to_frame(self) -> Any:
+        """`records()` as a DataFrame of pandas or polars, whichever is in use or else installed. Raises ImportError
+        where neither is."""
+        from dipc.library.frame import data_frame
+
+        return data_frame(self)
+
+    def plot(self, row: int | None = None, axes: Any = None) -> Any:
+        """Draws Pr against 1 - beta over eps, with the failing eps shaded, and returns the axes of matplotlib: of one
+        row, by default the first that fails, else the first that says something. Raises ValueError for a row without a
+        probability in closed form, ImportError without matplotlib."""
+        from dipc.library.plot import draw
+
+        return draw(self, row, axes)
+
+    def _repr_html_(self) -> str:
+        from dipc.library.display import report_html
+
+        return report_html(self)
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
         """The rows with this verdict, in order."""
@@ -76,8 +148,18 @@ class Report:
         }
 
     def remarks(self) -> dict[str, Any]:
-        """The keys of the JSON object that are there only where they say something."""
-        result: dict[str, Any] = {}
+        """The keys of the JSON object between the verdict and the rows: what was asked, and what is to be known of it."""
+        result: dict[str, Any] = {
+            "constants": dict(self.constants),
+            "claim": dict(self.claim),
+            "versions": {"dipc": dipc.__version__},
+            "vacuous_rows": self.counts.vacuous,
+        }
+        result["says_something"] = {variable: says.as_json() for variable, says in self.sayings.items()}
+        if self.warnings:
+            result["warnings"] = [
+                {"code": found.code, "message": found.message, "notes": list(found.notes)} for found in self.warnings
+            ]
         if self.theorem is not None:
             result["theorem"] = self.theorem.as_json()
         if self.inputs is not None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dipc.algebra.limits import Undecided
 from dipc.claim.claim import Claim, Terms
 from dipc.claim.conditions import theorem_of
+from dipc.claim.gamma import gamma_warnings
+from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.probability import Work
 from dipc.exits.program import Program
 from dipc.measure.bound import Bound
+from dipc.metric.nearness import Nearness
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
 from dipc.obligations.loop import Underway, settled
 from dipc.obligations.obligation import Obligation
+from dipc.obligations.saying import saying
 from dipc.obligations.verdict import Verdict
 from dipc.sign.interval import Interval
 from dipc.sources.decided_rows import DecidedRows, Outcome, RowNames
@@ -24,7 +28,7 @@ from dipc.sources.report import Report
 from dipc.sources.source import Posed, Settling, Source, TheProbability, Variable
 from dipc.tables.table import Row, Table
 
-#: A vacuous row claims nothing: its probability is shown, but decides nothing.
+#: A vacuous row claims nothing: its probability is shown, but decides nothing, and need not be known.
 _NOTHING_CLAIMED = Decision(Verdict.ACCURATE)
 
 
@@ -53,6 +57,14 @@ class TableRows(Source):
         return len(self.table.rows)
 
     @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.claim.stated
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return gamma_warnings(self.claim, Nearness(self.program.core, self.program.limits).plain)
+
+    @property
     def table(self) -> Table:
         return self._table
 
@@ -69,13 +81,16 @@ class TableRows(Source):
 
     def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, Outcome]:
         """What all rows with this claim and this bound come to; the bound may be not known, and why."""
+        says = None if terms.vacuous else saying(terms.beta, self.intervals, self.program.limits)
         if isinstance(bound, Undecided):
             decision = self._undecided.setdefault(bound.reason, Decision.undecided(bound.reason))
         elif terms.vacuous:
             decision = yield bound
         else:
             decision = yield Obligation(bound, terms.beta, self.claim.intervals)
-        return Outcome(terms, decision.bound, _NOTHING_CLAIMED if terms.vacuous else decision)
+        if terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED):
+            return Outcome(terms, decision.bound, _NOTHING_CLAIMED, says)
+        return Outcome(terms, decision.bound, decision, says)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         rows = DecidedRows(self.table.rows, self.names)

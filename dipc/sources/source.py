@@ -7,12 +7,13 @@ look at `Case.posed`, a certificate is written from what both gave.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from dipc.claim.intervals import intervals_text
+from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.probability import Work
 from dipc.exits.program import Program
 from dipc.measure.bound import Bound
@@ -116,6 +117,16 @@ class Source(Protocol):
         """What was done to find the obligations."""
         return Work()
 
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        """alpha, beta and gamma as they are claimed, None for one that every row has its own of."""
+        return {}
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """Where the claim may not mean what it seems to."""
+        return ()
+
     def cases(self) -> Iterable[Case]:
         """All parts of the question, in the order of the report; at least one. Made as they are asked for."""
 
@@ -132,6 +143,9 @@ class Source(Protocol):
             intervals_text(self.intervals),
             interrupted=interrupted,
             effort=self.effort(engine),
+            constants={name: str(value) for name, value in self.program.core.constants.items()},
+            stated=self.stated,
+            warnings=self.warnings,
         )
 
     def effort(self, engine: Engine) -> Effort:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.names import listing, nearest
 from dipc.lang.core import Slot
 from dipc.lang.core_program import CoreProgram
+from dipc.tables.arrays import arrays_among, by_element
 from dipc.tables.cells import BadCell, Cell, CellPool, slot_reader
 from dipc.tables.python_source import cell_text
-
-_ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
 
 def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell, ...]:
@@ -33,7 +30,7 @@ def output_cells(program: CoreProgram, values: Mapping[str, object], pool: CellP
 
 
 def _cells(slots: Sequence[Slot], role: str, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
-    given = _expanded(slots, role, values)
+    given = by_element(values, arrays_among(slot.name for slot in slots), role)
     known = {slot.name for slot in slots}
     mistakes = [_unknown(name, role, slots) for name in given if name not in known]
     cells: list[Cell | None] = []
@@ -50,26 +47,6 @@ def _cells(slots: Sequence[Slot], role: str, values: Mapping[str, object], pool:
     if mistakes:
         raise DiagnosticError(*mistakes)
     return tuple(cells)
-
-
-def _expanded(slots: Sequence[Slot], role: str, values: Mapping[str, object]) -> dict[str, object]:
-    """The values with whole arrays spelled out element by element."""
-    arrays: dict[str, list[str]] = {}
-    for slot in slots:
-        if element := _ELEMENT.fullmatch(slot.name):
-            arrays.setdefault(element[1], []).append(slot.name)
-    result: dict[str, object] = {}
-    for name, value in values.items():
-        plain = "".join(name.split())
-        elements = arrays.get(plain)
-        if elements is None or isinstance(value, str | bool | int | Fraction) or not isinstance(value, Sequence):
-            result[plain] = value
-            continue
-        if len(value) != len(elements):
-            counts = f"{len(value)} values for the {len(elements)} elements"
-            raise DiagnosticError(Diagnostic("E0509", f"{role} `{plain}`: {counts} of the array"))
-        result.update(zip(elements, value, strict=True))
-    return result
 
 
 def _unknown(name: str, role: str, slots: Sequence[Slot]) -> Diagnostic:

@@ -49,18 +49,18 @@ class Table:
     """The columns that nobody gave: dd where it is computed from the program's ideal."""
 
 
-def read_table(table: object, program: CoreProgram) -> Table:
+def read_table(table: object, program: CoreProgram, name: str = "<table>") -> Table:
     """The whole table, checked against the program.
 
-    `table` is the path of a CSV file, a list of dicts, a pair (header, rows), or a Table, which is taken as it is.
-    Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError for what is no table.
+    `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is taken as
+    it is; `name` is that of a table without a path. Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError for what is no table.
     """
     if isinstance(table, Table):
         return table
     if isinstance(table, str | Path):
         return _Reader(CsvSource(table), program).read()
     names = [program.slots[slot].name for slot in (*program.inputs, *program.outputs)]
-    return _Reader(PythonSource(table, names), program).read()
+    return _Reader(PythonSource(table, names, name), program).read()
 
 
 class _Reader:

@@ -87,7 +87,10 @@ def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     assert diagnostic == Diagnostic(
         "E1307",
         "Dask is not installed",
-        notes=('`pip install "dipc-verifier[dask]"` installs it', "`-j N` uses the processors of this machine without it"),
+        notes=(
+            '`pip install "dipc-verifier[dask]"` installs it',
+            "`-j N` uses the processors of this machine without it",
+        ),
     )
 
 

@@ -127,7 +127,10 @@ def _not_installed() -> Diagnostic:
     return Diagnostic(
         "E1307",
         "Dask is not installed",
-        notes=('`pip install "dipc-verifier[dask]"` installs it', "`-j N` uses the processors of this machine without it"),
+        notes=(
+            '`pip install "dipc-verifier[dask]"` installs it',
+            "`-j N` uses the processors of this machine without it",
+        ),
     )
 
 

@@ -19,12 +19,15 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import Quotient
 from dipc.claim.options import ClaimOptions
+from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.program import Program
 from dipc.ideal.distance import Distances
 from dipc.ideal.ideal import Ideal
+from dipc.ideal.norm import Norm
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
 from dipc.obligations.obligation import Obligation
+from dipc.obligations.saying import saying
 from dipc.obligations.verdict import Counterexample, Verdict
 from dipc.sign import Interval
 from dipc.sign.piecewise import PiecewiseForm
@@ -94,6 +97,14 @@ class AllInputs(Source):
     @property
     def about(self) -> str:
         return "all inputs"
+
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.claim.stated
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.claim.warnings
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = super().report(rows, engine, interrupted=interrupted)
@@ -198,9 +209,36 @@ class ClassCase:
 
     def settle(self) -> Settling:
         try:
-            return (yield from self._settle())
+            found = yield from self._settle()
         except Undecided as undecided:
-            return self._undecided(undecided.reason)
+            found = self._undecided(undecided.reason)
+        assert isinstance(found, ClassResult)
+        return self._said(found)
+
+    def _said(self, found: ClassResult) -> ClassResult:
+        """The result with where its claim says something, which may be nowhere: then it holds, decided or not."""
+        assert found.note is not None
+        if found.note.method is Method.EMPTY or self._is_too_near():
+            return _vacuous(found, Method.EMPTY)
+        try:
+            bounded = self._bounded
+        except Undecided:
+            return found
+        if isinstance(bounded, Empty) or bounded.required.beta is None:
+            return found
+        says = saying(bounded.required.beta, bounded.intervals, self._source.program.limits)
+        found = replace(found, says=says)
+        return _vacuous(found, Method.NOTHING) if says.nothing else found
+
+    def _is_too_near(self) -> bool:
+        """Whether alpha is a number greater than dd is at all inputs of the class."""
+        source, metric, of = self._source, self._source.metric, self.of.of
+        if source.claim.at_distance or of.alone or metric.apart is not None:
+            return False
+        alpha = source.claim.alpha_number()
+        if metric.norm is Norm.DISCRETE:
+            return alpha > 1
+        return of.restless and alpha > 0
 
     def _settle(self) -> Settling:
         bounded = self._bounded
@@ -416,6 +454,16 @@ class ClassCase:
             None if required.beta is None else str(required.beta),
             bounded.lower.attained,
         )
+
+
+def _vacuous(found: ClassResult, method: Method) -> ClassResult:
+    """A class about which the claim says nothing. No input of it is the hardest; if it was not decided, it is now."""
+    assert found.verdict is not Verdict.INACCURATE, "what says nothing cannot be refuted"
+    assert found.note is not None
+    note = replace(found.note, corner={}, method=method)
+    if method is Method.EMPTY:
+        note = replace(note, probability=None, beta=None)
+    return replace(found, vacuous=True, note=note, verdict=Verdict.ACCURATE, reason=None)
 
 
 def _scaled(form: ClosedForm, factor: Fraction, is_open: bool) -> ClosedForm:

@@ -24,6 +24,8 @@ class Method(StrEnum):
     """A union bound over single comparisons proves the claim for every m from some one on."""
     EMPTY = "empty"
     """No input of the class is so far from other answers: the claim says nothing about it."""
+    NOTHING = "nothing"
+    """beta is at least 1 everywhere: the claim says nothing, whatever the probabilities are."""
     NONE = "none"
 
 
@@ -74,6 +76,10 @@ class ClassResult(RowResult):
     note: ClassNote | None = None
     rows: tuple[ClassResult, ...] = ()
     evidence: ClassEvidence | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def variable(self) -> str:
+        return "eps" if self.note is None else str(self.note.variable)
 
     def as_json(self) -> dict[str, Any]:
         result = RowResult.as_json(self)

@@ -16,13 +16,15 @@ from dipc.algebra.parametric import Parametric
 from dipc.algebra.selection import rebuilt
 from dipc.claim.claim import Claim, Given, Terms, mentions, resolve_claim
 from dipc.claim.expression import ClaimExpression
+from dipc.claim.gamma import forgotten, unused_gamma
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.lang.ast import Name
 from dipc.lang.core_program import CoreProgram
+from dipc.metric.nearness import Nearness
 from dipc.sign import Interval
 from dipc.sign.piecewise import BetaForm
-from dipc.sources.free_gamma import is_free
+from dipc.sources.free_gamma import FREE, is_free
 from dipc.tables.cells import INFINITY, Cell, value_text
 from dipc.tables.table import Row, Table
 
@@ -86,7 +88,22 @@ class ClassClaim:
             advice = ("give alpha a number, such as --alpha 0", "or let gamma depend on it: --gamma alpha")
             raise DiagnosticError(Diagnostic("E1201", "alpha and gamma cannot both be left open", notes=advice))
         self._open: Open | None = None
-        self.alpha_text = "dd" if self.at_distance else str(self._alpha_number())
+        self.alpha_text = "dd" if self.at_distance else str(self.alpha_number())
+
+    @property
+    def stated(self) -> dict[str, str | None]:
+        """alpha, beta and gamma as they are claimed."""
+        gamma = FREE if self.free_gamma else self._claim.said("gamma")
+        return {"alpha": self.alpha_text, "beta": self._claim.said("beta"), "gamma": gamma}
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """Where gamma does nothing, or is 0 though beta depends on it."""
+        if self.free_gamma:
+            return ()
+        if self.gamma is None:
+            return (forgotten(self._claim),) if mentions(self.beta.tree, "gamma") else ()
+        return unused_gamma(self._program, Nearness(self._program).plain) if self.stated["gamma"] != "0" else ()
 
     @property
     def gamma_moves(self) -> bool:
@@ -122,7 +139,7 @@ class ClassClaim:
         """What the names in beta stand for, a distance that is left open as an unknown."""
         names = dict(self._claim.constants)
         if self.free_gamma:
-            alpha = Parametric.number(self._alpha_number())
+            alpha = Parametric.number(self.alpha_number())
             return names | {"alpha": alpha, "gamma": Parametric.unknown("gamma")}
         if not self.at_distance:
             fixed = self.without_distance()
@@ -136,11 +153,12 @@ class ClassClaim:
     def _opened(self) -> Open:
         names = self.names()
         if self.free_gamma:
-            fixed = self._alpha_number()
+            fixed = self.alpha_number()
             return Open(Scale.GAMMA, fixed, Fraction(0), Fraction(1), *self._beta(names, Scale.GAMMA))
         return Open(Scale.ALPHA, None, *self._gamma(names), *self._beta(names, Scale.ALPHA))
 
-    def _alpha_number(self) -> Fraction:
+    def alpha_number(self) -> Fraction:
+        """alpha, where it is not dd(u)."""
         assert self._claim.alpha is not None
         # A claim with gamma = 0 reads and checks alpha as for a row of a table.
         value = self._claim.alpha.evaluate(self._claim.constants).constant()

@@ -5,12 +5,13 @@ The union bound can prove a claim and never refute it. Where it does not, small 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import overload
 
+from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.claim.options import ClaimOptions
@@ -21,9 +22,11 @@ from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal
 from dipc.lang.parser import parse_interval
 from dipc.measure.bound import Bound
+from dipc.obligations.decide import decide
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
 from dipc.obligations.obligation import Obligation
+from dipc.obligations.saying import saying, together
 from dipc.obligations.verdict import Verdict
 from dipc.sign import Interval
 from dipc.sign.piecewise import PiecewiseForm
@@ -113,6 +116,14 @@ class AllNumbers(Source):
     def about(self) -> str:
         return f"every {self.parameter} >= {self.least}"
 
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.claim.stated
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.claim.warnings
+
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         rows = _Rows()
         return rows, map(rows.extend, results(self.cases(), engine))
@@ -193,7 +204,33 @@ class AllNumbers(Source):
             return [row for row in rows if row.verdict is verdict]
         methods = {row.note.method for row in rows if row.note is not None}
         method = Method.CORNER if methods == {Method.CORNER} else Method.BOUND
-        return [self.row(f"{self.parameter} = {number}", method, verdict)]
+        row = self.row(f"{self.parameter} = {number}", method, verdict)
+        claimed = [each.says for each in rows if each.says is not None]
+        says = together(claimed) if claimed else None
+        return [replace(row, note=self._in_variable(row), vacuous=all(each.vacuous for each in rows), says=says)]
+
+    def _in_variable(self, row: ClassResult) -> ClassNote:
+        """The note of the row, which is about values of the claim's own variable."""
+        assert row.note is not None
+        return replace(row.note, variable=self.required.variable)
+
+    def said(self, row: ClassResult, start: int) -> ClassResult:
+        """The row about all numbers from `start` on, with where the claim for `start` says something. It is vacuous where
+        beta is at least 1 there, and never falls as the number grows."""
+        intervals = (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
+        limits = self.program.limits
+        try:
+            first, *rest = (PiecewiseForm(form) for _, form in sorted(self._beta(start).items()))
+        except (NotUniform, Undecided, ValueError):
+            return row
+        says = saying(first, intervals, limits)
+        grows = says.nothing and all(
+            # A coefficient is at least 0 where 1 is at least 1 minus it.
+            decide(ClosedForm(ExpPoly.one()), coefficient, intervals, limits).verdict is Verdict.ACCURATE
+            for coefficient in rest
+        )
+        vacuous = grows and row.verdict is Verdict.ACCURATE
+        return replace(row, note=self._in_variable(row), says=says, vacuous=vacuous)
 
     def row(
         self,
@@ -319,7 +356,8 @@ class _OtherNumbers:
         else:
             others = Others(last, Verdict.ACCURATE, None, found.proof.evidence(proof))
         method = Method.NONE if proof is None else Method.UNION
-        rows.append(source.row(where, method, others.verdict, others.reason, numbers=(found.least, last)))
+        row = source.row(where, method, others.verdict, others.reason, numbers=(found.least, last))
+        rows.append(row if found.proof is None else source.said(row, last))
         return _united(rows, self._number, singly, others)
 
 
