@@ -107,7 +107,7 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     yield from about(statement, report.eps)
     says = saying_text(report.sayings, report.eps)
     if says is not None:
-        yield "says something", f"for {says}"
+        yield "says something", says
     methods = [row.note.method for row in report.rows if isinstance(row, ClassResult) and row.note is not None]
     parts = [f"{methods.count(method)} {text}" for method, text in _METHODS.items() if method in methods]
     yield ("classes" if statement.numbers is None else "cases"), "; ".join(parts)

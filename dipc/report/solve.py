@@ -167,7 +167,7 @@ def _saying(found: Solution) -> Iterable[tuple[str, str]]:
 
     says = saying_text(found.sayings, found.eps) if isinstance(found, EpsSolution) else None
     if says is not None:
-        yield "says something", f"for {says}"
+        yield "says something", says
 
 
 def _details(found: Solution) -> Iterable[tuple[str, str]]:

@@ -112,7 +112,7 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
         yield "theorem", str(report.theorem)
     says = saying_text(report.sayings, report.eps)
     if says is not None:
-        yield "says something", f"for {says}"
+        yield "says something", says
     counts = report.counts
     accurate = f"{counts.accurate} accurate"
     if counts.vacuous:

@@ -66,9 +66,9 @@ def render(found: Tightest, statement: Statement, look: Look) -> str:
     page.line(headline(found), _tone(found))
     page.blank()
     fields = [*about(statement, found.eps, required="1 - f*beta"), (plural(found.word), _counts(found))]
-    says = saying_text(found.sayings, found.eps)
+    says = saying_text(found.sayings, found.eps) if found.complete else None
     if says is not None:
-        fields.append(("says something", f"{_kappa_beta(found)} for {says}"))
+        fields.append(("says something", f"{_kappa_beta(found)} {says}"))
     page.fields(fields)
     if found.factor is not None and found.places:
         page.blank()

@@ -52,16 +52,16 @@ def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
 
 def saying_text(sayings: Mapping[str, Saying], eps: str) -> str | None:
     """For which values of each variable a claim about these `eps` says something, where that is not everywhere:
-    `eps > 14.3340757…`."""
+    `for eps > 14.3340757…`."""
     parts = []
     for variable, says in sayings.items():
         if says.reason is not None:
             parts.append(f"not known: {says.reason}")
         elif not says.where:
-            parts.append(f"no {variable}: beta ≥ 1 everywhere")
+            parts.append(f"for no {variable}: beta ≥ 1 everywhere")
         elif variable != "eps" or not _is_everything(says.where, eps):
-            parts.append(" ∪ ".join(_where(part, variable) for part in says.where))
-    parts = [part for part in parts if part != _EVERYWHERE]
+            found = " ∪ ".join(_where(part, variable) for part in says.where)
+            parts += [] if found == _EVERYWHERE else [f"for {found}"]
     return "; ".join(parts) or None
 
 

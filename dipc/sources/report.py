@@ -25,8 +25,8 @@ class Report:
     the last row, else ACCURATE. A report has at least one row unless it was interrupted. `eps` is the interval the
     claim was decided on, as text. `evidence` is what a certificate is written from, where it was asked for. `theorem`
     says what the rows decide besides their own obligations. Where rows stand for classes, `inputs` is how many inputs
-    these have together. `constants` are the program's, and `stated` has alpha, beta and gamma as they were claimed, None
-    for one that every row has its own of. `warnings` say where the claim may not mean what it seems to.
+    these have together. `constants` are the program's, and `stated` has alpha, beta and gamma as they were claimed,
+    None for one that every row has its own of. `warnings` say where the claim may not mean what it seems to.
 
     A report is neither true nor false: `require` fails unless it is accurate.
     """
@@ -76,8 +76,8 @@ class Report:
 
     @property
     def sayings(self) -> Mapping[str, Saying]:
-        """Where at least one row says something (beta < 1), by what their claims are functions of: `eps`, or a product of
-        it such as `alpha*eps`."""
+        """Where at least one row says something (beta < 1), by what their claims are functions of: `eps`, or a product
+        of it such as `alpha*eps`."""
         if isinstance(self.rows, Rows):
             found = {"eps": list(self.rows.sayings)}
         else:
@@ -148,7 +148,7 @@ class Report:
         }
 
     def remarks(self) -> dict[str, Any]:
-        """The keys of the JSON object between the verdict and the rows: what was asked, and what is to be known of it."""
+        """The keys of the JSON object between the verdict and the rows: what was asked, and how it is to be read."""
         result: dict[str, Any] = {
             "constants": dict(self.constants),
             "claim": dict(self.claim),

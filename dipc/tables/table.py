@@ -52,8 +52,9 @@ class Table:
 def read_table(table: object, program: CoreProgram, name: str = "<table>") -> Table:
     """The whole table, checked against the program.
 
-    `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is taken as
-    it is; `name` is that of a table without a path. Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError for what is no table.
+    `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is taken
+    as it is; `name` is that of a table without a path. Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT
+    of them, and TypeError for what is no table.
     """
     if isinstance(table, Table):
         return table

@@ -215,8 +215,8 @@ class AllNumbers(Source):
         return replace(row.note, variable=self.required.variable)
 
     def said(self, row: ClassResult, start: int) -> ClassResult:
-        """The row about all numbers from `start` on, with where the claim for `start` says something. It is vacuous where
-        beta is at least 1 there, and never falls as the number grows."""
+        """The row about all numbers from `start` on, with where the claim for `start` says something. It is vacuous
+        where beta is at least 1 there, and never falls as the number grows."""
         intervals = (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
         limits = self.program.limits
         try:

@@ -1,0 +1,141 @@
+"""Reports in Python: neither true nor false, with failures, tables, pictures, and JSON that says what was asked."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+import dipc
+
+COIN = """
+program coin;
+const k = 2;
+input x : {0, 1};
+output y : {0, 1};
+claim { beta: exp(-eps)/k; }
+ideal { y <- x }
+y <- choose { 0 : 1/2, 1 : 1/2 }
+"""
+
+
+@pytest.fixture(scope="module")
+def refuted() -> dipc.Report:
+    return dipc.check(dipc.load(COIN))
+
+
+@pytest.fixture(scope="module")
+def accurate() -> dipc.Report:
+    return dipc.check(dipc.load(COIN), beta="1/2", eps="(0, 1]")
+
+
+def test_a_report_is_neither_true_nor_false(refuted: dipc.Report, accurate: dipc.Report) -> None:
+    for report in (refuted, accurate):
+        with pytest.raises(TypeError, match="three verdicts"):
+            assert report
+
+
+def test_require_names_the_row_the_input_the_eps_and_both_numbers(refuted: dipc.Report, accurate: dipc.Report) -> None:
+    assert accurate.require() is accurate
+    with pytest.raises(AssertionError) as caught:
+        refuted.require()
+    assert str(caught.value) == (
+        "coin is inaccurate: row 1 fails, x = 0: at eps = 1 the probability is 0.5, and 1 - beta = 0.8160602794… is "
+        "required (2 of 2 rows fail)"
+    )
+
+
+def test_require_gives_the_reason_of_undecided_rows() -> None:
+    report = dipc.check(
+        dipc.load("program p; input x : real; output y : bool; var a : real; a <- Lap(eps, x); y <- a >= 0"),
+        [{"x": 1, "y": True}],
+        beta="exp(-eps)/3",
+        limits=dipc.Limits(states=1),
+    )
+    with pytest.raises(AssertionError, match=r"p is undecided: row 1, x = 1: .*limit `states`"):
+        report.require()
+
+
+def test_failures_are_the_refuted_rows(refuted: dipc.Report, accurate: dipc.Report) -> None:
+    assert [row.row for row in refuted.failures] == [1, 2]
+    assert accurate.failures == ()
+
+
+def test_records_are_flat(refuted: dipc.Report) -> None:
+    first = refuted.records()[0]
+    assert (first["x"], first["y"], first["verdict"], first["eps"], first["probability"]) == (
+        "0",
+        "0",
+        "inaccurate",
+        "1",
+        "1/2",
+    )
+
+
+def test_a_frame_is_that_of_the_library_in_use(refuted: dipc.Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))  # type: ignore[arg-type]
+    assert refuted.to_frame()["x"] == ["0", "1"]
+
+
+def test_without_such_a_library_there_is_no_frame(refuted: dipc.Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("pandas", "polars"):
+        monkeypatch.setitem(sys.modules, name, None)  # type: ignore[arg-type]
+    with pytest.raises(ImportError, match=r"report\.records\(\)"):
+        refuted.to_frame()
+
+
+def test_the_json_describes_itself(refuted: dipc.Report) -> None:
+    found = json.loads(json.dumps(refuted.as_json()))
+    assert found["constants"] == {"k": "2"}
+    assert found["claim"] == {"alpha": "dd", "beta": "exp(-eps)/k", "gamma": "0", "eps": "(0, inf)"}
+    assert found["versions"] == {"dipc": dipc.__version__}
+
+
+def test_notebooks_show_the_verdict_and_the_rows(refuted: dipc.Report) -> None:
+    shown = refuted._repr_html_()
+    assert "<b" in shown
+    assert "inaccurate" in shown
+    assert "<td>x = 0</td>" in shown
+
+
+def test_notebooks_show_texts_as_texts() -> None:
+    report = dipc.check(dipc.load(COIN), beta="1/2", eps="(0, 1]", gamma="0")
+    assert "<script" not in report._repr_html_().replace("<td>", "")
+    assert "&lt;" in dipc.load(COIN).chain({"x": 0})._repr_html_()
+
+
+def test_a_plot_has_both_curves(refuted: dipc.Report) -> None:
+    from matplotlib.figure import Figure
+
+    axes = refuted.plot(2, Figure().add_subplot())
+    assert [line.get_label() for line in axes.get_lines()] == ["Pr", "1 - beta"]
+    assert set(axes.get_lines()[0].get_ydata()) == {0.5}
+    with pytest.raises(ValueError, match="no row 3"):
+        refuted.plot(3, axes)
+
+
+def test_a_chain_is_shown_by_state() -> None:
+    shown = dipc.load(COIN).chain({"x": 1}, {"y": 1})._repr_html_()
+    assert "<th>state</th>" in shown
+    assert "y = 1" in shown
+
+
+@pytest.mark.parametrize("name", [name for name in dipc.__all__ if name not in ("eps", "examples")])
+def test_what_import_dipc_offers_says_what_it_is(name: str) -> None:
+    offered = getattr(dipc, name)
+    assert inspect.getdoc(offered)
+    if inspect.isfunction(offered) and name != "load":
+        kinds = {parameter.kind for parameter in inspect.signature(offered).parameters.values()}
+        assert inspect.Parameter.VAR_KEYWORD not in kinds
+
+
+def test_an_error_is_printed_as_by_the_command_line() -> None:
+    with pytest.raises(dipc.DiagnosticError) as caught:
+        dipc.load("program p; output y : bool; y <- z; y <- w")
+    shown = str(caught.value)
+    assert shown.count("error[") == len(caught.value.diagnostics) == 2
+    assert " --> <text>:1:34" in shown
+    assert caught.value.render() == shown + "\n"
