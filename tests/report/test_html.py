@@ -36,6 +36,9 @@ class Parts(HTMLParser):
         if self.found:
             self.found[-1][2].append(data)
 
+    def handle_endtag(self, tag: str) -> None:
+        self.found.append((f"/{tag}", {}, []))
+
     def all(self, tag: str) -> list[tuple[dict[str, str | None], str]]:
         return [(attributes, "".join(text)) for name, attributes, text in self.found if name == tag]
 
@@ -88,7 +91,7 @@ def test_what_is_shaded_is_what_fails(page: tuple[str, dict[str, Any]]) -> None:
 def test_it_can_be_read_without_a_script(page: tuple[str, dict[str, Any]]) -> None:
     text, _ = page
     bare = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
-    for said in ("INACCURATE: 2 of 27 rows fail", "0.1238029181…", "eps in (0, 0.9537124120…)", "<noscript><svg"):
+    for said in ("INACCURATE: 2 of 27 rows fail", "0.1238029181…", "eps in (0, 0.9537124", "<noscript><svg"):
         assert said in bare
     assert "<mark>rT &lt;- Lap(eps/(2*c), T);</mark>" in bare
     assert "\n  var count : {0..m} = 0;" in bare, "the ideal is not on the way to an output"
