@@ -5,21 +5,42 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from fractions import Fraction
 
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.decimals import outward
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.algebra.limits import Undecided as PastLimit
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Given
+from dipc.claim.intervals import intervals_text
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program, within
 from dipc.obligations.engine import Engine
 from dipc.obligations.open_engine import open_engine
 from dipc.privacy.adjacency import Adjacency, parse_adjacency
 from dipc.privacy.approximate import decide_approximate
-from dipc.privacy.claim import PrivacyClaim, read_claim
+from dipc.privacy.bounds import LossBounds, bounds_at_pairs, bounds_for_every_pair
+from dipc.privacy.claim import PrivacyClaim, multiple_of_eps, power, read_claim
+from dipc.privacy.constant import Constant, Ends, constant_of_candidates, refuted_ends
+from dipc.privacy.from_below import of_table
 from dipc.privacy.laws import LawTable, law_table
+from dipc.privacy.least_delta import (
+    DeltaPiece,
+    Excess,
+    LeastDelta,
+    Where,
+    delta_at,
+    greatest_excesses,
+    pieces_of,
+    supremum_of,
+)
+from dipc.privacy.loss import DIGITS, Loss, largest_loss, loss_text
 from dipc.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
 from dipc.privacy.pairs import EveryPair, Pairs, read_pairs, texts
-from dipc.privacy.pure import Findings, Refuted, Undecided, decide_pure
+from dipc.privacy.pure import Findings, Refuted, Undecided, at_most, decide_pure
+from dipc.privacy.renyi import Renyi, largest_divergence
 
 
 def check_privacy(
@@ -77,33 +98,183 @@ class PrivacyQuestion:
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
         """Whether the claim holds."""
         begun = self.engine.spent.obligations
-        findings: Findings
-        match self.pairs:
-            case EveryPair():
-                findings, shown = Undecided("all adjacent real inputs at once are not decided yet"), None
-                about, count = "all real inputs", None
-            case Pairs():
-                findings, shown = self._at_pairs(self.pairs, claim)
-                about, count = self.pairs.about, len(self.pairs)
+        pairs, proof = self.pairs, None
+        try:
+            if isinstance(pairs, Pairs) and self.finite_outputs:
+                findings, shown = self._at_pairs(pairs, self.table(pairs), claim)
+            else:
+                bounds = self.bounds()
+                findings, shown = self._by_bounds(bounds, claim)
+                proof = bounds.proof if findings is None else None
+        except PastLimit as undecided:
+            findings, shown = Undecided(undecided.reason), None
         return PrivacyReport(
             self.program.name,
             claim,
             str(self.adjacency),
-            about,
-            count,
+            self.about,
+            self.count,
             _verdict(findings),
             shown,
             findings.reason if isinstance(findings, Undecided) else None,
             self.engine.spent.obligations - begun,
+            proof,
         )
 
-    def _at_pairs(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
-        if not self.finite_outputs:
-            return Undecided("real and int outputs are not decided yet"), None
+    def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
+        """The largest loss at an eps, over the pairs. Raises DiagnosticError for real inputs that are not enumerated,
+        and for real or int outputs, Undecided past a limit."""
+        pairs = self._enumerated("--max-loss")
+        found = largest_loss(self.table(pairs), pairs, eps, digits, self.program.limits)
+        one, two = (texts(self.program, pairs.inputs[at]) for at in found.pair)
+        text = "inf" if found.value is None else loss_text(found.first, found.second)
+        output = self.table(pairs).texts(found.answer)
+        return Loss(
+            self.program.name, str(self.adjacency), self.about, len(pairs), eps, found.value, one, two, output, text
+        )
+
+    def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
+        """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
+        pairs = self._enumerated("--renyi")
+        pair, moment, value = largest_divergence(self.table(pairs), pairs, order, eps, digits)
+        one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
+        form = None if moment is None else ClosedForm(moment)
+        name, adjacency = self.program.name, str(self.adjacency)
+        return Renyi(name, adjacency, self.about, len(pairs), order, eps, value, form, one, two)
+
+    def least_delta(self, claim: PrivacyClaim, at: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
+        """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
+        DiagnosticError for an eps that is in no interval."""
+        pairs = self._enumerated("--delta-of")
+        if at is not None and not any(at in interval for interval in claim.intervals):
+            note = f"the least delta is asked for eps in {claim.eps_text}"
+            raise DiagnosticError(Diagnostic("E1411", f"eps = {at} is outside the intervals", notes=(note,)))
+        limits, table = self.program.limits, self.table(pairs)
+        greatest = greatest_excesses(table, pairs, claim, limits)
+
+        def where(found: Excess | None) -> Where | None:
+            if found is None or not found.answers:
+                return None
+            one, two = (texts(self.program, pairs.inputs[place]) for place in found.pair)
+            return Where(one, two, tuple([table.texts(answer) for answer in found.answers]))
+
+        pieces: tuple[DeltaPiece, ...] | None
         try:
-            table = self.table(pairs)
+            pieces = tuple(
+                DeltaPiece(piece.lower, piece.upper, ClosedForm(piece.excess.value), where(piece.excess))
+                for interval in claim.intervals
+                for piece in pieces_of(greatest, interval, digits, limits)
+            )
+        except PastLimit:
+            pieces = None
+        value, attained, place, needs = supremum_of(greatest, claim.intervals, digits, limits)
+        there = None
+        if at is not None:
+            found = delta_at(greatest, at, limits)
+            form = ClosedForm(ExpPoly.zero() if found is None else found.value)
+            there = at, outward(*form.at(at, digits), digits), form
+        return LeastDelta(
+            self.program.name,
+            str(self.adjacency),
+            self.about,
+            len(pairs),
+            claim.budget_text,
+            claim.eps_text,
+            pieces,
+            value,
+            attained,
+            place,
+            where(needs),
+            there,
+        )
+
+    def constant(self, eps: Given) -> Constant:
+        """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or both ends that
+        were found."""
+        intervals = read_claim(self.program, None, None, eps).intervals
+        pairs, reason = self.pairs, None
+        try:
+            if isinstance(pairs, Pairs) and self.finite_outputs:
+                table = self.table(pairs)
+                for number in range(len(table.forms)):
+                    table.closed(number)  # one that is not known would be left out
+                listed = list(of_table(self.program, table, pairs))
+                ends = constant_of_candidates(listed, intervals, self.engine)
+            else:
+                bounds = self.bounds()
+                found = refuted_ends(bounds.candidates, intervals, self.program.limits)
+                ends = Ends(bounds.proved, found.refuted_below, found.at)
+                reason = bounds.reason
         except PastLimit as undecided:
-            return Undecided(undecided.reason), None
+            ends, reason = Ends(None, Fraction(0), None), undecided.reason
+        return Constant(
+            self.program.name,
+            str(self.adjacency),
+            self.about,
+            self.count,
+            intervals_text(intervals),
+            ends.proved,
+            ends.refuted_below,
+            ends.at,
+            None if ends.proved == ends.refuted_below else reason,
+        )
+
+    @property
+    def count(self) -> int | None:
+        """The number of ordered pairs; None where these are all adjacent real inputs."""
+        return len(self.pairs) if isinstance(self.pairs, Pairs) else None
+
+    @property
+    def about(self) -> str:
+        """Which inputs, in words."""
+        return self.pairs.about if isinstance(self.pairs, Pairs) else "all real inputs"
+
+    def bounds(self) -> LossBounds:
+        """What is known from above and from below where outputs or inputs are not listed."""
+        match self.pairs:
+            case EveryPair(adjacency):
+                return bounds_for_every_pair(self.program, adjacency, self.engine)
+            case Pairs():
+                return bounds_at_pairs(self.program, self.pairs)
+
+    def _enumerated(self, option: str) -> Pairs:
+        if isinstance(self.pairs, Pairs) and self.finite_outputs:
+            return self.pairs
+        what = "outputs" if isinstance(self.pairs, Pairs) else "inputs"
+        notes = ("`--constant` bounds the loss of all real inputs and outputs at once",)
+        if what == "inputs":
+            notes = ('give inputs that can be enumerated, such as --inputs "q = -1..1"', *notes)
+        message = f"`{option}` lists pairs and outputs, and the {what} here are infinitely many"
+        raise DiagnosticError(Diagnostic("E1410", message, notes=notes))
+
+    def _by_bounds(self, bounds: LossBounds, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
+        if bounds.proved is not None and bounds.proved <= claim.budget:
+            return None, None
+        scale = power(claim.budget)
+        for candidate in bounds.candidates:
+            allowed = candidate.second * scale + claim.delta.value
+            decision = self.engine.decide(at_most(candidate.first, allowed, claim.intervals))
+            if decision.counterexample is not None:
+                found = decision.counterexample
+                shown = PrivacyCounterexample(
+                    candidate.input,
+                    candidate.adjacent,
+                    (candidate.output,),
+                    found.eps,
+                    found.required,
+                    found.probability,
+                    claim.is_pure,
+                    candidate.balls,
+                )
+                return Refuted((0, 0), (), found), shown
+        reason = bounds.reason
+        if bounds.proved is not None:
+            reason = f"{ClosedForm(multiple_of_eps(bounds.proved))} is proved, and nothing refutes less"
+        return Undecided(reason or "nothing is known from above"), None
+
+    def _at_pairs(
+        self, pairs: Pairs, table: LawTable, claim: PrivacyClaim
+    ) -> tuple[Findings, PrivacyCounterexample | None]:
         decide = decide_pure if claim.is_pure else decide_approximate
         findings = decide(table, pairs, claim, self.engine)
         if not isinstance(findings, Refuted):

@@ -52,13 +52,16 @@ def power(factor: Fraction) -> ExpPoly:
     return ExpPoly.term(1, 0, factor)
 
 
-def read_claim(program: Program, budget: Given, delta: Given, eps: Given) -> PrivacyClaim:
+def read_claim(program: Program, budget: Given, delta: Given, eps: Given, option: str = "budget") -> PrivacyClaim:
     """The claim that options make; None is a budget of eps, a delta of 0, and the eps of the program's claim block or
-    all. Raises DiagnosticError for a budget that is no multiple of eps and a delta that is negative or has no exact
-    meaning, TypeError for inexact numbers."""
+    all. `option` names what gave the budget.
+
+    Raises DiagnosticError for a budget that is no multiple of eps and a delta that is negative or has no exact meaning,
+    TypeError for inexact numbers.
+    """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     intervals = claimed_intervals(program.core, eps, constants)
-    factor = Fraction(1) if budget is None else read_budget(program, str(budget), "budget")
+    factor = Fraction(1) if budget is None else read_budget(program, str(budget), option)
     return PrivacyClaim(factor, _delta(delta, constants, intervals), intervals)
 
 

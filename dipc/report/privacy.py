@@ -6,10 +6,15 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import assert_never
 
+from dipc.privacy.constant import Constant
+from dipc.privacy.least_delta import LeastDelta
+from dipc.privacy.loss import Loss
 from dipc.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
+from dipc.privacy.renyi import Renyi
 from dipc.report.claimed import program_text
-from dipc.report.numbers import agreement, rational, shown
+from dipc.report.numbers import DIGITS, agreement, cell_text, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
 from dipc.report.words import count, interval_text
@@ -45,8 +50,46 @@ class PrivacyStatement:
             yield shlex.join(["dipc", command, *words, "--eps", str(eps)])
 
 
-def privacy_line(report: PrivacyReport) -> str:
-    """The verdict in one sentence."""
+#: What a question about privacy comes to.
+Found = PrivacyReport | Constant | Loss | LeastDelta | Renyi
+
+
+def privacy_line(found: Found) -> str:
+    """The result in one sentence."""
+    match found:
+        case PrivacyReport():
+            return _verdict_line(found)
+        case Constant():
+            return _constant_line(found)
+        case Loss():
+            return f"largest loss {_enclosed(found.value)} at eps = {found.eps}"
+        case LeastDelta():
+            how = "attained" if found.attained else "not attained"
+            return f"least delta for {found.budget}: supremum {_enclosed(found.supremum)}, {how}"
+        case Renyi():
+            return f"largest Rényi divergence of order {found.order}: {_enclosed(found.value)} at eps = {found.eps}"
+    assert_never(found)
+
+
+def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
+    if value is None:
+        return "∞"
+    return rational(value[0]) if value[0] == value[1] else shown(*value, DIGITS)
+
+
+def _constant_line(found: Constant) -> str:
+    if found.proved is not None and found.exact:
+        return f"constant {found.proved}: {found.proved}*eps-private, and no smaller constant will do"
+    if found.exact:
+        return "constant ∞: K*eps-private for no K"
+    proved = "none is proved" if found.proved is None else f"{rational(found.proved)} is proved"
+    below = (
+        "all are refuted" if found.refuted_below is None else f"all below {rational(found.refuted_below)} are refuted"
+    )
+    return f"constant: {proved}, {below}"
+
+
+def _verdict_line(report: PrivacyReport) -> str:
     claim = report.claim
     level = claim.budget_text if claim.is_pure else f"({claim.budget_text}, {claim.delta})"
     pairs = "every pair of adjacent real inputs" if report.pairs is None else f"all {count(report.pairs, 'pair')}"
@@ -60,11 +103,84 @@ def privacy_line(report: PrivacyReport) -> str:
             return f"UNDECIDED: {level} is neither proved nor refuted for {pairs}"
 
 
-def render_privacy(report: PrivacyReport, statement: PrivacyStatement, look: Look) -> str:
+def render_privacy(found: Found, statement: PrivacyStatement, look: Look) -> str:
     """The whole report as text."""
     page = Page(look)
-    page.line(privacy_line(report), _TONES[report.verdict])
+    tone = _TONES[found.verdict] if isinstance(found, PrivacyReport) else Tone.HEAD
+    page.line(privacy_line(found), tone)
     page.blank()
+    about = statement.about(found.adjacency, found.about, found.pairs)
+    match found:
+        case PrivacyReport():
+            _report(page, found, statement)
+        case Constant():
+            page.fields([*about, ("eps", f"all of {interval_text(found.eps)}"), *_reason(found.reason)])
+            if found.at is not None:
+                balls = [f"{name} in [{low}, {high}]" for name, (low, high) in found.at.balls.items()]
+                ends = found.refuted_below
+                page.blank()
+                page.line("no constant will do" if ends is None else f"less than {ends} fails for", Tone.HEAD)
+                page.fields(_place(found.at.input, found.at.adjacent, [found.at.output], balls))
+        case Loss():
+            page.fields(about)
+            page.blank()
+            page.fields([*_place(found.input, found.adjacent, [found.output], []), ("loss", found.text)])
+        case Renyi():
+            page.fields(about)
+            page.blank()
+            page.fields([("input u", assignment_text(found.input)), ("adjacent u'", assignment_text(found.adjacent))])
+            if found.moment is not None:
+                factor = "D" if found.order == 2 else f"{found.order - 1}*D"
+                page.fields([(f"exp({factor})", str(found.moment))])
+        case LeastDelta():
+            page.fields([*about, ("budget", found.budget), ("eps", f"all of {interval_text(found.eps)}")])
+            _least_delta(page, found)
+        case _:
+            assert_never(found)
+    return page.text()
+
+
+def _reason(reason: str | None) -> Iterable[tuple[str, str]]:
+    return [] if reason is None else [("reason", reason)]
+
+
+def _place(
+    one: Mapping[str, str | None],
+    two: Mapping[str, str | None],
+    outputs: Sequence[Mapping[str, str | None]],
+    balls: Sequence[str],
+) -> list[tuple[str, str]]:
+    """The fields that say where something is."""
+    return [
+        ("input u", assignment_text(one)),
+        ("adjacent u'", assignment_text(two)),
+        ("output" if len(outputs) == 1 else "outputs", _outputs(outputs, balls)),
+    ]
+
+
+def _least_delta(page: Page, found: LeastDelta) -> None:
+    for piece in found.pieces or ():
+        page.blank()
+        upper = "∞" if piece.upper.high is None else cell_text(piece.upper.low, piece.upper.high)
+        page.line(f"eps from {cell_text(piece.lower.low, piece.lower.high or piece.lower.low)} to {upper}", Tone.HEAD)
+        page.fields([("delta", str(piece.delta))])
+        if piece.where is not None:
+            page.fields(_place(piece.where.input, piece.where.adjacent, piece.where.outputs, []))
+    if found.pieces is None:
+        page.blank()
+        page.line("its closed forms are too many to be listed", Tone.FAINT)
+    page.blank()
+    place = {"0+": "next to 0", "inf": "towards ∞"}.get(str(found.place), "every eps")
+    if not isinstance(found.place, str):
+        place = cell_text(*found.place)
+    fields = [("supremum", _enclosed(found.supremum)), ("at eps", place)]
+    if found.at is not None:
+        eps, value, form = found.at
+        fields.append((f"at {eps}", f"{_enclosed(value)} = {form}"))
+    page.fields(fields)
+
+
+def _report(page: Page, report: PrivacyReport, statement: PrivacyStatement) -> None:
     claim = report.claim
     fields = [*statement.about(report.adjacency, report.about, report.pairs)]
     more = "" if claim.is_pure else f" + {claim.delta}"
@@ -83,7 +199,6 @@ def render_privacy(report: PrivacyReport, statement: PrivacyStatement, look: Loo
     if report.verdict is PrivacyVerdict.UNDECIDED:
         page.blank()
         page.line("--limit NAME=N raises a limit; dipc check --help names them", Tone.FAINT)
-    return page.text()
 
 
 def _counterexample(page: Page, found: PrivacyCounterexample, statement: PrivacyStatement) -> None:
@@ -94,9 +209,7 @@ def _counterexample(page: Page, found: PrivacyCounterexample, statement: Privacy
     inside = [f"{name} in [{low}, {high}]" for name, (low, high) in balls.items()]
     page.fields(
         [
-            ("input u", assignment_text(found.input)),
-            ("adjacent u'", assignment_text(found.adjacent)),
-            ("output" if len(found.outputs) == 1 else "outputs", _outputs(found.outputs, inside)),
+            *_place(found.input, found.adjacent, found.outputs, inside),
             ("eps", rational(found.eps)),
             ("probability", shown(*found.probability, digits)),
             ("allowed", shown(*found.allowed, digits)),

@@ -63,3 +63,78 @@ input x : {1..3};
 output y : {1..3};
 y <- Exp(eps, v in {1..3} : 1 - min(abs(v - x), 1));
 """
+
+LAPLACE = """
+program laplace;
+input x : real;
+output y : real;
+y <- Lap(eps, x);
+"""
+
+SUM = """
+program sums;
+input q[1..2] : real;
+output y[1..2] : real;
+for i in 1..2 do y[i] <- Lap(eps/2, q[i]) end
+"""
+
+#: The support of the noise moves with the input: at x = -1 the answer may be false, at x = 0 it may not.
+ONE_SIDED = """
+program one_sided;
+input x : real;
+output y : bool;
+var r : real;
+r <- Expo(eps);
+r <- r + x;
+y <- r >= 0;
+"""
+
+#: Shifts by integers: at the corners of the box of moves there is one, in between there is none.
+EVEN = """
+program even;
+input x[1..2] : int;
+output y : bool;
+var n : int;
+n <- DLap(eps, 0);
+n <- 2*n + x[1] + x[2];
+y <- n = 0;
+"""
+
+COUNT = """
+program count;
+input x : int;
+output y : int;
+y <- DLap(eps/2, x);
+"""
+
+#: The exclusive or of two tests: one output has two exits.
+EXCLUSIVE = """
+program exclusive;
+input q[1..2] : real;
+output y : bool;
+var r, s : real;
+var a, b : bool;
+r <- Lap(eps, q[1]);
+s <- Lap(eps, q[2]);
+a <- r >= 0;
+b <- s >= 0;
+y <- (a and not b) or (b and not a);
+"""
+
+#: What is chosen depends on a comparison of the input without noise.
+GUARDED = """
+program guarded;
+input x : real;
+output y : bool;
+if x >= 0 then y <- choose { true : 3/4, false : 1/4 } else y <- choose { true : 1/4, false : 3/4 } end
+"""
+
+#: What is chosen depends on a noisy comparison: the weights are the same at both inputs.
+CHOSEN = """
+program chosen;
+input x : real;
+output y : bool;
+var r : real;
+r <- Lap(eps, x);
+if r >= 0 then y <- choose { true : 3/4, false : 1/4 } else y <- choose { true : 1/4, false : 3/4 } end
+"""

@@ -1,0 +1,131 @@
+"""What is known of the loss at pairs whose outputs cannot be listed: a bound from above by alignment, and candidates
+that may refute a smaller one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice, product
+
+from dipc.algebra.limits import Undecided
+from dipc.chain.symbolic import is_symbolic
+from dipc.exits.program import Program
+from dipc.obligations.engine import Engine
+from dipc.privacy.adjacency import Distance, Within
+from dipc.privacy.alignment import aligned_exits, costliest, integer_cost
+from dipc.privacy.from_below import Candidate, near_outputs, of_table, starting_pairs
+from dipc.privacy.laws import law_table
+from dipc.privacy.pairs import Input, Pairs
+
+#: Exits, and pairs for each of them, that are looked at from below; inputs of a grid that is looked at where nothing
+#: better is known.
+_EXITS, _PAIRS, _GRID = 12, 8, 81
+
+
+@dataclass(frozen=True, slots=True)
+class LossBounds:
+    """The loss is at most proved·eps for every eps > 0 (None: nothing is proved, and `reason` says why); the candidates
+    are probabilities at some of the pairs."""
+
+    proved: Fraction | None
+    reason: str | None
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def proof(self) -> str:
+        """How the bound is proved, in words."""
+        return "a shift of the noises for each exit and each extreme move of the inputs"
+
+
+_NO_SHIFT = "no shift of the noises maps an exit into itself for every move of the inputs"
+
+
+def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> LossBounds:
+    """The bounds for all adjacent real inputs."""
+    finite = _finite_outputs(program)
+    try:
+        every = aligned_exits(program)
+        ball = Within(Distance.L1, within.radius) if within.distance is Distance.HAMMING else within
+        costly = [costliest(found, ball, program) for found in every]
+    except Undecided as undecided:
+        pairs = _grid_pairs(program, within) if finite else None
+        found = () if pairs is None else tuple(_at(program, pairs, engine))
+        return LossBounds(None, undecided.reason, found)
+    costly.sort(key=lambda each: (each.cost is None, each.cost), reverse=True)
+    proved, reason = costly[0].cost, None
+    if proved is None:
+        reason = _NO_SHIFT
+    elif within.distance is Distance.HAMMING and proved:
+        # One input may differ by anything, and the cost grows with it.
+        proved, reason = None, "the cost of a shift grows with the move of an input, and no move is the greatest"
+    if finite:
+        chosen = [pair for each in costly[:_EXITS] for _, *pair in islice(starting_pairs(program, each), _PAIRS)]
+        ordered = list(dict.fromkeys((one, two) for one, two in chosen))
+        return LossBounds(proved, reason, tuple(_at(program, _pairs_of(ordered), engine)))
+    near: list[Candidate] = []
+    for each in costly[:_EXITS]:
+        for at, one, two in islice(starting_pairs(program, each), _PAIRS):
+            near += near_outputs(program, each.exit, one, two, at)
+    return LossBounds(proved, reason, tuple(near))
+
+
+def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
+    """The bounds for these pairs of a program with real or int outputs."""
+    proved: Fraction | None = Fraction(0)
+    reason = None
+    near: list[Candidate] = []
+    try:
+        every = aligned_exits(program)
+    except Undecided as undecided:
+        return LossBounds(None, undecided.reason, ())
+    for i, j in pairs.ordered:
+        one, two = pairs.inputs[i], pairs.inputs[j]
+        for found in every:
+            move = {found.first_input + at: two[at] - one[at] for at in range(len(one))}  # type: ignore[operator]
+            try:
+                cost = integer_cost(found, move)
+            except Undecided as undecided:
+                proved, reason = None, undecided.reason
+                continue
+            if cost is None:
+                proved, reason = None, _NO_SHIFT
+            elif proved is not None:
+                proved = max(proved, cost)
+            start = {found.first_input + at: value for at, value in enumerate(one)}
+            near += near_outputs(program, found, one, two, start)  # type: ignore[arg-type]
+    return LossBounds(proved, reason, tuple(near))
+
+
+def _finite_outputs(program: Program) -> bool:
+    slots = program.core.slots
+    return not any(is_symbolic(slots[slot].type) for slot in program.core.outputs)
+
+
+def _at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[Candidate]:
+    try:
+        table = law_table(program, pairs.inputs, engine)
+    except Undecided:
+        return
+    yield from of_table(program, table, pairs)
+
+
+def _pairs_of(ordered: list[tuple[Input, Input]]) -> Pairs:
+    points = tuple(dict.fromkeys(point for pair in ordered for point in pair))
+    place = {point: at for at, point in enumerate(points)}
+    return Pairs(points, tuple((place[one], place[two]) for one, two in ordered), "all real inputs")
+
+
+def _grid_pairs(program: Program, within: Within) -> Pairs | None:
+    """Adjacent inputs of a small grid; None where there is none."""
+    core = program.core
+    if not all(is_symbolic(core.slots[slot].type) for slot in core.inputs):
+        return None
+    for values in ((-_STEP, Fraction(0), _STEP), (Fraction(0), _STEP)):
+        if len(values) ** len(core.inputs) <= _GRID:
+            points = list(product(values, repeat=len(core.inputs)))
+            return _pairs_of([(one, two) for one in points for two in points if within.relates(one, two)])
+    return None
+
+
+_STEP = Fraction(1)

@@ -1,0 +1,165 @@
+"""The least constant: proved for all real inputs by alignment, refuted below by a pair; against random pairs."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+import dipc
+from dipc.algebra.exppoly import ExpPoly
+from dipc.obligations.engine import Engine
+from dipc.privacy.check import PrivacyQuestion
+from dipc.privacy.constant import Constant
+from tests.privacy import mechanisms
+
+SPARSE = "benchmarks/sparse.dip"
+
+
+def constant(
+    text: str, adjacent: str = "linf:1", inputs: str | None = "all", eps: str | None = None, **constants: int
+) -> Constant:
+    program = dipc.load(text, **constants)
+    return PrivacyQuestion(program, adjacent, inputs, Engine(program.measurer, program.limits)).constant(eps)
+
+
+@pytest.mark.parametrize(
+    ("text", "adjacent", "expected"),
+    [
+        (mechanisms.LAPLACE, "l1:1", "1"),
+        (mechanisms.LAPLACE, "linf:1/2", "1/2"),
+        (mechanisms.SUM, "l1:1", "1/2"),
+        (mechanisms.SUM, "linf:1", "1"),
+        (mechanisms.COUNT, "linf:1", "1/2"),
+        (mechanisms.COUNT, "l1:3", "3/2"),
+        (mechanisms.ABOVE % {"threshold": "eps/2", "query": "eps/4"}, "linf:1", "1/2"),
+        (mechanisms.NOISY_MAX % {"noise": "Lap(eps/2, 0)"}, "linf:1", "1"),
+        (mechanisms.CHOSEN, "linf:1", "1"),
+    ],
+)
+def test_exact_constants(text: str, adjacent: str, expected: str) -> None:
+    if text is mechanisms.CHOSEN:
+        found = constant(text, adjacent)["constant"]
+        assert found["proved"] == expected  # weights do not move with the input: the shift is a proof
+        assert Fraction(found["refuted_below"]) <= 1
+        return
+    found = constant(text, adjacent)["constant"]
+    assert (found["proved"], found["refuted_below"], found["exact"]) == (expected, expected, True)
+
+
+@pytest.mark.parametrize(("m", "expected"), [(2, "1/2"), (3, "3/4"), (4, "1"), (5, "1")])
+def test_sparse(m: int, expected: str) -> None:
+    found = constant(SPARSE, m=m)
+    assert (found["constant"]["proved"], found.exact) == (expected, True)
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_a_little_less_is_refuted_and_the_constant_is_not(m: int) -> None:
+    """By another road: the claim at the pair that `constant` names, decided for all eps."""
+    program = dipc.load(SPARSE, m=m)
+    found = constant(SPARSE, m=m)
+    assert found.at is not None
+    assert found.proved is not None
+    first, second = (program.probability(point, found.at.output) for point in (found.at.input, found.at.adjacent))
+    for factor, refuted in ((found.proved - Fraction(1, 1000), True), (found.proved, False)):
+        far = [
+            first.at(eps, 60)[0] > second.at(eps, 60)[1] * ExpPoly.term(1, 0, factor).enclosure(eps, 60)[1]
+            for eps in (Fraction(1), Fraction(100), Fraction(10_000))
+        ]
+        assert any(far) is refuted
+    for budget, verdict in ((found.proved, "private"), (found.proved - Fraction(1, 1000), "not private")):
+        report = dipc.check_privacy(program, "linf:1", inputs="all", budget=f"{budget}*eps")
+        assert report["verdict"] == verdict
+        assert report["pairs"] is None
+
+
+def test_where_the_support_moves_the_loss_is_infinite() -> None:
+    found = constant(mechanisms.ONE_SIDED)["constant"]
+    assert (found["proved"], found["refuted_below"]) == ("inf", "inf")
+    program = dipc.load(mechanisms.ONE_SIDED)
+    both = {str(program.probability(found[name], found["output"])) for name in ("input", "adjacent")}
+    assert "0" in both
+
+
+def test_integer_moves_are_looked_at_one_by_one() -> None:
+    """2n + x[1] + x[2] = 0 has no solution where the sum is odd."""
+    found = constant(mechanisms.EVEN)["constant"]
+    assert found["proved"] == "inf"
+    program = dipc.load(mechanisms.EVEN)
+    report = dipc.check_privacy(program, "linf:1", inputs="x = -1..1", budget="100*eps")
+    assert report["verdict"] == "not private"
+    assert report["counterexample"]["allowed"] == ["0", "0"]
+
+
+def test_guards_on_inputs_are_not_aligned() -> None:
+    found = constant(mechanisms.GUARDED)
+    assert found.proved is None
+    assert dipc.check_privacy(dipc.load(mechanisms.GUARDED), "linf:1", inputs="all")["verdict"] == "not private"
+    bare = constant(mechanisms.BARE)
+    assert (bare.proved, bare.refuted_below) == (None, None)
+
+
+def test_hamming_over_all_reals() -> None:
+    found = constant(mechanisms.LAPLACE, "hamming:1")
+    assert found.proved is None
+    assert found.reason is not None
+    unread = "program p; input x : real; output y : real; y <- Lap(eps, 0);"
+    assert constant(unread, "hamming:1")["constant"]["proved"] == "0"
+
+
+def test_an_enclosure_where_the_supremum_is_at_an_end() -> None:
+    found = constant(SPARSE, inputs="q = -1..1", eps="[1, 2]", m=2)
+    assert found.proved is not None
+    assert found.refuted_below is not None
+    assert 0 <= found.proved - found.refuted_below <= Fraction(1, 64)
+    assert not found.exact
+    # log(p/p')/eps grows with eps here
+    program = dipc.load(SPARSE, m=2)
+    report = dipc.check_privacy(program, "linf:1", inputs="q = -1..1", budget=f"{found.proved}*eps", eps="[1, 2]")
+    assert report["verdict"] == "private"
+
+
+@pytest.mark.parametrize(
+    ("text", "constants"),
+    [
+        (mechanisms.ABOVE % {"threshold": "eps/2", "query": "eps/3"}, {"m": 3}),
+        (mechanisms.NOISY_MAX % {"noise": "Lap(eps/2, 0)"}, {"m": 3}),
+        (mechanisms.NOISY_MAX % {"noise": "Expo(eps/3)"}, {"m": 2}),
+        (mechanisms.EXCLUSIVE, {}),
+        (mechanisms.CHOSEN, {}),
+    ],
+)
+def test_no_random_pair_exceeds_what_is_proved(text: str, constants: dict[str, int]) -> None:
+    program = dipc.load(text, **constants)
+    found = constant(text, **constants)
+    assert found.proved is not None
+    assert found.refuted_below is not None
+    assert found.refuted_below <= found.proved
+    choose = random.Random(12)
+    for _ in range(25):
+        one = [Fraction(choose.randint(-8, 8), 4) for _ in program.inputs]
+        two = [value + choose.choice((-1, 1, Fraction(1, 2), 0)) for value in one]
+        laws = [
+            {
+                tuple(o.output.values()): o.probability
+                for o in program.outcomes(dict(zip(program.inputs, at, strict=True)))
+            }
+            for at in (one, two)
+        ]
+        for answer, form in laws[0].items():
+            for eps in (Fraction(1, 5), Fraction(2), Fraction(15)):
+                scale = ExpPoly.term(1, 0, found.proved).enclosure(eps, 40)[1]
+                assert form.at(eps, 40)[0] <= laws[1][answer].at(eps, 40)[1] * scale
+
+
+def test_integer_noise_against_random_pairs() -> None:
+    program = dipc.load(mechanisms.COUNT)
+    for one in range(-3, 4):
+        for output in range(-4, 5):
+            first, second = (program.probability({"x": x}, {"y": output}) for x in (one, one + 1))
+            scale = ExpPoly.term(1, 0, Fraction(1, 2)).enclosure(Fraction(3), 40)[1]
+            assert first.at(3, 40)[0] <= second.at(3, 40)[1] * scale
+    report = dipc.check_privacy(program, "linf:1", inputs="x = 0..2", budget="eps/2")
+    assert report["verdict"] == "private"
+    assert dipc.check_privacy(program, "linf:1", inputs="x = 0..2", budget="eps/3")["verdict"] == "not private"
