@@ -95,16 +95,14 @@ def test_columns_with_one_name(columns: list[str]) -> None:
     assert why(document) == "table: two of its columns have one name"
 
 
-def test_dd_from_the_ideal_is_taken_on_trust_and_said_to_be() -> None:
+def test_dd_from_an_ideal_that_there_is_not() -> None:
     document = one()
     row = document["rows"][0]
     row |= {"dd": "0", "alpha": "5", "verdict": "accurate", "vacuous": True, "obligation": None}
     document["claim"]["alpha"] = "5"
     assert check_text(samples.resealed(document)).complete
     document["table"]["dd"] = "ideal"
-    accepted = check_text(samples.resealed(document))
-    assert not accepted.complete
-    assert "dd(u), computed from the `ideal` of the program" in next(accepted.lines())
+    assert why(document) == "row 1: dd is said to be that of the `ideal`, and the program has none"
 
 
 def test_a_root_of_two_factors_is_no_two_roots() -> None:
