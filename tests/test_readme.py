@@ -19,14 +19,18 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+#: The other pages with commands.
+DOCS = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def sessions() -> list[list[tuple[str, str]]]:
     """The console blocks, each as its `$ command`s with the output shown under it."""
     found = []
-    for block in blocks("console"):
+    for block in (block for text in (README, *DOCS) for block in blocks("console", text)):
         session = []
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             lines = part.splitlines()
@@ -70,7 +74,8 @@ def test_commands_print_what_the_readme_shows(
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     # The commands of a block may write files for those after them: a directory of their own, with the benchmarks in it.
-    (tmp_path / "benchmarks").symlink_to(ROOT / "benchmarks", target_is_directory=True)
+    for name in ("benchmarks", "docs"):
+        (tmp_path / name).symlink_to(ROOT / name, target_is_directory=True)
     for command, shown in session:
         code, printed = run(command, capsys)
         assert code in (0, 1, 2), printed

@@ -143,4 +143,4 @@ class _Writer:
         expression = own.get("beta", self.stated["beta"])
         if any(name in expression and mentions(expression, name) for name in ("min", "max", "abs")):
             return certified(beta, self.reader.terms(own, None if row.dd is None else row.dd.text, Budget(), "beta")[2])
-        return beta.closed or str(beta)
+        return str(beta) if beta.closed is None else beta.closed

@@ -184,8 +184,8 @@ def _page(found: Sequence[Member], run: _Run, command: Sequence[str], ranged: bo
     if ranged:
         return text_page(render_family(found, run.name, run.statement.beta, Look()), command, tool)
     tightest = found[0].found
-    curves = () if tightest.factor is None else curves_with_factor(tightest.claims, tightest.factor[0], _MOST_DRAWN)
-    return text_page(render(tightest, run.statement, Look()), command, tool, curves, tightest.word)
+    curves = curves_with_factor(tightest, _MOST_DRAWN)
+    return text_page(render(tightest, run.statement, Look()), command, tool, curves, tightest.word, "1 − f·β")
 
 
 class _Run:

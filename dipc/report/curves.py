@@ -13,13 +13,14 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import fraction_of
-from dipc.inverse.claims import Claims, measured
+from dipc.inverse.claims import measured
+from dipc.inverse.tighten import Tightest
 from dipc.obligations.engine import Engine
 from dipc.obligations.verdict import Counterexample, FailureInterval
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.sources.outcome import RowResult
-from dipc.sources.source import Source, Variable
+from dipc.sources.source import Posed, Source, Variable
 
 #: Points of one curve.
 POINTS = 160
@@ -71,7 +72,7 @@ def curves_of(source: Source, rows: Sequence[RowResult], engine: Engine, most: i
 
 
 def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
-    posed = []
+    posed: list[tuple[int, Posed]] = []
     for case in source.cases():
         try:
             posed.extend((case.number, one) for one in case.posed())
@@ -85,11 +86,17 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
     )
 
 
-def curves_with_factor(claims: Claims, factor: Fraction, most: int) -> tuple[Curve, ...]:
-    """The inequalities of these claims with factor·beta in the place of beta, `most` of them."""
+def curves_with_factor(found: Tightest, most: int) -> tuple[Curve, ...]:
+    """The inequalities of a claim with the least factor times beta in the place of beta, those that need it first,
+    `most` of them; none where there is no such factor."""
+    if found.factor is None:
+        return ()
+    factor = found.factor[0]
+    needed = [place.claimed for place in found.places]
+    claims = sorted(found.claims.distinct, key=lambda one: all(one is not other for other in needed))
     return tuple(
         _curve(one.rows, one.variable, one.intervals, one.bound, one.beta, exact=one.exact, factor=factor)
-        for one in claims.distinct[:most]
+        for one in claims[:most]
     )
 
 

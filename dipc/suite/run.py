@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
@@ -11,6 +11,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from dipc.algebra.limits import Limits, Undecided
 from dipc.diagnostics.diagnostic import DiagnosticError
@@ -37,7 +38,8 @@ from dipc.suite.tested import Tested
 def asked(claim: ExpectedClaim) -> Source:
     """The question that the claim is. Raises DiagnosticError."""
     program = _program(claim)
-    return question(program, claim.table, inputs=claim.inputs or None, for_all=claim.for_all, **claim.parts)
+    parts: Mapping[str, Any] = claim.parts
+    return question(program, claim.table, inputs=claim.inputs or None, for_all=claim.for_all, **parts)
 
 
 def _program(claim: ExpectedClaim) -> Program:

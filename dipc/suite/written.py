@@ -114,10 +114,10 @@ def _diagnostic(found: Diagnostic) -> dict[str, object]:
 def render_junit(tested: Sequence[Tested]) -> str:
     """A `testsuite` for each file and a `testcase` for each claim. An undecided claim is an `error` of the type
     `undecided`: JUnit has no third outcome, and it is no failure of the claim."""
-    root = ET.Element("testsuites", name="dipc", **_totals(tested))
+    root = ET.Element("testsuites", {"name": "dipc", **_totals(tested)})
     for file, group in groupby(tested, key=lambda found: found.claim.place.file):
         members = list(group)
-        suite = ET.SubElement(root, "testsuite", name=file, **_totals(members))
+        suite = ET.SubElement(root, "testsuite", {"name": file, **_totals(members)})
         for found in members:
             case = ET.SubElement(
                 suite,
@@ -158,7 +158,7 @@ def _clean(text: str) -> str:
 def render_github(tested: Sequence[Tested]) -> str:
     """A workflow command for each claim that did not come out as it should, at the place where it is claimed, or where
     the program is wrong; then the verdict line."""
-    lines = []
+    lines: list[str] = []
     for found in tested:
         match found.status:
             case Status.PASSED:

@@ -160,4 +160,7 @@ def _evidence(command: Sequence[str], tool: str, certificate: str | None) -> str
             f'<p>The proofs: <a download="proof.json" href="data:application/json;base64,{data}">proof.json</a>, '
             "which a small program checks that trusts nothing:</p><pre>dipc verify proof.json</pre>\n"
         )
-    return section("Evidence", asked) + f"<footer>{escape(tool)}. Every digit shown is proved.</footer>\n"
+    return (
+        section("Evidence", asked)
+        + f"<footer>{escape(tool)}. Every digit of the text is proved; curves are drawn with some of them.</footer>\n"
+    )

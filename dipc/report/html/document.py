@@ -12,7 +12,7 @@ from typing import Any
 
 from dipc.obligations.verdict import Verdict
 from dipc.report.curves import Curve
-from dipc.report.words import interval_text, numbered
+from dipc.report.words import numbered
 
 #: The class of each verdict, from which its color follows.
 MOODS = {Verdict.ACCURATE: "good", Verdict.INACCURATE: "bad", Verdict.UNDECIDED: "open"}
@@ -20,9 +20,11 @@ MOODS = {Verdict.ACCURATE: "good", Verdict.INACCURATE: "bad", Verdict.UNDECIDED:
 _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = (), word: str = "row") -> str:
+def document(
+    title: str, sections: Iterable[str], curves: Sequence[Curve] = (), word: str = "row", required: str = "1 − β"
+) -> str:
     """The page with these sections, and a plot of the curves behind the first one where there are any. `word` is what
-    the cases are called.
+    the cases are called, and `required` what their bounds have to be at least.
 
     The page asks nothing of anybody: its policy forbids every request, and runs the script that is in it alone.
     """
@@ -40,7 +42,7 @@ def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = (), 
             '<meta name="color-scheme" content="light dark">\n',
             f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n",
             first,
-            _plot(curves, word) if curves else "",
+            _plot(curves, word, required) if curves else "",
             *others,
             "</main>\n",
             *(f"<script>{script}</script>\n" for script in scripts),
@@ -77,17 +79,18 @@ def section(title: str, body: str) -> str:
 # --- the plot --------------------------------------------------------------------------------------
 
 
-def _plot(curves: Sequence[Curve], word: str) -> str:
-    records = [_record(curve, word) for curve in curves]
+def _plot(curves: Sequence[Curve], word: str, required: str) -> str:
+    records = [_record(curve, word, required) for curve in curves]
     data = json.dumps(records, separators=(",", ":")).replace("<", "\\u003c")
     choices = "".join(f'<option value="{at}">{escape(record["name"])}</option>' for at, record in enumerate(records))
     choice = (
         f'<label><select id="which" aria-label="{escape(word)}">{choices}</select></label>' if len(records) > 1 else ""
     )
+    fails = '<span class="fail">fails</span> ' if any(curve.failing for curve in curves) else ""
     picture = f"<noscript>{_picture(curves[0])}</noscript>"
     body = (
-        f'<p class="key"><span class="pr">{_bound_name(curves[0])}</span> <span class="req">required: 1 − β</span> '
-        f'<span class="fail">fails</span> {choice}</p>\n<div id="plot"></div>\n{picture}\n'
+        f'<p class="key"><span class="pr">{_bound_name(curves[0])}</span> '
+        f'<span class="req">required: {escape(required)}</span> {fails}{choice}</p>\n<div id="plot"></div>\n{picture}\n'
         f'<script type="application/json" id="curves">{data}</script>\n'
     )
     return section(f"Probability over {curves[0].variable}", body)
@@ -97,12 +100,13 @@ def _bound_name(curve: Curve) -> str:
     return "probability" if curve.exact else "proved lower bound"
 
 
-def _record(curve: Curve, word: str) -> dict[str, Any]:
+def _record(curve: Curve, word: str, required: str) -> dict[str, Any]:
     found = curve.counterexample
     return {
         "name": numbered(word, curve.rows, 6),
         "variable": str(curve.variable),
         "bound": _bound_name(curve),
+        "required": required,
         "x": [_short(x) for x in curve.xs],
         "pr": [_short(y) for y in curve.bounds],
         "req": [_short(y) for y in curve.required],
@@ -154,8 +158,3 @@ def _picture(curve: Curve) -> str:
         f"{path(curve.required, 'req')}{path(curve.bounds, 'pr')}"
         f'<text x="0" y="{height + 16:.0f}">{escape(str(curve.variable))} {title}</text></svg>'
     )
-
-
-def eps_text(eps: str) -> str:
-    """`eps in (0, ∞)`."""
-    return f"eps in {interval_text(eps)}"

@@ -10,7 +10,14 @@ from dipc.report.curves import Curve
 from dipc.report.html.document import document, fields, section
 
 
-def text_page(text: str, command: Sequence[str], tool: str, curves: Sequence[Curve] = (), word: str = "row") -> str:
+def text_page(
+    text: str,
+    command: Sequence[str],
+    tool: str,
+    curves: Sequence[Curve] = (),
+    word: str = "row",
+    required: str = "1 − β",
+) -> str:
     """The page of the report `text`, whose first paragraph says it all. `command` is what was asked, word by word, and
     `tool` names who answered."""
     first, _, rest = text.partition("\n\n")
@@ -19,6 +26,6 @@ def text_page(text: str, command: Sequence[str], tool: str, curves: Sequence[Cur
         f"<header><p>{escape(' '.join(command[:2]))}</p><h1>{escape(line)}</h1></header>\n"
         + section("Report", f"<pre>{escape(rest.rstrip())}</pre>\n"),
         section("Evidence", fields([("asked by", shlex.join(command))])),
-        f"<footer>{escape(tool)}. Every digit shown is proved.</footer>\n",
+        f"<footer>{escape(tool)}. Every digit of the text is proved; curves are drawn with some of them.</footer>\n",
     ]
-    return document(line, sections, curves, word)
+    return document(line, sections, curves, word, required)

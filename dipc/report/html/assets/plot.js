@@ -44,7 +44,7 @@
       series: [
         { label: c.variable, value: function (u, v) { return v === null ? "" : v.toPrecision(4); } },
         { label: c.bound, stroke: color("--pr"), width: 2, value: function (u, v) { return v === null ? "" : v.toPrecision(5); } },
-        { label: "1 − β", stroke: color("--req"), width: 2, dash: [6, 4], value: function (u, v) { return v === null ? "" : v.toPrecision(5); } }
+        { label: c.required, stroke: color("--req"), width: 2, dash: [6, 4], value: function (u, v) { return v === null ? "" : v.toPrecision(5); } }
       ],
       hooks: { drawClear: [function (u) { shade(u, c); }], draw: [function (u) { mark(u, c); }] }
     }, [c.x, c.pr, c.req], host);
