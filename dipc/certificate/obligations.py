@@ -185,4 +185,4 @@ def certified(beta: BetaForm, read: Read | None) -> Beta:
         return str(beta)
     if len(read) > 1 or len(read[0]) > 1:
         return least_of(read) or str(beta)
-    return beta.closed or str(beta)
+    return str(beta) if beta.closed is None else beta.closed

@@ -191,7 +191,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         ),
         compared=tuple(words for name, words in WORDS.items() if name not in facts),
         facts=tuple(dict.fromkeys(facts.values())),
-        derived=derivation.summary if derivation is not None else theorem and _count_of(theorem),
+        derived=_count_of(theorem) if theorem is not None else derivation.summary if derivation is not None else None,
     )
 
 

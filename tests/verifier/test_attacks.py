@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate.write import certify
 from dipc.verifier.check import check_text
 from dipc.verifier.rejection import Rejected, Unreadable
 from tests.sources.real_programs import NUMERIC_SPARSE, SPARSE
@@ -256,7 +257,7 @@ def test_a_document_that_contradicts_its_program(name: str) -> None:
 
 @cache
 def of_every_input(source: str) -> str:
-    return samples.certify(dipc.check(dipc.load(source), inputs="all", keep_proofs=True), "test")
+    return certify(dipc.check(dipc.load(source), inputs="all", keep_proofs=True), "test")
 
 
 def a_share_dropped(data: Document) -> None:

@@ -6,6 +6,7 @@ import random
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,7 +110,7 @@ def test_what_is_not_derived_is_named(text: str, why: str) -> None:
 # --- certificates ----------------------------------------------------------------------------------
 
 
-def noisy_max() -> dict[str, object]:
+def noisy_max() -> dict[str, Any]:
     program = dipc.load(BENCHMARKS / "noisy_max.dip", m=2)
     report = dipc.check(program, inputs="q = 0..1", keep_proofs=True)
     return samples.document(dipc.certify(report))

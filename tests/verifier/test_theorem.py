@@ -322,7 +322,7 @@ out <- r - s/2 <= 1
 
 def test_long_sums_are_as_what_is_integrated() -> None:
     """Both ways for few noises, and Pr[S <= 1] + Pr[S > 1] = 1 for many."""
-    for coefficients in ((1, 1, 1), (1, -2, 1), (2, 1, Fraction(1, 3))):
+    for coefficients in (("1", "1", "1"), ("1", "-2", "1"), ("2", "1", "1/3")):
         noises = tuple(
             Noise(family, Fraction(rate), Fraction(0))
             for family, rate in ((Family.LAPLACE, 1), (Family.ONE_SIDED, 2), (Family.LAPLACE, 1))
