@@ -26,7 +26,8 @@ IMPOSSIBLE = 0
 @dataclass(frozen=True, slots=True)
 class LawTable:
     """For each input (`rows`) and each of the `answers` the number of its probability: a function of `forms`, or, where
-    that is a text, why it is not known. The answers are all that occur at some input."""
+    that is a text, why it is not known: each of these has a number of its own, for the same reason may be given for
+    different functions. The answers are all that occur at some input."""
 
     names: tuple[str, ...]
     answers: tuple[Answer, ...]
@@ -52,16 +53,22 @@ def law_table(program: Program, inputs: Sequence[Input], engine: Engine) -> LawT
     laws = program.laws()
     at_inputs = [laws.at(dict(zip(program.core.inputs, point, strict=True))) for point in inputs]
     answers = sorted({answer for law in at_inputs for answer in law}, key=laws.rank)
-    zero = ClosedForm(ExpPoly.zero())
-    numbers: dict[ClosedForm | str, int] = {zero: IMPOSSIBLE}
+    forms: list[ClosedForm | str] = [ClosedForm(ExpPoly.zero())]
+    numbers = {forms[IMPOSSIBLE]: IMPOSSIBLE}
+
+    def number(form: ClosedForm | str) -> int:
+        if isinstance(form, ClosedForm) and form in numbers:
+            return numbers[form]
+        forms.append(form)
+        if isinstance(form, ClosedForm):
+            numbers[form] = len(forms) - 1
+        return len(forms) - 1
+
     measured = settled((Underway(_measured(bound)) for bound in _bounds(at_inputs)), engine)
-    numbered: list[dict[Answer, int]] = []
-    for law in at_inputs:
-        found = {answer: next(measured) for answer in law}
-        numbered.append({answer: numbers.setdefault(form, len(numbers)) for answer, form in found.items()})
+    numbered = [{answer: number(next(measured)) for answer in law} for law in at_inputs]
     rows = tuple(tuple(row.get(answer, IMPOSSIBLE) for answer in answers) for row in numbered)
     names = tuple(slot.name for slot in laws.observed)
-    return LawTable(names, tuple(answers), tuple(numbers), rows)
+    return LawTable(names, tuple(answers), tuple(forms), rows)
 
 
 def _bounds(at_inputs: Iterable[Mapping[Answer, Bound]]) -> Iterable[Bound]:

@@ -11,6 +11,9 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
+from dipc.measure.measure import Measurer
+from dipc.obligations.engine import Engine
+from dipc.privacy.check import PrivacyQuestion
 from tests.privacy import mechanisms
 
 EPS = [Fraction(1, 10), Fraction(1), Fraction(7, 2), Fraction(12)]
@@ -130,6 +133,19 @@ def test_what_is_past_a_limit_is_undecided() -> None:
     report = dipc.check_privacy(program, "linf:1", inputs="q = 0..1", limits=dipc.Limits(states=1))
     assert report["verdict"] == "undecided"
     assert "limit `states`" in report["reason"]
+
+
+@pytest.mark.parametrize("delta", ["0", "1/3"])
+def test_probabilities_that_are_not_known_are_not_the_same(delta: str) -> None:
+    """All of them are given up for the same reason; that does not make them equal."""
+    program = dipc.load(mechanisms.ABOVE % {"threshold": "eps/2", "query": "eps/4"})
+    limits = dipc.Limits(terms=1)
+    report = dipc.check_privacy(program, "linf:1", inputs="q = 0..1", budget="0*eps", delta=delta, limits=limits)
+    assert report["verdict"] == "undecided"
+    assert "limit `terms`" in report["reason"]
+    asked = PrivacyQuestion(program, "linf:1", "q = 0..1", Engine(Measurer(limits), limits))
+    with pytest.raises(dipc.Undecided):
+        asked.largest_loss(Fraction(1))
 
 
 def test_processes_and_a_cache_change_nothing(tmp_path: Path) -> None:
