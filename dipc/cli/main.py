@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from keyword import iskeyword
 from typing import NoReturn
 
 import click
@@ -21,6 +22,7 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError, DipcWarning
 COMMANDS = {
     "check": "Prove or refute accuracy on a table.",
     "privacy": "Prove or refute differential privacy.",
+    "import": "Read a program of DiPC's input format.",
     "test": "Test claims with expected verdicts.",
     "table": "Write the table of the exact answers.",
     "verify": "Check a certificate, naming what it trusts.",
@@ -48,7 +50,8 @@ class _Commands(click.Group):
             return None
         from importlib import import_module
 
-        command = getattr(import_module(f"dipc.cli.{cmd_name}"), cmd_name)
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command = getattr(import_module(f"dipc.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
 
