@@ -21,11 +21,11 @@ _OPERATORS = {"==": "=", "!=": "<>", "&&": "and", "||": "or", "and": "and", "or"
 _OPERATORS |= {word: word for word in ("+", "-", "*", "<", "<=", ">", ">=", "=")}
 
 #: Words of this language that are names in the other one get a line behind them.
-_RESERVED = frozenset(
-    ("program", "const", "domain", "input", "output", "var", "claim", "ideal", "bool", "int", "real", "then", "end")
-    + ("for", "in", "do", "while", "exit", "true", "false", "and", "or", "not", "min", "max", "abs", "eps", "exp")
-    + ("choose", "if", "else")
+_RESERVED_TEXT = (
+    "program const domain input output var claim ideal bool int real if then else end for in do while exit true false "
+    "and or not min max abs eps exp choose"
 )
+_RESERVED = frozenset(_RESERVED_TEXT.split())
 
 
 @dataclass(frozen=True, slots=True)
