@@ -242,7 +242,7 @@ class _Reader:
         return found
 
     def _clamped(self, target: str, rate: str, mean: str, low: int, high: int) -> str:
-        """Discrete Laplace noise, what is beyond the range put at its ends, as a choice for each value of its center."""
+        """Discrete Laplace noise, what is beyond the range put at its ends: a choice for each value of its center."""
         if low >= high:
             self._refuse(self.words[self.at - 1], "the range has one value or none", "give the lower end first")
         if _INTEGER.fullmatch(mean):
