@@ -21,8 +21,8 @@ from dipc.measure import forest
 from dipc.measure.cycles import reduced
 from dipc.measure.difference import event_shape
 from dipc.measure.event import Event, Noise
-from dipc.measure.linear_extensions import measure_by_linear_extensions
 from dipc.measure.measure import Measurer, measure
+from tests.measure.linear_extensions import measure_by_linear_extensions
 from tests.patience import at_most
 from tests.strategies.events import (
     SCALES,
