@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, OutsideFragment
-from dipc.measure import linear_extensions
 from dipc.measure.event import Event, Family, Noise
-from dipc.measure.linear_extensions import measure_by_linear_extensions
+from tests.measure import linear_extensions
+from tests.measure.linear_extensions import measure_by_linear_extensions
 from tests.strategies.events import (
     LENGTHS,
     RATES,
