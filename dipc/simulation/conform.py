@@ -14,9 +14,8 @@ from dipc.algebra.combine import total
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.rationals import exact_rational
-from dipc.chain.symbolic import is_symbolic
 from dipc.exits.program import Program
-from dipc.lang.core import IntType, Value
+from dipc.lang.core import IntType, RealType, Value
 from dipc.simulation.compare import CONFIDENCE, Agreement, Row
 from dipc.simulation.intervals import clopper_pearson
 from dipc.simulation.observed import Observed, given_observed, is_path, read_observed, tallied
@@ -132,8 +131,8 @@ def judge(
     """What `conform` gives, from what it was given. Raises DiagnosticError for a program that goes wrong."""
     core = program.core
     slots = [core.slots[slot] for slot in core.outputs]
-    finite = [at for at, slot in enumerate(slots) if not is_symbolic(slot.type)]
-    others = [at for at, slot in enumerate(slots) if is_symbolic(slot.type)]
+    finite = [at for at, slot in enumerate(slots) if not isinstance(slot.type, IntType | RealType)]
+    others = [at for at, slot in enumerate(slots) if isinstance(slot.type, IntType | RealType)]
     parts = len(others) + bool(finite)
     error = float((1 - confidence) / parts)
     found: list[Cell] = []
