@@ -29,6 +29,7 @@ def question(
     [
         (SVT, {"m": 2}, "0.0402931"),
         (mechanisms.ABOVE % {"threshold": "eps/2", "query": "eps/2"}, {}, "0.0759073"),
+        ("benchmarks/privacy/svt4.dip", {"m": 2}, "0.1065171"),
         (mechanisms.NOISY_MAX % {"noise": "Lap(eps/2, 0)"}, {"m": 2}, "0.0512098"),
         (mechanisms.NOISY_MAX % {"noise": "Lap(eps/2, 0)"}, {"m": 3}, "0.0764879"),
         (mechanisms.NOISY_MAX % {"noise": "Expo(eps/2)"}, {"m": 2}, "0.1"),
@@ -46,6 +47,24 @@ def test_published_losses(text: str, constants: dict[str, int], digits: str) -> 
     program = dipc.load(text, **constants)
     p, q = (float(program.probability(point, found.output).at(TENTH)[0]) for point in (found.input, found.adjacent))
     assert math.log(p / q) == pytest.approx(float(low), abs=1e-9)
+
+
+def test_lee_and_clifton() -> None:
+    """At eps = 1/10 the loss exceeds 1/10: at (0, 0), where the output 01 has the probability 5/56, against (1, -1)."""
+    program = dipc.load("benchmarks/privacy/svt4.dip", m=2)
+    found = question("benchmarks/privacy/svt4.dip", m=2).largest_loss(TENTH)
+    assert (found.input, found.adjacent) == ({"q[1]": "0", "q[2]": "0"}, {"q[1]": "1", "q[2]": "-1"})
+    assert found.output == {"out[1]": "bot", "out[2]": "top"}
+    assert str(program.probability(found.input, found.output)) == "5/56"
+    assert dipc.check_privacy(program, "linf:1", inputs="q = -1..1", eps="1/10")["verdict"] == "not private"
+
+
+def test_no_noise_on_queries_against_one_query() -> None:
+    program = dipc.load("benchmarks/privacy/svt5.dip", m=2)
+    output = {"out[1]": "bot", "out[2]": "top"}
+    assert str(program.probability({"q": [0, 1]}, output)) == "1/2 - exp(-eps/2)/2"
+    assert str(program.probability({"q": [0, 0]}, output)) == "0"
+    assert question("benchmarks/privacy/svt5.dip", m=2).largest_loss(TENTH).value is None
 
 
 def test_the_largest_of_all_pairs() -> None:
