@@ -87,6 +87,8 @@ class CompareOp(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unary:
+    """`-e` or `not e`."""
+
     op: UnaryOp
     operand: Expr
     span: Span = _span()
@@ -94,6 +96,8 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
+    """`e op e`, but for comparisons."""
+
     op: BinaryOp
     left: Expr
     right: Expr
@@ -102,6 +106,8 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
+    """`e op e`: one comparison; they do not chain."""
+
     op: CompareOp
     left: Expr
     right: Expr
@@ -176,6 +182,8 @@ Distribution = Laplace | DiscreteLaplace | OneSided | ExponentialMechanism | Cho
 
 @dataclass(frozen=True, slots=True)
 class Assign:
+    """`target <- value`."""
+
     target: Name | Element
     value: Expr
     span: Span = _span()
@@ -183,6 +191,8 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
+    """`target <- Lap(...)` and the other distributions."""
+
     target: Name | Element
     distribution: Distribution
     span: Span = _span()
@@ -190,6 +200,8 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class If:
+    """`if condition then ... else ... end`."""
+
     condition: Expr
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...]
@@ -198,6 +210,8 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class While:
+    """`while condition do ... end`."""
+
     condition: Expr
     body: tuple[Statement, ...]
     span: Span = _span()
@@ -216,6 +230,8 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
+    """`exit`: the program ends here."""
+
     span: Span = _span()
 
 
@@ -244,6 +260,8 @@ class ListedDomain:
 
 @dataclass(frozen=True, slots=True)
 class NamedDomain:
+    """A domain by the name it was declared with."""
+
     name: str
     span: Span = _span()
 
@@ -259,6 +277,8 @@ class BaseType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BaseTypeExpr:
+    """`bool`, `int` or `real`."""
+
     base: BaseType
     span: Span = _span()
 
@@ -332,6 +352,8 @@ class ClaimField:
 
 @dataclass(frozen=True, slots=True)
 class ClaimDecl:
+    """`claim { field: expression; ... }`."""
+
     fields: tuple[ClaimField, ...]
     span: Span = _span()
 
@@ -427,6 +449,8 @@ class LowerBound:
 
 @dataclass(frozen=True, slots=True)
 class Program:
+    """`program name; declarations; statements`: a whole text."""
+
     name: str
     declarations: tuple[Declaration, ...]
     body: tuple[Statement, ...]

@@ -27,7 +27,7 @@ Value = Fraction | str | bool
 
 @dataclass(frozen=True, slots=True)
 class BoolType:
-    pass
+    """`false` and `true`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class DomType:
 
 @dataclass(frozen=True, slots=True)
 class IntType:
-    pass
+    """Unbounded integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class RealType:
-    pass
+    """The reals."""
 
 
 Type = BoolType | DomType | IntType | RealType
@@ -69,6 +69,8 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Const:
+    """A value that is known."""
+
     value: Value
 
 
@@ -240,12 +242,16 @@ class BranchComparison:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
+    """On to another instruction."""
+
     target: int
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
+    """The program ends here."""
+
     span: Span
 
 
