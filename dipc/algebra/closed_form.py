@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from dipc.algebra.rationals import exact_rational
 
@@ -101,7 +101,12 @@ class ClosedForm:
         return divided(self, ClosedForm.of(other))
 
     def __rtruediv__(self, other: Fraction | int | Decimal) -> ClosedForm:
-        return ClosedForm.of(other) / self if _is_operand(other) else NotImplemented
+        if not _is_operand(other):
+            return NotImplemented
+        from dipc.library.forms import divided
+
+        form: ClosedForm = divided(ClosedForm.of(other), self)
+        return form
 
     def _combined(self, other: object, operation: Callable[[Closed, Closed], Closed]) -> ClosedForm:
         if not _is_operand(other):
@@ -200,7 +205,7 @@ class ClosedForm:
         return f"${self.latex()}$"
 
 
-def _is_operand(value: object) -> bool:
+def _is_operand(value: object) -> TypeGuard[ClosedForm | Fraction | int | Decimal]:
     return isinstance(value, ClosedForm | int | Fraction | Decimal) and not isinstance(value, bool)
 
 

@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from keyword import iskeyword
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import click
 
@@ -113,7 +113,14 @@ def run(arguments: Sequence[str]) -> int:
         return guarded(command)
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
+def _show_warning(
+    message: Warning | str,
+    _category: type[Warning],
+    _file: str,
+    _line: int,
+    _to: TextIO | None = None,
+    _text: str | None = None,
+) -> None:
     write(sys.stderr, f"warning: {message}\n")
 
 

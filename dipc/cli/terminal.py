@@ -17,7 +17,7 @@ from dipc.report.page import Look, to_ascii
 class ClosedOutput(io.TextIOBase):
     """Stands for a standard output that was closed before the process began: nothing can be written to it."""
 
-    encoding = "utf-8"  # type: ignore[assignment]
+    encoding = "utf-8"
 
     def write(self, _text: str) -> int:
         """Raises OSError."""

@@ -24,11 +24,11 @@ def mistyped(word: str, candidates: Iterable[str]) -> str | None:
 def _slips(left: str, right: str) -> int:
     """How many letters to change, leave out, put in or swap with the next."""
     before: list[int] = []
-    row = [*range(len(right) + 1)]
+    row: list[int] = [*range(len(right) + 1)]
     for i, a in enumerate(left, 1):
         above, row = row, [i]
         for j, b in enumerate(right, 1):
-            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a != b)))
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + int(a != b)))
             if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
                 row[j] = min(row[j], before[j - 2] + 1)
         before = above

@@ -10,13 +10,14 @@ from dipc.claim.claim import Claim, resolve_claim
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program, within
+from dipc.ideal.inputs import InputSpec
 from dipc.ideal.table import Progress
 from dipc.obligations.engine import Engine
 from dipc.sources.every_input.all_inputs import AllInputs
 from dipc.sources.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.sources.free_gamma import is_free
 from dipc.sources.outcome import RowResult
-from dipc.sources.question import InputSpec, asks_for_all, open_constant, prepared
+from dipc.sources.question import asks_for_all, open_constant, prepared
 from dipc.sources.question import question as about_table
 from dipc.sources.source import Source
 from dipc.tables.table import Table

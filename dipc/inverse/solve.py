@@ -7,6 +7,7 @@ from typing import assert_never
 from dipc.algebra.limits import Limits
 from dipc.claim.options import ClaimOptions
 from dipc.exits.program import Program
+from dipc.ideal.inputs import InputSpec
 from dipc.inverse.claims import Progress, claims_of
 from dipc.inverse.question import Question, asked
 from dipc.inverse.requests import checked
@@ -15,7 +16,6 @@ from dipc.inverse.solve_alpha import solve_alpha
 from dipc.inverse.solve_beta import solve_beta
 from dipc.inverse.solve_eps import solve_eps
 from dipc.inverse.solve_gamma import solve_gamma
-from dipc.sources.question import InputSpec
 
 
 def solve(

@@ -15,6 +15,7 @@ from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.intervals import intervals_text
 from dipc.claim.options import ClaimOptions
 from dipc.exits.program import Program
+from dipc.ideal.inputs import InputSpec
 from dipc.inverse.claims import Claimed, Claims, Progress, Unknown, claims_of
 from dipc.inverse.factors import Factors
 from dipc.inverse.question import asked
@@ -22,7 +23,6 @@ from dipc.obligations.saying import Saying
 from dipc.sign import Root
 from dipc.sign.digits import number_cell, root_cell
 from dipc.sign.optimum import Far, Highest, Number, Peak, Where, highest
-from dipc.sources.question import InputSpec
 
 #: Significant digits of a factor unless more are asked for.
 DIGITS = 30

@@ -130,8 +130,9 @@ def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
 
 def nearest_float(form: ClosedForm, eps: Fraction | int | str) -> float:
     """The float nearest to the value at `eps`; where two are equally near for all that can be told, one of them."""
-    for digits in (20, 40, 80, 160):
-        low, high = form.at(eps, digits)
+    low, high = form.at(eps, 20)
+    for digits in (40, 80, 160):
         if float(low) == float(high):
             break
+        low, high = form.at(eps, digits)
     return float(low)

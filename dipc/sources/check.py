@@ -11,11 +11,12 @@ from time import perf_counter
 from dipc.algebra.limits import Limits
 from dipc.claim.claim import Given
 from dipc.exits.program import Program, within
+from dipc.ideal.inputs import InputSpec
 from dipc.obligations.engine import Engine
 from dipc.obligations.open_engine import open_engine
 from dipc.sources.every_input.class_result import ClassResult
 from dipc.sources.outcome import Effort, RowResult
-from dipc.sources.question import InputSpec, question
+from dipc.sources.question import question
 from dipc.sources.report import Interrupted, Report
 from dipc.sources.source import Source, results
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from dipc.algebra.limits import LIMIT_NAMES
 from dipc.algebra.rationals import NotExact, parse_rational
@@ -48,7 +49,7 @@ class ExpectedClaim:
     inputs: tuple[str, ...] = ()
     for_all: str | None = None
     constants: Mapping[str, Fraction] = field(default_factory=dict)
-    parts: Mapping[str, str | None] = field(default_factory=dict)
+    parts: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
     expect: Verdict | PrivacyVerdict = Verdict.ACCURATE
 

@@ -129,8 +129,8 @@ class Specification:
             case ast.Vector():
                 raise BadValue(tree.span, "a vector in a vector", "arrays have one index")
             case ast.Name(name=name) if name in self._program.domains and not _is_member(name, slot):
-                values = tuple(str(value) for value in self._program.domains[name].values)
-                yield from _all_in(slot, values, tree.span, f"of `{name}`")
+                members = tuple(str(value) for value in self._program.domains[name].values)
+                yield from _all_in(slot, members, tree.span, f"of `{name}`")
             case _:
                 yield from _all_in(slot, (self._one(given, tree, slot),), tree.span)
 

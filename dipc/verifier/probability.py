@@ -89,8 +89,7 @@ class Probabilities:
         different = [(answer[slot], exact[slot]) for slot in answer if answer[slot] != exact[slot]]
         if not different or distance.kind == "discrete":
             return Fraction(bool(different))
-        numbers = (pair for pair in different if all(isinstance(value, Fraction) for value in pair))
-        gaps = [abs(one - other) for one, other in numbers]
+        gaps = [abs(a - b) for a, b in different if isinstance(a, Fraction) and isinstance(b, Fraction)]
         return max(gaps) if distance.kind == "linf" and len(gaps) == len(different) else None
 
     def _of(self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget) -> Closed:
@@ -99,9 +98,9 @@ class Probabilities:
         weights = visits(run.steps, (end.state for end in run.ends), budget)
         by_noises: dict[Constraints, Closed] = {}
         for end in run.ends:
-            known = by_noises.get(end.known)
+            before = by_noises.get(end.known)
             weight = weights[end.state]
-            by_noises[end.known] = weight if known is None else add_closed(known, weight, budget, "exits")
+            by_noises[end.known] = weight if before is None else add_closed(before, weight, budget, "exits")
         total: Closed = {}, ONE
         for known, weight in by_noises.items():
             part = weight

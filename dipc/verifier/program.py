@@ -337,9 +337,9 @@ class _Compiler:
             case syntax.Mechanism(target, rate, variable, domain, score):
                 place, slope = self._target(target), self.rate(rate)
                 scored = []
-                for value in self.domain(domain):
-                    with_value = self._with(variable, value)
-                    scored.append((Literal(value), self.resolved(score)))
+                for picked in self.domain(domain):
+                    with_value = self._with(variable, picked)
+                    scored.append((Literal(picked), self.resolved(score)))
                     self.locals = with_value
                 self.emit(Scored(place, slope, tuple(scored)))
             case syntax.If(condition, then, otherwise):
@@ -366,9 +366,9 @@ class _Compiler:
                 first, last = self.integer(low), self.integer(high)
                 if body and last - first >= MOST_INSTRUCTIONS:
                     raise NotDerived(f"unrolled, the program has more than {MOST_INSTRUCTIONS} instructions")
-                for value in range(first, last + 1) if body else ():
+                for number in range(first, last + 1) if body else ():
                     self.budget.spend(1, "program")
-                    hidden = self._with(variable, Fraction(value))
+                    hidden = self._with(variable, Fraction(number))
                     self.block(body)
                     self.locals = hidden
 
