@@ -115,11 +115,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _show_warning(
     message: Warning | str,
-    _category: type[Warning],
-    _file: str,
-    _line: int,
-    _to: TextIO | None = None,
-    _text: str | None = None,
+    category: type[Warning],  # noqa: ARG001 (the signature is the standard library's)
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
 ) -> None:
     write(sys.stderr, f"warning: {message}\n")
 

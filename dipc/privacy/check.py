@@ -241,7 +241,7 @@ class PrivacyQuestion:
         if isinstance(self.pairs, Pairs) and self.finite_outputs:
             return self.pairs
         what = "outputs" if isinstance(self.pairs, Pairs) else "inputs"
-        notes = ("`--constant` bounds the loss of all real inputs and outputs at once",)
+        notes: tuple[str, ...] = ("`--constant` bounds the loss of all real inputs and outputs at once",)
         if what == "inputs":
             notes = ('give inputs that can be enumerated, such as --inputs "q = -1..1"', *notes)
         message = f"`{option}` lists pairs and outputs, and the {what} here are infinitely many"

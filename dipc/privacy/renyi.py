@@ -89,5 +89,6 @@ def largest_divergence(
             best = pair, found, value
     assert best is not None
     # The divergence is never negative.
-    low, high = log_enclosure(*(max(end, Fraction(1)) for end in best[2]), digits)
+    below, above = best[2]
+    low, high = log_enclosure(max(below, Fraction(1)), max(above, Fraction(1)), digits)
     return best[0], best[1], (low / (order - 1), high / (order - 1))
