@@ -103,14 +103,10 @@ class ClosedForm:
     def __rtruediv__(self, other: Fraction | int | Decimal) -> ClosedForm:
         if not _is_operand(other):
             return NotImplemented
-<<<<<<< HEAD
         from dipc.library.forms import divided
 
         form: ClosedForm = divided(ClosedForm.of(other), self)
         return form
-=======
-        return ClosedForm.of(other) / self
->>>>>>> 457d126 (Types hold again)
 
     def _combined(self, other: object, operation: Callable[[Closed, Closed], Closed]) -> ClosedForm:
         if not _is_operand(other):
