@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from dipc.algebra.limits import Limits
     from dipc.algebra.quotient import Closed
     from dipc.library.forms import SignPiece, Supremum
-    from dipc.obligations.decision import Decision
 
 
 class ClosedForm:
@@ -173,7 +172,7 @@ class ClosedForm:
 
     def at_least(
         self, other: ClosedForm | Fraction | int | Decimal, eps: str = "(0, inf)", limits: Limits | None = None
-    ) -> Decision:
+    ) -> Any:
         """Whether this is at least `other` at every eps of the intervals: `.verdict` is `accurate` (proved),
         `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of such eps) or `undecided` (past a
         limit, `.reason`). It is not true or false itself: three answers are not two."""

@@ -82,7 +82,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     for i, j in pairs.ordered:
         one, two = pairs.inputs[i], pairs.inputs[j]
         for found in every:
-            move: dict[int, Fraction] = {found.first_input + at: two[at] - one[at] for at in range(len(one))}  # type: ignore[operator]
+            move: dict[int, Fraction] = {found.first_input + at: two[at] - one[at] for at in range(len(one))}  # type: ignore[operator, misc]
             try:
                 cost = integer_cost(found, move)
             except Undecided as undecided:
