@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dipc.algebra.exppoly import ExpPoly
     from dipc.algebra.limits import Limits
     from dipc.algebra.quotient import Closed
-    from dipc.library.forms import SignPiece, Supremum
+    from dipc.algebra.supremum import Supremum
 
 
 class ClosedForm:
@@ -109,7 +109,7 @@ class ClosedForm:
 
     def _combined(self, other: object, operation: Callable[[Closed, Closed], Closed]) -> ClosedForm:
         if not _is_operand(other):
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         from dipc.algebra.combine import simplest
 
         return ClosedForm(simplest(operation(self.value, ClosedForm.of(other).value)))
@@ -180,9 +180,9 @@ class ClosedForm:
 
         return at_least(self, ClosedForm.of(other), eps, limits)
 
-    def sign(self, eps: str = "(0, inf)", limits: Limits | None = None) -> tuple[SignPiece, ...]:
-        """The sign on the intervals, in maximal pieces from left to right, each with exact or isolated ends. Raises
-        LimitReached."""
+    def sign(self, eps: str = "(0, inf)", limits: Limits | None = None) -> tuple[Any, ...]:
+        """The sign on the intervals, in maximal pieces from left to right, each with exact or isolated ends:
+        their `start`, `end` and `sign`. Raises LimitReached."""
         from dipc.library.forms import signs
 
         return signs(self, eps, limits)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import total
@@ -24,9 +24,6 @@ from dipc.measure.measure import Measurer
 from dipc.metric.nearness import Nearness
 from dipc.tables.assignment import input_cells, output_cells
 from dipc.tables.cells import CellPool, value_text
-
-if TYPE_CHECKING:
-    from dipc.report.dtmc import Dtmc
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +121,10 @@ class Program:
         outputs = output_cells(self.core, output, self._pool)
         return self._engine.probability(inputs, outputs, self._pool.cell(radius))
 
-    def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Dtmc:  # noqa: A002
+    def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Any:  # noqa: A002
         """The Markov chain at an input: what each state knows of the noises drawn so far, and the exact probability of
         each step; cut where it cannot come to `output`. A notebook shows it as a table.
+        The result is a `dipc.report.dtmc.Dtmc`.
 
         Raises as `probability` does; a step whose probability is past a limit has the reason in its place.
         """

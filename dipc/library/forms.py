@@ -9,6 +9,7 @@ from itertools import pairwise
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import fraction_of
+from dipc.algebra.supremum import Supremum
 from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.source import Source
 from dipc.lang.parser import parse_interval
@@ -30,18 +31,6 @@ class SignPiece:
     start: EndPoint
     end: EndPoint
     sign: int
-
-
-@dataclass(frozen=True, slots=True)
-class Supremum:
-    """The least upper bound of a function on an interval: `low` <= it <= `high`, both None where it is infinite, and
-    equal where it is rational. `eps` encloses a place where it is `attained` or approached: None is infinity, (0, 0)
-    the limit at 0."""
-
-    low: Fraction | None
-    high: Fraction | None
-    eps: tuple[Fraction, Fraction] | None
-    attained: bool | None
 
 
 def intervals_of(eps: str) -> tuple[Interval, ...]:
