@@ -38,7 +38,7 @@ _EPILOG = """
 \b
 Examples:
   dipc privacy svt.dip --adjacent linf:1 --inputs "q = -1..1"
-  dipc privacy svt.dip --adjacent linf:1 --inputs "q = -1..1" --budget "eps/2" --delta 1/10
+  dipc privacy svt.dip --adjacent linf:1 --inputs "q=-1..1" --budget eps/2 --delta 1/9
   dipc privacy response.dip --adjacent hamming:1
   dipc privacy svt.dip --adjacent PAIRS.csv --format json
   dipc privacy svt.dip --adjacent linf:1 --inputs all --constant

@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import json
 from fractions import Fraction
+from keyword import iskeyword
 from pathlib import Path
 
 import click
@@ -22,7 +23,8 @@ TABLE = str(ROOT / "benchmarks" / "sparse.csv")
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_of_the_help_exists(name: str) -> None:
-    command = getattr(importlib.import_module(f"dipc.cli.{name}"), name)
+    module = f"{name}_" if iskeyword(name) else name
+    command = getattr(importlib.import_module(f"dipc.cli.{module}"), module)
     assert isinstance(command, click.Command)
     assert command.name == name
     assert command.help
