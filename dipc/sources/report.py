@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import dipc
 from dipc.claim.theorem import Theorem
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.obligations.saying import Saying, together
@@ -149,10 +148,12 @@ class Report:
 
     def remarks(self) -> dict[str, Any]:
         """The keys of the JSON object between the verdict and the rows: what was asked, and how it is to be read."""
+        from dipc import __version__
+
         result: dict[str, Any] = {
             "constants": dict(self.constants),
             "claim": dict(self.claim),
-            "versions": {"dipc": dipc.__version__},
+            "versions": {"dipc": __version__},
             "vacuous_rows": self.counts.vacuous,
         }
         result["says_something"] = {variable: says.as_json() for variable, says in self.sayings.items()}
