@@ -168,7 +168,7 @@ def test_weights_that_no_limit_lets_through_are_a_reason_too() -> None:
                       1 : 1/2 - exp(-eps) + exp(-2*eps) + exp(-3*eps)/2 }"""
     )
     limits = Limits(intervals=0, bits=8)
-    report = dipc.check(program, [{"y": 0}], beta="1", limits=limits)
+    report = dipc.check(program, [{"y": 1}], beta="3/4", limits=limits)
     assert report.verdict == "undecided"
     assert report.rows[0].closed_form is None
-    assert dipc.check(program, [{"y": 0}], beta="1").verdict == "accurate"
+    assert dipc.check(program, [{"y": 1}], beta="3/4").verdict == "accurate"
