@@ -46,7 +46,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "one answer": (ADVERSARIAL["one answer"], {"inputs": "all"}),
     "a coin": (ADVERSARIAL["a fair coin"], {"inputs": "all"}),
     "every m": (SPARSE, {"inputs": "all", "for_all": "m >= 3", "beta": f"{_SHARP}/6"}),
-    "every m, trivial near 0": (NOISY_MAX, {"inputs": "all", "for_all": "m", "beta": "m*exp(-alpha*eps/2)/2"}),
+    "every m, trivial near 0": (NOISY_MAX, {"inputs": "all", "for_all": "m", "beta": "2*m*exp(-alpha*eps/2)/5"}),
     "every m refuted": (SPARSE, {"inputs": "all", "for_all": "m", "beta": f"{_SHARP}/7"}),
     "ranges of gamma": (EXPONENTIAL, {}),
     "ranges of gamma refuted": (EXPONENTIAL, {"beta": "exp(-gamma*eps)*9/10"}),
