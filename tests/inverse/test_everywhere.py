@@ -158,16 +158,21 @@ def test_gamma_among_numbers_where_beta_is_no_function_of_the_product() -> None:
 
 def test_every_m_is_enclosed_between_exact_small_ones_and_the_union_bound() -> None:
     program = dipc.load(SPARSE)
-    found = tighten(program, inputs="all", for_all="m", digits=8)
+    # A single query is the worst for 2m*exp(-alpha*eps/8), and of one query the union bound is the probability itself.
+    exact = tighten(program, inputs="all", for_all="m", digits=8)
+    assert exact.complete
+    assert exact.factor == (Fraction(1, 4), Fraction(1, 4))
+    beta = "(m + 1)*exp(-alpha*eps/8)"
+    found = tighten(program, inputs="all", for_all="m", beta=beta, digits=8)
     assert not found.complete
     assert found.factor is not None
     assert found.upper is not None
     assert found.factor[0] < found.upper[1]
     for m in (1, 2, 3):
-        single = tighten(dipc.load(SPARSE, m=m), inputs="all", digits=8)
+        single = tighten(dipc.load(SPARSE, m=m), inputs="all", beta=beta, digits=8)
         assert single.factor is not None
         assert single.factor[0] <= found.factor[1]
     # beyond those that were looked at one by one
-    larger = tighten(dipc.load(SPARSE, m=6), inputs=["q in {-1, 1}"], digits=8)
+    larger = tighten(dipc.load(SPARSE, m=6), inputs=["q in {-1, 1}"], beta=beta, digits=8)
     assert larger.factor is not None
     assert larger.factor[0] <= found.upper[1]
