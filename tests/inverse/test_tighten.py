@@ -233,9 +233,9 @@ def test_a_point_at_which_nothing_is_missing() -> None:
 
 
 def test_a_negative_beta_is_never_enough() -> None:
-    """Not even where Pr = 1: there Pr >= 1 - f·beta for no f > 0."""
+    """Where Pr = 1, Pr >= 1 - f·beta holds for f = 0 and for no f > 0; elsewhere for no f at all."""
     found = touching("-1/2", "[1, 1]")
-    assert (found.factor, found.kappa) == (None, 0)
+    assert found.factor == (0, 0)
     program = dipc.load(
         "program p; input q : {0..1}; output o : {0..1}; if q = 0 then o <- 0 else o <- choose { 0 : 1/2, 1 : 1/2 } end"
     )
