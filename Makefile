@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	    if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; exit; fi; done; \
 	    echo python3)
 JOBS ?= 2
-PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
+INSTALL = PYTHON=$(PYTHON) sh .ci/install
 RUN = .venv/bin/python -m
 
 # The tests start the program hundreds of times, and pytest rewrites every test file: once, not every time.
@@ -52,12 +52,12 @@ clean:  ## remove the virtual environment and every cache
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo 'dipc needs Python 3.11 or later; name one with `make PYTHON=/path/to/python3 $(MAKECMDGOALS)`'; exit 1; }
 	@echo 'setting up .venv (once) with $(PYTHON)'
-	@$(PYTHON) -m venv .venv \
+	@$(PYTHON) -m venv --without-pip .venv \
 	  || { echo 'the venv module of $(PYTHON) does not work; Debian and Ubuntu have it in the package python3-venv'; exit 1; }
-	@$(PIP) install --editable .
+	@$(INSTALL) --editable .
 	@touch $@
 
 .venv/.dev: .venv/.run
 	@echo 'installing what the tests need (once)'
-	@$(PIP) install --editable '.[dev]'
+	@$(INSTALL) --editable '.[dev]'
 	@touch $@
