@@ -32,11 +32,11 @@ format: .venv/.dev  ## rewrite the sources in the project's format
 	@$(RUN) ruff format .
 	@$(RUN) ruff check --fix .
 
-pytest: .venv/.dev  ## the tests and the doctests
-	@$(RUN) pytest -q -n $(JOBS) --dist worksteal
+pytest: .venv/.dev  ## the tests and the doctests, a few cases of each
+	@$(RUN) pytest -q -n $(JOBS) --dist worksteal --few-cases
 
-slow: .venv/.dev  ## the long tests that `make test` leaves out, and every property with many more examples
-	@HYPOTHESIS_PROFILE=explore $(RUN) pytest -q -n $(JOBS) --dist worksteal -m 'slow or hypothesis'
+slow: .venv/.dev  ## every case of every test, the long ones too, and every property with many more examples
+	@HYPOTHESIS_PROFILE=explore $(RUN) pytest -q -n $(JOBS) --dist worksteal -m ''
 
 bench: .venv/.run  ## every row of the paper's Tables 2-4, against the published figures
 	@$(RUN) benchmarks

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import defaultdict
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, settings
 # The same tree always gives the same outcome; `make slow` runs every property again, with new examples each time. No
 # example has a deadline: what a clock says depends on what else the machine does.
 settings.register_profile(
-    "default", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
+    "default", deadline=None, derandomize=True, max_examples=15, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -24,3 +25,27 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden outputs anew from what is printed")
+    parser.addoption("--few-cases", action="store_true", help="leave out most cases of tests that have many")
+
+
+#: With `--few-cases`, a test with more cases than this runs this many of them, and a tenth of the others.
+FEW = 3
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Every test function stays, the slow ones apart: what a case more says is rarely what the first few did not say.
+    The same tree always runs the same cases: the first, the last, and others evenly between them."""
+    if not config.getoption("few_cases"):
+        return
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            cases[item.nodeid.partition("[")[0]].append(item)
+    left_out: set[pytest.Item] = set()
+    for of_one in cases.values():
+        number = min(len(of_one), FEW + len(of_one) // 10)
+        kept = {round(at * (len(of_one) - 1) / max(number - 1, 1)) for at in range(number)}
+        left_out.update(item for at, item in enumerate(of_one) if at not in kept)
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]

@@ -10,9 +10,9 @@ from dipc.chain.edge import ChoiceWeight, ExponentialWeight, ExpressionWeight
 from dipc.chain.evaluate import evaluate
 from dipc.chain.fault import Fault
 from dipc.chain.state import SlotValue
-from dipc.chain.text import value_text
 from dipc.lang.ast import Number
 from dipc.lang.core import SampleChoice, SampleExponential, Slot, Value
+from dipc.lang.display import show_value
 
 
 class Option(NamedTuple):
@@ -29,7 +29,7 @@ def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots
         try:
             score = evaluate(expr, values, slots)
         except Fault as fault:
-            raise fault.noting(f"this happens in the score of {value_text(value)}") from None
+            raise fault.noting(f"this happens in the score of {show_value(value)}") from None
         assert isinstance(score, Fraction)
         scores.append(score)
     shared = tuple(scores)

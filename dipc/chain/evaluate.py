@@ -10,7 +10,6 @@ from dipc.chain.affine import Affine, combination
 from dipc.chain.codes import Code
 from dipc.chain.fault import Fault
 from dipc.chain.state import Mark, SlotValue
-from dipc.chain.text import value_text
 from dipc.diagnostics.source import Span
 from dipc.lang import values as operations
 from dipc.lang.core import (
@@ -25,6 +24,7 @@ from dipc.lang.core import (
     Target,
     Value,
 )
+from dipc.lang.display import show_value
 
 
 def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value:
@@ -125,7 +125,7 @@ def _truths(
 
 
 def _number(value: Value) -> Fraction:
-    assert isinstance(value, Fraction), f"{value_text(value)} is not a number"
+    assert isinstance(value, Fraction), f"{show_value(value)} is not a number"
     return value
 
 

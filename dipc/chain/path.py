@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from dipc.chain.edge import Choice, Comparison, Deterministic, Edge
 from dipc.chain.state import State
-from dipc.chain.text import comparison_text, value_text
+from dipc.chain.text import comparison_text
 from dipc.lang.core import Value
 from dipc.lang.core_program import CoreProgram
+from dipc.lang.display import show_value
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -31,7 +32,7 @@ def path_notes(
 
     notes: list[str] = []
     if dom_inputs:
-        named = [f"{program.slots[slot].name} = {value_text(value)}" for slot, value in dom_inputs.items()]
+        named = [f"{program.slots[slot].name} = {show_value(value)}" for slot, value in dom_inputs.items()]
         notes.append("the inputs are " + ", ".join(named[:_MOST_SHOWN]) + (", ..." if len(named) > _MOST_SHOWN else ""))
     taken: list[str] = []
     for before, after in pairwise(nx.shortest_path(graph, start, node)):
@@ -49,7 +50,7 @@ def path_notes(
 def _decision(program: CoreProgram, state: State, edge: Comparison | Choice) -> str:
     line = program.source.excerpt(program.instructions[edge.at].span).line
     if isinstance(edge, Choice):
-        return f"`{program.slots[edge.slot].name}` becomes {value_text(edge.value)} (line {line})"
+        return f"`{program.slots[edge.slot].name}` becomes {show_value(edge.value)} (line {line})"
     names = {noise.id: noise.shown for noise in state.noises}
     text = comparison_text(
         edge.difference,

@@ -17,7 +17,6 @@ from dipc.chain.flow import Flow
 from dipc.chain.irredundant import irredundant
 from dipc.chain.nonnegative import nonnegative
 from dipc.chain.state import NoiseVar, State
-from dipc.chain.text import type_text, value_text
 from dipc.diagnostics.source import Span
 from dipc.lang.ast import CompareOp
 from dipc.lang.core import (
@@ -37,6 +36,7 @@ from dipc.lang.core import (
     Target,
     Value,
 )
+from dipc.lang.display import show_type, show_value
 
 
 class Successor(NamedTuple):
@@ -109,10 +109,10 @@ def _in_domain(flow: Flow, slot: int, value: Value, span: Span) -> Value:
         declared = flow.program.slots[slot]
         raise Fault(
             Code.OUTSIDE_DOMAIN,
-            f"`{declared.name}` would become {value_text(value)}, which is outside its domain",
+            f"`{declared.name}` would become {show_value(value)}, which is outside its domain",
             span,
-            f"the value is {value_text(value)} on this path",
-            f"the domain of `{declared.name}` is {type_text(declared.type)}: widen it, or guard the assignment",
+            f"the value is {show_value(value)} on this path",
+            f"the domain of `{declared.name}` is {show_type(declared.type)}: widen it, or guard the assignment",
         )
     return domain[value]
 

@@ -11,7 +11,7 @@ from dipc.chain.edge import Comparison
 from dipc.chain.fault import Fault
 from dipc.chain.flow import Flow, slots_in
 from dipc.chain.state import Mark, State
-from dipc.chain.text import value_text
+from dipc.lang.display import show_value
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -84,5 +84,5 @@ def _values(flow: Flow, state: State, touched: int) -> str:
     for slot in slots_in(touched):
         value = state.values[slot]
         if not isinstance(value, Mark | Affine):
-            texts.append(f"{flow.program.slots[slot].name} = {value_text(value)}")
+            texts.append(f"{flow.program.slots[slot].name} = {show_value(value)}")
     return ", ".join(texts[:_MOST_VALUES]) + (", ..." if len(texts) > _MOST_VALUES else "")

@@ -11,9 +11,10 @@ from dipc.chain.chain import Chain
 from dipc.chain.component import Bound, components
 from dipc.chain.edge import Choice, ChoiceWeight, Comparison
 from dipc.chain.state import Mark, State
-from dipc.chain.text import affine_text, comparison_text, value_text
+from dipc.chain.text import affine_text, comparison_text
 from dipc.lang.core import Branch, BranchComparison
 from dipc.lang.core_program import CoreProgram
+from dipc.lang.display import show_value
 from dipc.measure.event import Event
 
 
@@ -137,7 +138,7 @@ def _comparison(
 
 
 def _choice(program: CoreProgram, source: int, goal: int, edge: Choice) -> EdgeView:
-    chosen = f"{program.slots[edge.slot].name} = {value_text(edge.value)}"
+    chosen = f"{program.slots[edge.slot].name} = {show_value(edge.value)}"
     return EdgeView(source, goal, False, chosen, weight=edge.weight)
 
 
@@ -152,7 +153,7 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
     for slot, value in zip(program.slots, state.values, strict=True):
         if isinstance(value, Mark) or value == own.get(slot.index):
             continue
-        values.append((slot.name, form_text(value) if isinstance(value, Affine) else value_text(value)))
+        values.append((slot.name, form_text(value) if isinstance(value, Affine) else show_value(value)))
     noises = [NoiseView(noise.shown, noise.family.value, noise.rate, form_text(noise.mean)) for noise in state.noises]
     exited = state.label == len(program.instructions)
     place = None if exited else program.source.excerpt(program.instructions[state.label].span)

@@ -32,7 +32,7 @@ from dipc.sign.divisors import sign_throughout
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.sign.positive import over_positive
-from dipc.tables.cells import INFINITY, Cell, value_text
+from dipc.tables.cells import INFINITY, Cell, show_value
 from dipc.tables.packed import first_of_each_claim
 from dipc.tables.table import MISTAKE_LIMIT, Row, Table
 
@@ -129,7 +129,7 @@ class Claim:
         names["alpha"] = Parametric.unknown("alpha") if alpha is None else Parametric.number(alpha)
         gamma = self._gamma(row, names)
         names["gamma"] = Parametric.number(gamma)
-        cell = self._gammas.setdefault(gamma, Cell(gamma, value_text(gamma)))
+        cell = self._gammas.setdefault(gamma, Cell(gamma, show_value(gamma)))
         beta = self._beta(row, names)
         vacuous = isinstance(dd, Fraction) and alpha is not None and dd < alpha
         alpha_text = "inf" if alpha is None else str(alpha)

@@ -11,7 +11,7 @@ from dipc.diagnostics.names import listing
 from dipc.diagnostics.source import Source, Span
 from dipc.lang.core import BoolType, DomType, IntType, RealType, Slot, Value
 from dipc.lang.core_program import CoreProgram
-from dipc.tables.cells import value_text
+from dipc.tables.cells import show_value
 from dipc.tables.specification import Specification
 
 _CODE = "E0806"
@@ -65,7 +65,7 @@ def _example(slot: Slot) -> str:
         case BoolType():
             return "false"
         case DomType(values=values):
-            return value_text(values[0])
+            return show_value(values[0])
         case IntType() | RealType():
             return "0"
     assert_never(slot.type)

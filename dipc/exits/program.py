@@ -23,7 +23,7 @@ from dipc.measure.bound import BoundMeasurer
 from dipc.measure.measure import Measurer
 from dipc.metric.nearness import Nearness
 from dipc.tables.assignment import input_cells, output_cells
-from dipc.tables.cells import CellPool, value_text
+from dipc.tables.cells import CellPool, show_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Program:
         return tuple(
             Outcome(
                 {
-                    slot.name: None if v is None else value_text(v)
+                    slot.name: None if v is None else show_value(v)
                     for slot, v in zip(laws.observed, answer, strict=True)
                 },
                 form,

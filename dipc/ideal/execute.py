@@ -12,8 +12,8 @@ from dipc.chain.flow import Flow
 from dipc.chain.state import Mark, SlotValue, initial_state
 from dipc.chain.step import step
 from dipc.chain.symbolic import is_symbolic
-from dipc.chain.text import value_text
 from dipc.lang.core import Value
+from dipc.lang.display import show_value
 
 
 class Unassigned(Exception):
@@ -84,5 +84,5 @@ def _endless(flow: Flow, label: int) -> Fault:
 def _input_notes(flow: Flow, given: dict[int, Value]) -> tuple[str, ...]:
     if not given:
         return ()
-    shown = ", ".join(f"{flow.program.slots[slot].name} = {value_text(value)}" for slot, value in given.items())
+    shown = ", ".join(f"{flow.program.slots[slot].name} = {show_value(value)}" for slot, value in given.items())
     return (f"this happens at the input {shown}",)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dipc.chain.text import value_text
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.lang.core import Value
 from dipc.lang.core_program import CoreProgram
+from dipc.lang.display import show_value
 
 
 def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | Sequence[Value]) -> Diagnostic:
@@ -18,7 +18,7 @@ def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | S
     ideal = program.ideal
     assert ideal is not None
     by_slot = inputs if isinstance(inputs, Mapping) else dict(zip(program.inputs, inputs, strict=True))
-    shown = [f"{program.slots[slot].name} = {value_text(by_slot[slot])}" for slot in program.inputs if slot in by_slot]
+    shown = [f"{program.slots[slot].name} = {show_value(by_slot[slot])}" for slot in program.inputs if slot in by_slot]
     where = f"at the input {', '.join(shown)}" if shown else "at every input"
     return Diagnostic(
         "E1102",

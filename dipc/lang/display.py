@@ -22,25 +22,9 @@ from dipc.lang.core import (
     Type,
     Value,
 )
+from dipc.lang.precedence import Level, Written, applied, infixed, prefixed, signed_sum
 
 _SHOWN_VALUES = 8
-_LEVELS = {
-    DomOp.OR: 1,
-    DomOp.AND: 2,
-    DomOp.NOT: 3,
-    DomOp.LT: 4,
-    DomOp.LE: 4,
-    DomOp.EQ: 4,
-    DomOp.NE: 4,
-    DomOp.GE: 4,
-    DomOp.GT: 4,
-    DomOp.ADD: 5,
-    DomOp.SUBTRACT: 5,
-    DomOp.MULTIPLY: 6,
-    DomOp.DIVIDE: 6,
-    DomOp.NEGATE: 7,
-}
-_ATOM = 8
 
 
 def show_value(value: Value) -> str:
@@ -86,7 +70,7 @@ def show_type(type_: Type) -> str:
 
 def show_expression(expr: DomExpr, slots: Sequence[Slot]) -> str:
     """A DOM or bool expression with no more parentheses than it needs."""
-    return _shown(expr, slots)[0]
+    return _written(expr, slots).text
 
 
 def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
@@ -97,8 +81,7 @@ def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
     if pieces[0][0]:
         first = next((index for index, (minus, _) in enumerate(pieces) if not minus), 0)
         pieces.insert(0, pieces.pop(first))
-    text = ("-" if pieces[0][0] else "") + pieces[0][1]
-    return text + "".join(f" {'-' if minus else '+'} {piece}" for minus, piece in pieces[1:])
+    return signed_sum(pieces)
 
 
 def _summands(expr: DomExpr, slots: Sequence[Slot]) -> list[tuple[bool, str]]:
@@ -111,9 +94,9 @@ def _summands(expr: DomExpr, slots: Sequence[Slot]) -> list[tuple[bool, str]]:
         case Apply(DomOp.NEGATE, (operand,)):
             return [(not minus, text) for minus, text in _summands(operand, slots)]
         case Apply(DomOp.MULTIPLY, (Const(Fraction() as factor), rest), span) if factor < 0:
-            return [(True, _shown(Apply(DomOp.MULTIPLY, (Const(-factor), rest), span), slots)[0])]
+            return [(True, show_expression(Apply(DomOp.MULTIPLY, (Const(-factor), rest), span), slots))]
         case _:
-            text = _shown(expr, slots)[0]
+            text = show_expression(expr, slots)
             return [(True, text[1:]) if text.startswith("-") else (False, text)]
 
 
@@ -123,39 +106,35 @@ def _product(coefficient: DomExpr, variable: str, slots: Sequence[Slot]) -> tupl
     if isinstance(coefficient, Apply) and coefficient.op is DomOp.NEGATE:
         minus, product = _product(coefficient.arguments[0], variable, slots)
         return not minus, product
-    text, level = _shown(coefficient, slots)
-    return False, f"({text})*{variable}" if level < 6 else f"{text}*{variable}"
+    return False, infixed(_written(coefficient, slots), "*", Written(variable)).text
 
 
 def show_read(expr: Read | ReadElement, slots: Sequence[Slot]) -> str:
     """The variable or element that is read: `r`, `q[1]`, `q[x + 1]`."""
     if isinstance(expr, Read):
         return slots[expr.slot].name
-    return f"{expr.array}[{_shown(expr.index, slots)[0]}]"
+    return f"{expr.array}[{show_expression(expr.index, slots)}]"
 
 
-def _shown(expr: DomExpr, slots: Sequence[Slot]) -> tuple[str, int]:
-    """The text and how tightly its outermost operator binds."""
+def _written(expr: DomExpr, slots: Sequence[Slot]) -> Written:
     match expr:
+        case Const(Fraction() as number) if number < 0:
+            return Written(str(number), Level.SUM)
+        case Const(Fraction() as number) if number.denominator != 1:
+            return Written(str(number), Level.PRODUCT)
         case Const(value):
-            if isinstance(value, Fraction) and (value < 0 or value.denominator != 1):
-                return str(value), 6 if value >= 0 else 5
-            return show_value(value), _ATOM
+            return Written(show_value(value))
         case Read() | ReadElement():
-            return show_read(expr, slots), _ATOM
+            return Written(show_read(expr, slots))
         case Apply(op, arguments):
-            shown = [_shown(argument, slots) for argument in arguments]
-            if op in (DomOp.MIN, DomOp.MAX, DomOp.ABS):
-                return f"{op.value}({', '.join(text for text, _ in shown)})", _ATOM
-            level = _LEVELS[op]
-            if len(shown) == 1:
-                text, inner = shown[0]
-                inside = f"({text})" if inner < level else text
-                return (f"not {inside}" if op is DomOp.NOT else f"-{inside}"), level
-            (left, left_level), (right, right_level) = shown
-            comparison = level == 4
-            left = f"({left})" if left_level < level or (comparison and left_level == level) else left
-            right = f"({right})" if right_level <= level else right
-            return f"{left} {op.value} {right}" if level < 6 else f"{left}{op.value}{right}", level
+            written = [_written(argument, slots) for argument in arguments]
+            match op, written:
+                case ((DomOp.MIN | DomOp.MAX | DomOp.ABS), _):
+                    return applied(op.value, written)
+                case _, [operand]:
+                    return prefixed("-" if op is DomOp.NEGATE else op.value, operand)
+                case _:
+                    left, right = written
+                    return infixed(left, op.value, right)
         case _:
             assert_never(expr)

@@ -6,21 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from dipc.lang import ast
+from dipc.lang.precedence import Level, Written, applied, infixed, prefixed
 
 INDENT = "  "
-
-# How tightly an expression binds, from the weakest: the grammar's levels.
-_OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _SIGNED, _POWER, _ATOM = range(1, 10)
-_LEVELS = {
-    ast.BinaryOp.OR: _OR,
-    ast.BinaryOp.AND: _AND,
-    ast.BinaryOp.ADD: _SUM,
-    ast.BinaryOp.SUBTRACT: _SUM,
-    ast.BinaryOp.MULTIPLY: _PRODUCT,
-    ast.BinaryOp.DIVIDE: _PRODUCT,
-    ast.BinaryOp.POWER: _POWER,
-}
-_TIGHT = (ast.BinaryOp.MULTIPLY, ast.BinaryOp.DIVIDE, ast.BinaryOp.POWER)
 
 
 def print_program(program: ast.Program) -> str:
@@ -40,7 +28,7 @@ def print_statement(statement: ast.Statement) -> str:
 
 def print_expression(expression: ast.Expr) -> str:
     """The expression on one line, with no more parentheses than it needs."""
-    return _shown(expression)[0]
+    return _written(expression).text
 
 
 def print_interval(intervals: Iterable[ast.IntervalExpr]) -> str:
@@ -179,46 +167,27 @@ def _distribution(distribution: ast.Distribution) -> str:
 
 
 def _list(expressions: Iterable[ast.Expr]) -> str:
-    return ", ".join([_shown(expression)[0] for expression in expressions])
+    return ", ".join([print_expression(expression) for expression in expressions])
 
 
-def _at_least(level: int, expression: ast.Expr) -> str:
-    """The expression, in parentheses when it binds more weakly than `level`."""
-    text, own = _shown(expression)
-    return text if own >= level else f"({text})"
-
-
-def _shown(expression: ast.Expr) -> tuple[str, int]:
-    """The text and the level of its outermost operator."""
+def _written(expression: ast.Expr) -> Written:
     match expression:
         case ast.Number(_, text):
             # A number that is no literal of the language (a substituted constant, `-1/3`) is a whole by itself.
-            return text, _ATOM if text[0].isdigit() and "/" not in text else _OR
+            return Written(text, Level.ATOM if text[0].isdigit() and "/" not in text else Level.OR)
         case ast.Name(name):
-            return name, _ATOM
+            return Written(name)
         case ast.Element(name, index):
-            return f"{name}[{print_expression(index)}]", _ATOM
+            return Written(f"{name}[{print_expression(index)}]")
         case ast.Eps():
-            return "eps", _ATOM
+            return Written("eps")
         case ast.Truth(value):
-            return "true" if value else "false", _ATOM
+            return Written("true" if value else "false")
         case ast.Call(function, arguments):
-            return f"{function}({_list(arguments)})", _ATOM
+            return applied(function, map(_written, arguments))
         case ast.Unary(op, operand):
-            if op is ast.UnaryOp.NOT:
-                return f"not {_at_least(_NOT, operand)}", _NOT
-            return f"-{_at_least(_SIGNED, operand)}", _SIGNED
-        case ast.Compare(op, left, right):
-            return f"{_at_least(_SUM, left)} {op.value} {_at_least(_SUM, right)}", _COMPARISON
-        case ast.Binary(op, left, right):
-            return _binary(op, left, right)
+            return prefixed(op.value, _written(operand))
+        case ast.Compare(op, left, right) | ast.Binary(op, left, right):
+            return infixed(_written(left), op.value, _written(right))
         case _:
             assert_never(expression)
-
-
-def _binary(op: ast.BinaryOp, left: ast.Expr, right: ast.Expr) -> tuple[str, int]:
-    level = _LEVELS[op]
-    shown_left = _at_least(_ATOM if op is ast.BinaryOp.POWER else level, left)
-    shown_right = _at_least(level + 1, right)
-    blank = "" if op in _TIGHT else " "
-    return f"{shown_left}{blank}{op.value}{blank}{shown_right}", level

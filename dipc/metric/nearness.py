@@ -18,11 +18,11 @@ from dipc.chain.evaluate import evaluate
 from dipc.chain.fault import Fault
 from dipc.chain.state import SlotValue
 from dipc.chain.symbolic import is_symbolic
-from dipc.chain.text import value_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.lang import metric as syntax
 from dipc.lang.core import Value
 from dipc.lang.core_program import CoreProgram
+from dipc.lang.display import show_value
 from dipc.lang.metric import CoreMetric, Gap
 from dipc.metric.formula import Formula, Whole, evaluated, every
 from dipc.tables.cells import Cell, CellPool
@@ -164,7 +164,7 @@ def joined(
 
 def _where(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str, ...]:
     shown = [
-        f"{program.slots[slot].name} = {value_text(value)}"
+        f"{program.slots[slot].name} = {show_value(value)}"
         for slot, value in inputs.items()
         if not isinstance(value, Affine)
     ]

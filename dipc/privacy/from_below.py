@@ -24,7 +24,7 @@ from dipc.privacy.laws import LawTable
 from dipc.privacy.outcome import Texts
 from dipc.privacy.pairs import Input, Pairs, texts
 from dipc.privacy.pure import couples
-from dipc.tables.cells import value_text
+from dipc.tables.cells import show_value
 
 #: How wide the intervals of real outputs are.
 _WIDTH = Fraction(1)
@@ -108,7 +108,7 @@ def near_outputs(
     """Intervals of the real and int outputs around those that an exit gives at these noises and inputs."""
     slots = program.core.slots
     finite: dict[str, str | None] = {
-        slots[slot].name: value_text(value)
+        slots[slot].name: show_value(value)
         for slot, value in here.state.outputs.items()
         if value is not None and not isinstance(value, Affine)
     }

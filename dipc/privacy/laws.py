@@ -17,7 +17,7 @@ from dipc.obligations.engine import Engine
 from dipc.obligations.loop import Underway, settled
 from dipc.obligations.obligation import Obligation
 from dipc.privacy.pairs import Input
-from dipc.tables.cells import value_text
+from dipc.tables.cells import show_value
 
 #: The number of the zero function in every table.
 IMPOSSIBLE = 0
@@ -44,7 +44,7 @@ class LawTable:
     def texts(self, answer: int) -> dict[str, str | None]:
         """The values of an answer by name; None for what was never assigned."""
         values = zip(self.names, self.answers[answer], strict=True)
-        return {name: None if value is None else value_text(value) for name, value in values}
+        return {name: None if value is None else show_value(value) for name, value in values}
 
 
 def law_table(program: Program, inputs: Sequence[Input], engine: Engine) -> LawTable:

@@ -13,7 +13,7 @@ from dipc.ideal.inputs import AllInputs, FiniteInputs, default_inputs, parse_inp
 from dipc.lang.core import Slot, Value
 from dipc.lang.core_program import CoreProgram
 from dipc.privacy.adjacency import Adjacency, Listed, Within
-from dipc.tables.cells import Cell, value_text
+from dipc.tables.cells import Cell, show_value
 from dipc.tables.csv_source import CsvSource
 from dipc.tables.table import read_table
 
@@ -144,4 +144,4 @@ def _values(cells: Sequence[Cell]) -> Input:
 
 def texts(program: Program, point: Input) -> dict[str, str]:
     """The values of an input by name, as a table has them."""
-    return {name: value_text(value) for name, value in zip(program.inputs, point, strict=True)}
+    return {name: show_value(value) for name, value in zip(program.inputs, point, strict=True)}

@@ -17,7 +17,7 @@ from dipc.report.latex import aligned, latex_assignment
 from dipc.report.numbers import rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.tables.cells import value_text
+from dipc.tables.cells import show_value
 
 SCHEMA = "dipc.prob/1"
 
@@ -49,7 +49,7 @@ def outcomes_at(
     return Outcomes(
         core.name,
         tuple((name, str(value)) for name, value in core.constants.items()),
-        {name: value_text(value) for name, value in values.items()},
+        {name: show_value(value) for name, value in values.items()},
         found,
         ClosedForm(total(outcome.probability.value for outcome in found)),
         tuple(core.slots[slot].name for slot in core.outputs if is_symbolic(core.slots[slot].type)),

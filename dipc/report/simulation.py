@@ -10,7 +10,7 @@ from dipc.report.numbers import rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
 from dipc.simulation.compare import Agreement, Comparison, Row
-from dipc.tables.cells import value_text
+from dipc.tables.cells import show_value
 
 SCHEMA = "dipc.simulate/1"
 
@@ -34,7 +34,7 @@ def render_text(found: Comparison, look: Look) -> str:
     if tally.program.constants:
         pairs.append(("constants", assignment_text({k: str(v) for k, v in tally.program.constants.items()})))
     if tally.input:
-        pairs.append(("input", assignment_text({name: value_text(value) for name, value in tally.input.items()})))
+        pairs.append(("input", assignment_text({name: show_value(value) for name, value in tally.input.items()})))
     pairs.append(("eps", rational(tally.eps)))
     pairs.append(("seed", str(tally.seed)))
     if tally.events:
@@ -156,7 +156,7 @@ def render_json(found: Comparison) -> str:
         "schema": SCHEMA,
         "program": tally.program.name,
         "constants": {name: str(value) for name, value in tally.program.constants.items()},
-        "input": {name: value_text(value) for name, value in tally.input.items()},
+        "input": {name: show_value(value) for name, value in tally.input.items()},
         "eps": str(tally.eps),
         "runs": tally.runs,
         "seed": tally.seed,

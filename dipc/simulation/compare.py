@@ -13,7 +13,7 @@ from dipc.exits.program import Outcome, Program
 from dipc.simulation.expected import Expected, Unknown, expect, nothing
 from dipc.simulation.intervals import clopper_pearson, error_of_each
 from dipc.simulation.run import Tally
-from dipc.tables.cells import value_text
+from dipc.tables.cells import show_value
 
 #: The probability with which all intervals together hold the true probabilities.
 CONFIDENCE = 1 - Fraction(1, 10**6)
@@ -105,7 +105,7 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
         error = error_of_each(confidence, len(tally.events))
         asked = zip(tally.events, tally.hits, expected.events, strict=True)
         rows = [
-            _row(tally, {name: value_text(value) for name, value in event.items()}, count, error, probability)
+            _row(tally, {name: show_value(value) for name, value in event.items()}, count, error, probability)
             for event, count, probability in asked
         ]
     else:
@@ -120,7 +120,7 @@ def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | Unknown, confiden
     """Rows for the outputs with an exact probability, and for those that came out without having one: they are
     impossible, unless nothing is known."""
     counts = {
-        tuple(None if value is None else value_text(value) for value in values): count
+        tuple(None if value is None else show_value(value) for value in values): count
         for values, count in tally.counts.most_common()
     }
     forms: dict[tuple[str | None, ...], ClosedForm] = {}

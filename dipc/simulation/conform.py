@@ -20,7 +20,7 @@ from dipc.simulation.compare import CONFIDENCE, Agreement, Row
 from dipc.simulation.intervals import clopper_pearson
 from dipc.simulation.observed import Observed, given_observed, is_path, read_observed, tallied
 from dipc.tables.assignment import input_cells
-from dipc.tables.cells import CellPool, value_text
+from dipc.tables.cells import CellPool, show_value
 
 #: Of the samples of real outputs one in so many only chooses the cells, and the others are counted in them.
 _CHOOSING = 10
@@ -156,7 +156,7 @@ def judge(
     chi_square, degrees = _chi_square(found)
     return Conformance(
         program.name,
-        {name: value_text(value) for name, value in values.items()},
+        {name: show_value(value) for name, value in values.items()},
         eps,
         observed.total,
         confidence,
@@ -184,7 +184,7 @@ def _finite(
     """All combinations that can occur, and those that were observed and cannot."""
     names = [program.outputs[index] for index in at]
     outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in program.outcomes(values)}
-    texts = {tuple(map(value_text, key)): count for key, count in tallied(observed.rows, at).items()}
+    texts = {tuple(map(show_value, key)): count for key, count in tallied(observed.rows, at).items()}
     part = ", ".join(names)
     for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
         # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.

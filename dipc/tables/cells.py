@@ -46,7 +46,7 @@ class CellPool:
         key = (type(value), value)
         cell = self._cells.get(key)
         if cell is None:
-            cell = self._cells[key] = Cell(value, value_text(value))
+            cell = self._cells[key] = Cell(value, show_value(value))
         return cell
 
 
@@ -66,7 +66,7 @@ class Column(dict[str, Read]):
 INFINITY = Cell(None, "inf")
 
 
-def value_text(value: Value) -> str:
+def show_value(value: Value) -> str:
     """The canonical text of a value: `1/4`, `top`, `true`."""
     match value:
         case bool():
@@ -137,7 +137,7 @@ def describe_domain(values: tuple[Value, ...]) -> str:
         and numbers[0].denominator == 1
     ):
         return f"{{{numbers[0]}..{numbers[-1]}}}"
-    texts = [value_text(value) for value in values]
+    texts = [show_value(value) for value in values]
     if len(texts) > 12:
         texts = [*texts[:10], "...", texts[-1]]
     return "{" + ", ".join(texts) + "}"

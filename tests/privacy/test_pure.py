@@ -148,6 +148,7 @@ def test_probabilities_that_are_not_known_are_not_the_same(delta: str) -> None:
         asked.largest_loss(Fraction(1))
 
 
+@pytest.mark.slow
 def test_processes_and_a_cache_change_nothing(tmp_path: Path) -> None:
     program = dipc.load(mechanisms.ABOVE % {"threshold": "eps/2", "query": "eps/4"})
     plain = dipc.check_privacy(program, "linf:1", inputs="q = 0..1", budget="eps/3").as_json()

@@ -20,7 +20,7 @@ from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
 from dipc.sources.every_input.scaling import products
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
-from dipc.tables.cells import value_text
+from dipc.tables.cells import show_value
 from tests.sources.real_programs import (
     ABOVE_THRESHOLD,
     ADVERSARIAL,
@@ -96,7 +96,7 @@ class RowByRow:
             zip(core.outputs, self._ideal.values(values), strict=True)
         )
         distance = self._distances.at(values)
-        row = {core.slots[slot].name: value_text(value) for slot, value in found.items()}
+        row = {core.slots[slot].name: show_value(value) for slot, value in found.items()}
         return row | {"dd": "inf" if distance is None else str(distance)}
 
 

@@ -71,7 +71,7 @@ def test_the_certificates_are_true() -> None:
         assert list(untruths(samples.document(make()))) == []
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_no_change_of_one_value_is_accepted_unless_it_is_true(seed: int) -> None:
     outcomes = tamper(100, seed)
     assert outcomes["rejected"] > 60, outcomes

@@ -13,20 +13,20 @@ from dipc.lang.core import Value
 from dipc.lang.core_program import CoreProgram
 from dipc.sources.every_input.corner import Corner
 from dipc.sources.every_input.halfspaces import Moving
-from dipc.tables.cells import value_text
+from dipc.tables.cells import show_value
 
 
 def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
     """det on the region: a value for every output, or a form of the inputs."""
     return {
-        core.slots[slot].name: form_text(core, value) if isinstance(value, Affine) else value_text(value)
+        core.slots[slot].name: form_text(core, value) if isinstance(value, Affine) else show_value(value)
         for slot, value in zip(core.outputs, region.answer, strict=True)
     }
 
 
 def guard_texts(core: CoreProgram, guards: Iterable[Constraint], finite: Mapping[int, Value]) -> tuple[str, ...]:
     """The inequalities of a class, `q[1] < 0`, after its finite inputs."""
-    fixed = [f"{core.slots[slot].name} = {value_text(value)}" for slot, value in finite.items()]
+    fixed = [f"{core.slots[slot].name} = {show_value(value)}" for slot, value in finite.items()]
     texts = [comparison_text(g.difference, g.op.value, _no_noise, _names(core)) for g in guards]
     return tuple(dict.fromkeys([*fixed, *texts]))
 
@@ -44,13 +44,13 @@ def corner_texts(core: CoreProgram, found: Corner, finite: Mapping[int, Value], 
         if slot in found.base:
             texts[name] = _line(found.base[slot], found.slope[slot], letter)
         else:
-            texts[name] = value_text(finite[slot])
+            texts[name] = show_value(finite[slot])
     return texts
 
 
 def input_texts(core: CoreProgram, inputs: Mapping[int, Value]) -> dict[str, str]:
     """An input as a row of a report shows it."""
-    return {core.slots[slot].name: value_text(inputs[slot]) for slot in core.inputs}
+    return {core.slots[slot].name: show_value(inputs[slot]) for slot in core.inputs}
 
 
 def form_text(core: CoreProgram, form: Affine) -> str:

@@ -25,7 +25,7 @@ from dipc.metric.nearness import Nearness
 from dipc.sign import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.sources.free_gamma import FREE, is_free
-from dipc.tables.cells import INFINITY, Cell, value_text
+from dipc.tables.cells import INFINITY, Cell, show_value
 from dipc.tables.table import Row, Table
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
@@ -121,7 +121,7 @@ class ClassClaim:
 
     def at_number(self, distance: Fraction | None) -> Fixed:
         """The claim for inputs with this dd(u), where alpha is that; None is infinity."""
-        return self._fixed(INFINITY if distance is None else Cell(distance, value_text(distance)))
+        return self._fixed(INFINITY if distance is None else Cell(distance, show_value(distance)))
 
     def _fixed(self, distance: Cell | None) -> Fixed:
         terms: Terms = self._claim.terms(Row(1, (), (), None, None, None, distance))

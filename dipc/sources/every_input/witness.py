@@ -26,7 +26,7 @@ from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.outcome import RowResult
 from dipc.sources.rows import TableRows
 from dipc.sources.source import Posed
-from dipc.tables.cells import value_text
+from dipc.tables.cells import show_value
 from dipc.tables.table import read_table
 
 _ZERO = Fraction(0)
@@ -86,7 +86,7 @@ class Witnesses:
         values = [inputs[slot] for slot in core.inputs]
         row: dict[str, str] = dict(input_texts(core, inputs))
         for slot, value in zip(core.outputs, self._ideal.values(values), strict=True):
-            row[core.slots[slot].name] = value_text(value)
+            row[core.slots[slot].name] = show_value(value)
         return row | {"dd": self._distance_text(inputs)}
 
     def _distance_text(self, inputs: Mapping[int, Value]) -> str:
