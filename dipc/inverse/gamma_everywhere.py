@@ -139,8 +139,17 @@ class _Everywhere:
                 power += 1
         if high is None:
             return self._answer(Status.UNDECIDED, blamed, f"the least gamma, if there is one, is above 10^{power - 1}")
-        unit = Fraction(10) ** (magnitude(high) + 1 - self._digits)
         refuted = low
+        while not low and power > -MOST_MAGNITUDE:
+            # It holds with 1: the first power of ten with which it does not says where the digits begin.
+            power -= 1
+            found, failing, _ = self._at(Fraction(10) ** power)
+            if found is _Found.HOLDS:
+                high = Fraction(10) ** power
+                continue
+            low, blamed = Fraction(10) ** power, failing
+            refuted = low if found is _Found.FAILS else refuted
+        unit = Fraction(10) ** (magnitude(low or high) + 1 - self._digits)
         while high - low > unit:
             middle = Fraction(int((low + high) / 2 / unit)) * unit
             if middle in (low, high):

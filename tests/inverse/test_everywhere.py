@@ -154,6 +154,10 @@ def test_gamma_among_numbers_where_beta_is_no_function_of_the_product() -> None:
     assert isinstance(found, GammaSolution)
     assert found.status is Status.SOLVED
     assert found.value == (Fraction(999, 1000), Fraction(1))
+    # Significant digits, however small it is: Pr = exp(-2*gamma) is to be below exp(-2/1000).
+    small = solve(program, inputs="all", wanted="gamma", alpha=0, beta="exp(-eps/1000)", eps="2", digits=3)
+    assert isinstance(small, GammaSolution)
+    assert small.value == (Fraction(999, 1000_000), Fraction(1, 1000))
 
 
 def test_every_m_is_enclosed_between_exact_small_ones_and_the_union_bound() -> None:

@@ -468,6 +468,7 @@ def test_the_json_of_every_kind() -> None:
     ]
     common = {"schema": "dipc.solve/1", "program": "laplace", "status": "solved", "remark": None}
     start = {"eps": ["2.3025", "2.3026"], "included": True}
+    zero = {"eps": ["0", "0"], "included": False}
     end = {"eps": ["inf", "inf"], "included": False}
     assert [answer.as_json() for answer in found] == [
         {
@@ -477,6 +478,7 @@ def test_the_json_of_every_kind() -> None:
             "least": start,
             "from_there_on": True,
             "holds": [{"start": start, "end": end}],
+            "says_something": {"eps": [{"start": zero, "end": end}]},
             "rows": [1],
         },
         {**common, "for": "gamma", "eps": "[1, 1]", "least": ["2.3025", "2.3026"], "exact": False, "rows": [1]},
@@ -485,7 +487,7 @@ def test_the_json_of_every_kind() -> None:
             "for": "beta",
             "eps": "(0, inf)",
             "beta": "exp(-eps)",
-            "pieces": [{"start": {"eps": ["0", "0"], "included": False}, "end": end, "beta": "exp(-eps)", "rows": [1]}],
+            "pieces": [{"start": zero, "end": end, "beta": "exp(-eps)", "rows": [1]}],
             "rows": [1],
         },
         {**common, "for": "alpha", "eps": "[1, 1]", "least": "2", "claims": 2, "rows": [2]},
