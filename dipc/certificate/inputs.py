@@ -21,7 +21,7 @@ from dipc.measure.event import Event, Family
 from dipc.obligations.decide import decide
 from dipc.obligations.obligation import Bound, Obligation
 from dipc.obligations.verdict import Verdict
-from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_input.class_result import ClassResult
 from dipc.sources.every_input.evidence import Complement, Empty, Exact, Farkas, Proved, Refuted, SlackBound
 from dipc.sources.every_input.halfspaces import Moving
@@ -43,7 +43,7 @@ from dipc.verifier.ring import ONE, read_ring
 NAMES = {Family.LAPLACE: "laplace", Family.ONE_SIDED: "one-sided", Family.DISCRETE_LAPLACE: "discrete-laplace"}
 
 
-def certify_inputs(question: AllInputs | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
+def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
     """The text of the certificate of a question about every real input."""
     return sealed(_Writer(question).document(results, tool))
 
@@ -51,7 +51,7 @@ def certify_inputs(question: AllInputs | AllNumbers, results: Sequence[RowResult
 class _Writer:
     """Collects what classes share, each thing once."""
 
-    def __init__(self, source: AllInputs | AllNumbers) -> None:
+    def __init__(self, source: EveryInput | AllNumbers) -> None:
         self._source = source
         self._program = source.program
         claim = source.claim
@@ -70,7 +70,7 @@ class _Writer:
         self._probability_data: list[dict[str, Any]] = []
 
     def document(self, results: Sequence[RowResult], tool: str) -> dict[str, Any]:
-        if isinstance(self._source, AllInputs):
+        if isinstance(self._source, EveryInput):
             numbers: dict[str, Any] | None = None
             classes = [row for row in results if isinstance(row, ClassResult)]
             cases: list[dict[str, Any]] = [{"constants": {}, "classes": [self._class(row, {}) for row in classes]}]

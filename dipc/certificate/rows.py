@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import Any
 
 from dipc.certificate.seal import encode
-from dipc.sources.decided_rows import DecidedRows, Outcome
+from dipc.sources.decided_rows import DecidedRows, RowOutcome
 from dipc.tables.cells import Cell
 from dipc.tables.packed import NumberList, PackedRows, Row
 
@@ -27,7 +27,7 @@ class RowTexts:
         self._inputs = inputs
         self._outputs = outputs
 
-    def texts(self, shared: Callable[[Row, Outcome], dict[str, Any]]) -> Iterator[str]:
+    def texts(self, shared: Callable[[Row, RowOutcome], dict[str, Any]]) -> Iterator[str]:
         """Each row encoded. `shared` gives the data of all rows with an outcome, given one of them, with holes for
         input, output and row; these have to be in this order."""
         outcomes, places = self._decided.outcomes

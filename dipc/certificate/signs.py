@@ -7,7 +7,7 @@ from typing import Any
 
 from dipc.certificate.numbers import digits, rational
 from dipc.sign import Analysis, SignChart
-from dipc.sign.cover import Crossing, Piece
+from dipc.sign.cover import CoverPiece, Crossing
 from dipc.sign.factor_sign import FactorSign
 from dipc.sign.polynomial import Polynomial
 
@@ -55,13 +55,13 @@ def _evidence(found: FactorSign) -> dict[str, Any] | None:
     return data
 
 
-def _pieces(pieces: Iterable[Piece | Crossing]) -> Iterable[dict[str, Any]]:
+def _pieces(pieces: Iterable[CoverPiece | Crossing]) -> Iterable[dict[str, Any]]:
     for piece in pieces:
         data: dict[str, Any] = {"interval": [rational(piece.lower), rational(piece.upper)]}
         match piece:
-            case Piece(slope=0):
+            case CoverPiece(slope=0):
                 data |= {"method": "value", "sign": piece.sign}
-            case Piece():
+            case CoverPiece():
                 data |= {"method": "slope", "sign": piece.sign, "slope": piece.slope}
             case Crossing():
                 data |= {"method": "crossing", "slope": piece.slope}

@@ -15,8 +15,8 @@ from dipc.certificate.seal import encode, seal
 from dipc.certificate.terms import FunctionData
 from dipc.claim.claim import Terms
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.sources.decided_rows import Outcome
-from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.decided_rows import RowOutcome
+from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_number.all_numbers import AllNumbers
 from dipc.sources.evidence import CaseEvidence, Evidence
 from dipc.sources.free_gamma import FreeGamma
@@ -42,7 +42,7 @@ def certify(report: Report, tool: str = "dipc") -> str:
         question = report.evidence.question
         if isinstance(question, FreeGamma):
             return certify_ranges(question, report.evidence.results, report.verdict, tool)
-        assert isinstance(question, AllInputs | AllNumbers)
+        assert isinstance(question, EveryInput | AllNumbers)
         return certify_inputs(question, report.evidence.results, tool)
     return seal(_Writer(report, report.evidence).parts(tool))
 
@@ -101,7 +101,7 @@ class _Writer:
 
     # --- rows -------------------------------------------------------------------------------------
 
-    def _shared(self, row: Row, outcome: Outcome) -> dict[str, Any]:
+    def _shared(self, row: Row, outcome: RowOutcome) -> dict[str, Any]:
         """What the rows with this outcome have in common, with holes for input, output and row, in this order when
         encoded. They have the same claim columns and dd, too."""
         terms, probability, settled = outcome.terms, outcome.probability, outcome.settled

@@ -25,7 +25,7 @@ class Ball(NamedTuple):
 Balls = Mapping[int, Ball]
 
 
-class Bound(NamedTuple):
+class AffineBound(NamedTuple):
     """`form` >= 0 or, with a slot, |form - center| <= radius for the ball of that real output."""
 
     form: Affine
@@ -93,7 +93,7 @@ class _BoundTemplate:
     fixed: Halfspace | None
 
 
-def components(noises: Sequence[NoiseVar], bounds: Iterable[Bound]) -> tuple[ComponentTemplate, ...]:
+def components(noises: Sequence[NoiseVar], bounds: Iterable[AffineBound]) -> tuple[ComponentTemplate, ...]:
     """The connected components of the noises that the bounds mention; every bound must mention one.
 
     The measure of all bounds together is the product of the components' measures.
@@ -112,13 +112,13 @@ def components(noises: Sequence[NoiseVar], bounds: Iterable[Bound]) -> tuple[Com
         first = find(bound.form.noises[0][0])
         for noise, _ in bound.form.noises[1:]:
             root[find(noise)] = first
-    groups: dict[int, list[Bound]] = {}
+    groups: dict[int, list[AffineBound]] = {}
     for bound in listed:
         groups.setdefault(find(bound.form.noises[0][0]), []).append(bound)
     return tuple(_component(by_id, group) for group in groups.values())
 
 
-def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[Bound]) -> ComponentTemplate:
+def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> ComponentTemplate:
     members = sorted({noise for bound in bounds for noise, _ in bound.form.noises})
     position = {noise: index for index, noise in enumerate(members)}
     noises = tuple(_noise(by_id[noise]) for noise in members)
@@ -138,13 +138,13 @@ def _noise(noise: NoiseVar) -> _NoiseTemplate:
 
 
 FAMILIES = {
-    core.Family.LAPLACE: Family.LAPLACE,
-    core.Family.ONE_SIDED: Family.ONE_SIDED,
-    core.Family.DISCRETE_LAPLACE: Family.DISCRETE_LAPLACE,
+    core.NoiseFamily.LAPLACE: Family.LAPLACE,
+    core.NoiseFamily.ONE_SIDED: Family.ONE_SIDED,
+    core.NoiseFamily.DISCRETE_LAPLACE: Family.DISCRETE_LAPLACE,
 }
 
 
-def _bound(bound: Bound, position: Mapping[int, int]) -> _BoundTemplate:
+def _bound(bound: AffineBound, position: Mapping[int, int]) -> _BoundTemplate:
     form = bound.form
     coefficients = tuple((position[noise], coefficient) for noise, coefficient in form.noises)
     negated = tuple((index, -coefficient) for index, coefficient in coefficients)

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dipc.chain.affine import Affine
 from dipc.chain.chain import ExitState
-from dipc.chain.component import Balls, Bound, ComponentTemplate, components
+from dipc.chain.component import AffineBound, Balls, ComponentTemplate, components
 from dipc.chain.constraints import Constraint
 from dipc.chain.irredundant import irredundant
 from dipc.chain.nonnegative import nonnegative
@@ -64,7 +64,7 @@ def template(program: CoreProgram, exit_state: ExitState, balls: Iterable[int] =
     guards = irredundant(exit_state.guards.items)
     given = (*exit_state.guards.items, *nonnegative(exit_state.noises).items)
     constraints = irredundant(exit_state.constraints.items, given)
-    bounds = [Bound(item.form, None) for item in constraints]
+    bounds = [AffineBound(item.form, None) for item in constraints]
     for slot in sorted(balls):
         value = exit_state.outputs[slot]
         if value is None:
@@ -76,7 +76,7 @@ def template(program: CoreProgram, exit_state: ExitState, balls: Iterable[int] =
             continue
         if isinstance(program.slots[slot].type, RealType):
             random_balls.append(slot)
-        bounds.append(Bound(value, slot))
+        bounds.append(AffineBound(value, slot))
     parts = components(exit_state.noises, bounds)
     inputs = {slot for part in parts for slot in part.inputs}
     inputs.update(slot for guard in guards for slot, _ in guard.form.inputs)

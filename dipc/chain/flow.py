@@ -16,10 +16,10 @@ from dipc.lang.core import (
     BranchComparison,
     DomType,
     Exit,
-    Family,
     Instruction,
     IntType,
     Jump,
+    NoiseFamily,
     Read,
     ReadElement,
     SampleChoice,
@@ -63,7 +63,7 @@ class Flow:
         """Whether what a form depends on are integers: ints and reals never meet in one."""
         if form.noises:
             draw = self.program.instructions[form.noises[0][0]]
-            return isinstance(draw, SampleNoise) and draw.family is Family.DISCRETE_LAPLACE
+            return isinstance(draw, SampleNoise) and draw.family is NoiseFamily.DISCRETE_LAPLACE
         return bool(form.inputs) and isinstance(self.program.slots[form.inputs[0][0]].type, IntType)
 
     def live(self, observed: Iterable[int]) -> tuple[int, ...]:

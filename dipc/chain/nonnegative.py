@@ -8,10 +8,12 @@ from dipc.chain.affine import Affine
 from dipc.chain.constraints import NOTHING_KNOWN, ConstraintSet, constraint, constraint_set
 from dipc.chain.state import NoiseVar
 from dipc.lang.ast import CompareOp
-from dipc.lang.core import Family
+from dipc.lang.core import NoiseFamily
 
 
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
     """X >= 0 for each one-sided noise: with the mean 0, which it has on every path, that is its support."""
-    known = [constraint(Affine.noise(noise.id), CompareOp.GE) for noise in noises if noise.family is Family.ONE_SIDED]
+    known = [
+        constraint(Affine.noise(noise.id), CompareOp.GE) for noise in noises if noise.family is NoiseFamily.ONE_SIDED
+    ]
     return constraint_set(known) if known else NOTHING_KNOWN

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import NOTHING_KNOWN, Constraint, ConstraintSet, constraint_set
-from dipc.lang.core import Family, Value
+from dipc.lang.core import NoiseFamily, Value
 
 
 class Mark(Enum):
@@ -38,7 +38,7 @@ class NoiseVar:
     slot: int
     name: str
     version: int | None
-    family: Family
+    family: NoiseFamily
     rate: Fraction
     mean: Affine
     apart: bool = False

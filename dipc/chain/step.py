@@ -27,9 +27,9 @@ from dipc.lang.core import (
     Branch,
     BranchComparison,
     Exit,
-    Family,
     IntType,
     Jump,
+    NoiseFamily,
     SampleChoice,
     SampleExponential,
     SampleNoise,
@@ -139,7 +139,7 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     form = _affine(flow, state, slot, draw.mean)
     mean = Affine((), form.inputs, form.constant)
     rest = Affine(form.noises, (), Fraction(0))
-    if draw.family is Family.ONE_SIDED:
+    if draw.family is NoiseFamily.ONE_SIDED:
         mean, rest = Affine.number(Fraction(0)), form
     assert all(noise.id != state.label for noise in state.noises), "reals and ints are not drawn in a loop"
     version = flow.versions.get(state.label, {}).get(slot)

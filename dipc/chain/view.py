@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dipc.chain.affine import Affine
 from dipc.chain.chain import Chain
-from dipc.chain.component import Bound, components
+from dipc.chain.component import AffineBound, components
 from dipc.chain.edge import Choice, ChoiceWeight, Comparison
 from dipc.chain.state import Mark, State
 from dipc.chain.text import affine_text, comparison_text
@@ -121,8 +121,8 @@ def _comparison(
     if not edge.difference.noises:
         holds = all(item.holds_at(inputs) for item in edge.known)
         return EdgeView(source, goal, True, outcome) if holds else None
-    before = [Bound(item.form, None) for item in state.constraints.items]
-    now = [Bound(item.form, None) for item in edge.known]
+    before = [AffineBound(item.form, None) for item in state.constraints.items]
+    now = [AffineBound(item.form, None) for item in edge.known]
     touched = {noise for item in edge.known for noise, _ in item.form.noises}
     joint = [part for part in components(state.noises, [*before, *now]) if not touched.isdisjoint(part.members)]
     near = {noise for part in joint for noise in part.members}

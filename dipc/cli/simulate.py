@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from dipc.algebra.limits import Limits
     from dipc.lang.core import Value
-    from dipc.simulation.compare import Comparison
+    from dipc.simulation.compare import ComparedTally
     from dipc.simulation.expected import Expected
     from dipc.simulation.run import Tally
 
@@ -122,7 +122,7 @@ def simulate(
     from dipc.lang.parser import parse
     from dipc.simulation.compare import CONFIDENCE, judge
     from dipc.simulation.fault import LoopLimitReached
-    from dipc.simulation.run import LOOP_LIMIT, Interrupted, run
+    from dipc.simulation.run import LOOP_LIMIT, SimulationInterrupted, run
 
     confidence = CONFIDENCE if confidence_text is None else _confidence(confidence_text)
     source = read_source(program_path)
@@ -152,7 +152,7 @@ def simulate(
     except LoopLimitReached as endless:
         write_diagnostics(endless.diagnostics)
         return ExitCode.UNDECIDED
-    except Interrupted as stop:
+    except SimulationInterrupted as stop:
         return _interrupted(stop.tally, stop.total, confidence)
     found = judge(tally, expected, confidence)
     _write(found, form, target)
@@ -178,7 +178,7 @@ def _expected(
     return expect(program, values, events, gamma)
 
 
-def _exit_code(found: Comparison) -> ExitCode:
+def _exit_code(found: ComparedTally) -> ExitCode:
     from dipc.simulation.compare import Agreement
 
     match found.agreement:
@@ -190,7 +190,7 @@ def _exit_code(found: Comparison) -> ExitCode:
             return ExitCode.UNDECIDED
 
 
-def _write(found: Comparison, form: str, target: Path | None) -> None:
+def _write(found: ComparedTally, form: str, target: Path | None) -> None:
     from dipc.report.simulation import render_json, render_text, verdict_line
 
     if form == "json":

@@ -18,7 +18,7 @@ from dipc.obligations.engine import Engine
 from dipc.obligations.saying import Saying, saying, together
 from dipc.sign import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
-from dipc.sources.every_number.union_proof import Union
+from dipc.sources.every_number.union_proof import CoefficientInequality
 from dipc.sources.outcome import RowResult
 from dipc.sources.source import Case, Posed, Variable
 
@@ -49,7 +49,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unknown:
+class UnknownCases:
     """Cases whose answer is not known, and why."""
 
     reason: str
@@ -64,7 +64,7 @@ class Claims:
     question: Question
     intervals: tuple[Interval, ...]
     distinct: tuple[Claimed, ...]
-    unknown: tuple[Unknown, ...]
+    unknown: tuple[UnknownCases, ...]
     vacuous: int
     cases: int
     shown: Callable[[int], RowResult]
@@ -133,7 +133,7 @@ def claims_of(question: Question, progress: Progress | None = None, *, among: Co
         question,
         source.intervals,
         distinct,
-        tuple(Unknown(reason, tuple(numbers)) for reason, numbers in reasons.items()),
+        tuple(UnknownCases(reason, tuple(numbers)) for reason, numbers in reasons.items()),
         vacuous,
         len(cases),
         lambda number: cases[number - 1].shown(),
@@ -157,7 +157,7 @@ def measured(
         if bound is None:
             numbers = reasons.setdefault(asked.decision.reason or "", [])
         else:
-            power, start = (why.power, why.start) if isinstance(why, Union) else (0, 0)
+            power, start = (why.power, why.start) if isinstance(why, CoefficientInequality) else (0, 0)
             obligation = one.obligation
             key = (bound, obligation.beta, obligation.intervals, one.variable, why.exact, power, start)
             numbers = rows.setdefault(key, [])

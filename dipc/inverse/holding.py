@@ -48,7 +48,7 @@ def cuts(interval: Interval) -> Stretch:
 def outside(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
     """The maximal parts of the interval that no stretch covers, increasing. Raises LimitReached."""
     whole = cuts(interval)
-    comparison = Comparison(limits)
+    comparison = CutOrder(limits)
     first = whole[0]
     found: list[Stretch] = []
 
@@ -65,7 +65,7 @@ def outside(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> l
     return found
 
 
-class Comparison:
+class CutOrder:
     """The order of cuts: the sign of the first minus the second, exactly."""
 
     def __init__(self, limits: Limits) -> None:
@@ -110,7 +110,7 @@ def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> Span:
         _point(start.place, digits, limits, included=not start.after),
         _point(end.place, digits, limits, included=end.after),
     )
-    if found.is_point and Comparison(limits).places(start.place, end.place):
+    if found.is_point and CutOrder(limits).places(start.place, end.place):
         return span_between(start, end, 2 * digits, limits)
     return found
 

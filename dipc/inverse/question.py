@@ -13,7 +13,7 @@ from dipc.exits.program import Program, within
 from dipc.ideal.inputs import InputSpec
 from dipc.ideal.table import Progress
 from dipc.obligations.engine import Engine
-from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.sources.free_gamma import is_free
 from dipc.sources.outcome import RowResult
@@ -77,7 +77,7 @@ class Question:
                 self.program, self.table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps, classes=False
             )
         if self.parameter is None:
-            return AllInputs(self.program, o)
+            return EveryInput(self.program, o)
         return AllNumbers(self.program, self.parameter, self.least, o, singly=MOST_TRIED)
 
 

@@ -13,7 +13,7 @@ from dipc.algebra.parametric import FLAT, Parametric, TooLarge
 from dipc.algebra.quotient import Closed, Quotient, fraction_of
 from dipc.algebra.selection import Kind, Selection
 from dipc.claim.intervals import intervals_text
-from dipc.inverse.claims import Claimed, Claims, Unknown
+from dipc.inverse.claims import Claimed, Claims, UnknownCases
 from dipc.inverse.holding import Cut, cuts, span_between
 from dipc.inverse.question import Question
 from dipc.inverse.solution import BetaSolution, EnvelopePiece, Status
@@ -67,7 +67,7 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
                 missing = [_Missing(1 - claimed.bound.value, claimed.exact, claimed.rows) for claimed in part]
                 found = _envelope(missing, intervals, variable, digits, question.program.limits)
             except Undecided as undecided:
-                unknown.append(Unknown(undecided.reason, tuple(n for claimed in part for n in claimed.rows)))
+                unknown.append(UnknownCases(undecided.reason, tuple(n for claimed in part for n in claimed.rows)))
                 continue
             texts.append(found.text)
             pieces += found.pieces

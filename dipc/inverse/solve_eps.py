@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.intervals import intervals_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.inverse.claims import Claimed, Claims, Unknown
-from dipc.inverse.holding import Comparison, Stretch, cuts, outside, span_between, stretches
+from dipc.inverse.claims import Claimed, Claims, UnknownCases
+from dipc.inverse.holding import CutOrder, Stretch, cuts, outside, span_between, stretches
 from dipc.inverse.solution import EpsSolution, Status
 from dipc.obligations.decide_cells import failing_regions
 from dipc.sign import Interval
@@ -64,7 +64,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 
 def failing_parts(
     distinct: Iterable[Claimed], intervals: Sequence[Interval], limits: Limits
-) -> tuple[Failing, Failing, list[Unknown]]:
+) -> tuple[Failing, Failing, list[UnknownCases]]:
     """Where exact probabilities fail in each of the intervals, where mere bounds do, and what is past a limit."""
     failing: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
     unproved: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
@@ -73,7 +73,7 @@ def failing_parts(
         try:
             found = [failing_regions(claimed.bound, claimed.beta, part, limits) for part in claimed.intervals]
         except Undecided as undecided:
-            unknown.append(Unknown(undecided.reason, claimed.rows))
+            unknown.append(UnknownCases(undecided.reason, claimed.rows))
             continue
         for part, regions in zip(claimed.intervals, found, strict=True):
             into = (failing if claimed.exact else unproved)[_place_of(part, intervals)]
@@ -100,7 +100,7 @@ def _held(failing: Failing, intervals: Sequence[Interval], limits: Limits) -> li
 
 def _same(first: Sequence[list[Stretch]], second: Sequence[list[Stretch]], limits: Limits) -> bool:
     """Whether these are the same sets."""
-    order = Comparison(limits)
+    order = CutOrder(limits)
     return all(
         len(one) == len(other)
         and all(not order(a, c) and not order(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
@@ -146,7 +146,7 @@ def preventing(
     every = [entry for part in failing for entry in part]
     found: Iterable[Claimed]
     if holds:
-        comparison = Comparison(limits)
+        comparison = CutOrder(limits)
         found = [claimed for (_, upper), claimed in every if comparison(upper, holds[0][0]) == 0]
     else:
         found = {claimed: None for _, claimed in every}

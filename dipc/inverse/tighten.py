@@ -16,7 +16,7 @@ from dipc.claim.intervals import intervals_text
 from dipc.claim.options import ClaimOptions
 from dipc.exits.program import Program
 from dipc.ideal.inputs import InputSpec
-from dipc.inverse.claims import Claimed, Claims, Progress, Unknown, claims_of
+from dipc.inverse.claims import Claimed, Claims, Progress, UnknownCases, claims_of
 from dipc.inverse.factors import Factors
 from dipc.inverse.question import asked
 from dipc.obligations.saying import Saying
@@ -31,7 +31,7 @@ Cell = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class TightSpot:
     """Where a factor is needed: the cases of an inequality and the value of its variable, eps or a product t of it.
 
     `eps` is an enclosure (exact where both ends are equal; (0, 0) is the limit at 0), None for the limit at infinity;
@@ -66,11 +66,11 @@ class Tightest:
     digits: int
     factor: Cell | None
     kappa: int | None
-    places: tuple[Place, ...]
+    places: tuple[TightSpot, ...]
     proved: bool
-    unknown: tuple[Unknown, ...]
+    unknown: tuple[UnknownCases, ...]
     upper: Cell | None = None
-    upper_places: tuple[Place, ...] = ()
+    upper_places: tuple[TightSpot, ...] = ()
 
     @property
     def word(self) -> str:
@@ -139,7 +139,7 @@ def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
             peaks = list(factors.needs(claimed.bound, claimed.beta, claimed.intervals))
             only_zero = factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
         except Undecided as undecided:
-            unknown.append(Unknown(undecided.reason, claimed.rows))
+            unknown.append(UnknownCases(undecided.reason, claimed.rows))
         else:
             candidates += [(peak, claimed) for peak in peaks]
             if only_zero is not None:
@@ -155,7 +155,7 @@ def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
     except Undecided as undecided:
         # Known one by one, they could not be compared, or not be written to so many digits.
         rows = {number for _, claimed in candidates for number in claimed.rows}
-        unknown.append(Unknown(undecided.reason, tuple(sorted(rows))))
+        unknown.append(UnknownCases(undecided.reason, tuple(sorted(rows))))
         most = _NOTHING
     return Tightest(
         claims=claims,
@@ -177,7 +177,7 @@ class _Most:
 
     factor: Cell | None
     kappa: int | None
-    places: tuple[Place, ...]
+    places: tuple[TightSpot, ...]
     proved: bool
 
 
@@ -217,9 +217,9 @@ def _kappa(best: Highest) -> int:
     return kappa
 
 
-def _place(peak: Peak, claimed: Claimed, digits: int, limits: Limits) -> Place:
+def _place(peak: Peak, claimed: Claimed, digits: int, limits: Limits) -> TightSpot:
     eps = _eps(peak.at, digits, limits)
-    return Place(claimed, eps, peak.at is Far.EVERYWHERE, peak.attained)
+    return TightSpot(claimed, eps, peak.at is Far.EVERYWHERE, peak.attained)
 
 
 def _eps(at: Where, digits: int, limits: Limits) -> Cell | None:

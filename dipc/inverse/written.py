@@ -9,7 +9,7 @@ from dipc.algebra.limits import Undecided
 from dipc.inverse.claims import measured
 from dipc.inverse.solve_beta import union_text
 from dipc.obligations.engine import Engine
-from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_input.class_result import ClassNote, ClassResult
 from dipc.sources.every_number.all_numbers import AllNumbers
 from dipc.sources.outcome import RowResult
@@ -30,7 +30,7 @@ def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[Written
     polynomial in the number. None where they are not known."""
     try:
         match source, row:
-            case AllInputs(), _:
+            case EveryInput(), _:
                 posed = next(case for case in source.cases() if case.number == row.row).posed()
                 return _written(posed, engine)
             case AllNumbers(), ClassResult(note=note) if note is not None and note.where:

@@ -59,7 +59,7 @@ METRIC_FIELDS = ("input", "apart", "output", "same")
 
 
 @dataclass(slots=True)
-class Part:
+class Subtree:
     """A finished subtree on the parser's stack. The positions are named as a token's and include parentheses that
     the node's own span leaves out; `depth` is the height of the tree."""
 
@@ -76,96 +76,96 @@ def _span(children: Children) -> Span:
     return Span(children[0].start_pos, children[-1].end_pos)
 
 
-def _part(node: Any, children: Children) -> Part:
+def _part(node: Any, children: Children) -> Subtree:
     """`node` as one level above its children."""
     depth = 0
     for child in children:
-        if type(child) is Part and child.depth > depth:
+        if type(child) is Subtree and child.depth > depth:
             depth = child.depth
     if depth >= MAX_NESTING:
-        token = next((child for child in children if type(child) is not Part), children[0])
+        token = next((child for child in children if type(child) is not Subtree), children[0])
         raise too_deep(Span(token.start_pos, token.end_pos))
-    return Part(node, children[0].start_pos, children[-1].end_pos, depth + 1)
+    return Subtree(node, children[0].start_pos, children[-1].end_pos, depth + 1)
 
 
-def _leaf(node: Any, token: Any) -> Part:
-    return Part(node, token.start_pos, token.end_pos, 1)
+def _leaf(node: Any, token: Any) -> Subtree:
+    return Subtree(node, token.start_pos, token.end_pos, 1)
 
 
-def _group(node: Any, children: Children) -> Part:
+def _group(node: Any, children: Children) -> Subtree:
     """`node` as a mere grouping of its children, at their level. Of no children: it has no place in the text."""
     depth = 0
     for child in children:
-        if type(child) is Part and child.depth > depth:
+        if type(child) is Subtree and child.depth > depth:
             depth = child.depth
     if not children:
-        return Part(node, 0, 0, 0)
-    return Part(node, children[0].start_pos, children[-1].end_pos, depth)
+        return Subtree(node, 0, 0, 0)
+    return Subtree(node, children[0].start_pos, children[-1].end_pos, depth)
 
 
 def _nodes(children: Children) -> tuple[Any, ...]:
-    return tuple(child.node for child in children if type(child) is Part)
+    return tuple(child.node for child in children if type(child) is Subtree)
 
 
 class Builder:
-    """The callbacks of the grammar. Each takes the children of one rule and returns the Part they make up."""
+    """The callbacks of the grammar. Each takes the children of one rule and returns the Subtree they make up."""
 
     # --- programs and declarations ---
 
-    def program(self, children: Children) -> Part:
+    def program(self, children: Children) -> Subtree:
         name, declared, body = children[1], children[3:-1], children[-1]
         end = (body if body.node else children[-2]).end_pos
         declarations = tuple(declaration for part in declared for declaration in part.node)
         node = ast.Program(str(name), declarations, body.node, Span(children[0].start_pos, end))
-        return Part(node, children[0].start_pos, end, 0)
+        return Subtree(node, children[0].start_pos, end, 0)
 
-    def constants(self, children: Children) -> Part:
+    def constants(self, children: Children) -> Subtree:
         return _part((ast.ConstDecl(_nodes(children), _span(children[:-1])),), children)
 
-    def binding(self, children: Children) -> Part:
+    def binding(self, children: Children) -> Subtree:
         return _group((str(children[0]), children[2].node), children)
 
-    def domains(self, children: Children) -> Part:
+    def domains(self, children: Children) -> Subtree:
         return _part(_nodes(children), children)
 
-    def domain_binding(self, children: Children) -> Part:
+    def domain_binding(self, children: Children) -> Subtree:
         return _group(ast.DomainDecl(str(children[0]), children[2].node, _span(children)), children)
 
-    def variables(self, children: Children) -> Part:
+    def variables(self, children: Children) -> Subtree:
         *declarators, type_ = _nodes(children)
         return self._variables(children, declarators, type_, None)
 
-    def initialized(self, children: Children) -> Part:
+    def initialized(self, children: Children) -> Subtree:
         *declarators, type_, initial = _nodes(children)
         return self._variables(children, declarators, type_, initial)
 
     def _variables(
         self, children: Children, declarators: list[ast.Declarator], type_: ast.TypeExpr, initial: ast.Expr | None
-    ) -> Part:
+    ) -> Subtree:
         role = ROLES[children[0].type]
         return _part((ast.VariableDecl(role, tuple(declarators), type_, initial, _span(children[:-1])),), children)
 
-    def declarator(self, children: Children) -> Part:
+    def declarator(self, children: Children) -> Subtree:
         return _group(ast.Declarator(str(children[0]), None, None, _span(children)), children)
 
-    def array_declarator(self, children: Children) -> Part:
+    def array_declarator(self, children: Children) -> Subtree:
         return _group(ast.Declarator(str(children[0]), children[2].node, children[4].node, _span(children)), children)
 
-    def base_type(self, children: Children) -> Part:
+    def base_type(self, children: Children) -> Subtree:
         return _leaf(ast.BaseTypeExpr(BASES[children[0].type], _span(children)), children[0])
 
-    def range_domain(self, children: Children) -> Part:
+    def range_domain(self, children: Children) -> Subtree:
         return _group(ast.RangeDomain(children[1].node, children[3].node, _span(children)), children)
 
-    def listed_domain(self, children: Children) -> Part:
+    def listed_domain(self, children: Children) -> Subtree:
         return _group(ast.ListedDomain(_nodes(children), _span(children)), children)
 
-    def named_domain(self, children: Children) -> Part:
+    def named_domain(self, children: Children) -> Subtree:
         return _leaf(ast.NamedDomain(str(children[0]), _span(children)), children[0])
 
     # --- claims and ideals ---
 
-    def claim(self, children: Children) -> Part:
+    def claim(self, children: Children) -> Subtree:
         fields: dict[str, ast.ClaimField] = {}
         for field in _nodes(children):
             if field.name in fields:
@@ -180,7 +180,7 @@ class Builder:
             fields[field.name] = field
         return _part((ast.ClaimDecl(tuple(fields.values()), _closed_span(children)),), children)
 
-    def claim_field(self, children: Children) -> Part:
+    def claim_field(self, children: Children) -> Subtree:
         token, value = children[0], children[2].node
         name = "eps" if token.type in ("EPS", "EPSILON") else str(token)
         if name not in CLAIM_FIELDS:
@@ -196,10 +196,10 @@ class Builder:
             )
         return _group(ast.ClaimField(name, value, _span(children)), children)
 
-    def intervals(self, children: Children) -> Part:
+    def intervals(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
 
-    def interval(self, children: Children) -> Part:
+    def interval(self, children: Children) -> Subtree:
         left, low, _, high, right = children
         high_closed = right.type == "RSQUARE"
         if isinstance(low.node, ast.Name) and low.node.name == "inf":
@@ -214,45 +214,45 @@ class Builder:
         node = ast.IntervalExpr(low.node, bound, left.type == "LSQUARE", high_closed, _span(children))
         return _group(node, children)
 
-    def point(self, children: Children) -> Part:
+    def point(self, children: Children) -> Subtree:
         (at,) = children
         if isinstance(at.node, ast.Name) and at.node.name == "inf":
             notes = ("an interval without an upper end is written `(0, inf)`",)
             raise Problem(SyntaxCode.BAD_INTERVAL, at.node.span, "eps never reaches `inf`", "no value of eps", notes)
         return _group(ast.IntervalExpr(at.node, at.node, True, True, _span(children)), children)
 
-    def ideal(self, children: Children) -> Part:
-        *declared, body = (child for child in children if type(child) is Part)
+    def ideal(self, children: Children) -> Subtree:
+        *declared, body = (child for child in children if type(child) is Subtree)
         declarations = tuple(declaration for part in declared for declaration in part.node)
         return _part((ast.IdealDecl(declarations, body.node, _closed_span(children)),), children)
 
     # --- what options hold ---
 
-    def items(self, children: Children) -> Part:
+    def items(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
 
-    def item(self, children: Children) -> Part:
+    def item(self, children: Children) -> Subtree:
         return _group(ast.Item(children[0].node, children[2].node, _span(children)), children)
 
-    def vector(self, children: Children) -> Part:
+    def vector(self, children: Children) -> Subtree:
         return _part(ast.Vector(_nodes(children), _span(children)), children)
 
-    def listed(self, children: Children) -> Part:
+    def listed(self, children: Children) -> Subtree:
         return _group(ast.Listed(_nodes(children), _span(children)), children)
 
-    def span(self, children: Children) -> Part:
+    def span(self, children: Children) -> Subtree:
         return _group(ast.Range(children[0].node, children[2].node, _span(children)), children)
 
-    def positive(self, children: Children) -> Part:
+    def positive(self, children: Children) -> Subtree:
         return _group(children[1].node, children)
 
-    def lower_bound(self, children: Children) -> Part:
+    def lower_bound(self, children: Children) -> Subtree:
         least = children[2].node if len(children) > 1 else None
         return _group(ast.LowerBound(str(children[0]), least, _span(children)), children)
 
     # --- metrics ---
 
-    def metric(self, children: Children) -> Part:
+    def metric(self, children: Children) -> Subtree:
         fields: dict[str, ast.MetricField] = {}
         for field in _nodes(children):
             if field.name in fields:
@@ -267,7 +267,7 @@ class Builder:
             fields[field.name] = field
         return _part((ast.MetricDecl(tuple(fields.values()), _closed_span(children)),), children)
 
-    def metric_field(self, children: Children) -> Part:
+    def metric_field(self, children: Children) -> Subtree:
         name = str(children[0])
         if name not in METRIC_FIELDS:
             nearest = get_close_matches(name, METRIC_FIELDS, 1)
@@ -277,74 +277,74 @@ class Builder:
             raise Problem(SyntaxCode.BAD_METRIC_FIELD, _span(children[:1]), message, "unknown field", notes)
         return _group(ast.MetricField(name, children[2].node, _span(children)), children)
 
-    def each(self, children: Children) -> Part:
+    def each(self, children: Children) -> Subtree:
         _, variable, _, low, _, high, _, body = children
         return _part(ast.Each(str(variable), low.node, high.node, body.node, _span(children)), children)
 
     # --- statements ---
 
-    def block(self, children: Children) -> Part:
+    def block(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
 
-    def assign(self, children: Children) -> Part:
+    def assign(self, children: Children) -> Subtree:
         return _part(ast.Assign(children[0].node, children[2].node, _span(children)), children)
 
-    def sample(self, children: Children) -> Part:
+    def sample(self, children: Children) -> Subtree:
         return _part(ast.Sample(children[0].node, children[2].node, _span(children)), children)
 
-    def if_then(self, children: Children) -> Part:
+    def if_then(self, children: Children) -> Subtree:
         return _part(ast.If(children[1].node, children[3].node, (), _span(children)), children)
 
-    def if_else(self, children: Children) -> Part:
+    def if_else(self, children: Children) -> Subtree:
         return _part(ast.If(children[1].node, children[3].node, children[5].node, _span(children)), children)
 
-    def while_loop(self, children: Children) -> Part:
+    def while_loop(self, children: Children) -> Subtree:
         return _part(ast.While(children[1].node, children[3].node, _span(children)), children)
 
-    def for_loop(self, children: Children) -> Part:
+    def for_loop(self, children: Children) -> Subtree:
         _, variable, _, low, _, high, _, body, _ = children
         return _part(ast.For(str(variable), low.node, high.node, body.node, _span(children)), children)
 
-    def exit(self, children: Children) -> Part:
+    def exit(self, children: Children) -> Subtree:
         return _leaf(ast.Exit(_span(children)), children[0])
 
     # --- distributions ---
 
-    def laplace(self, children: Children) -> Part:
+    def laplace(self, children: Children) -> Subtree:
         return _part(ast.Laplace(children[2].node, children[4].node, _span(children)), children)
 
-    def discrete_laplace(self, children: Children) -> Part:
+    def discrete_laplace(self, children: Children) -> Subtree:
         return _part(ast.DiscreteLaplace(children[2].node, children[4].node, _span(children)), children)
 
-    def one_sided(self, children: Children) -> Part:
+    def one_sided(self, children: Children) -> Subtree:
         return _part(ast.OneSided(children[2].node, _span(children)), children)
 
-    def exponential_mechanism(self, children: Children) -> Part:
+    def exponential_mechanism(self, children: Children) -> Subtree:
         _, _, rate, _, variable, _, domain, _, score, _ = children
         node = ast.ExponentialMechanism(rate.node, str(variable), domain.node, score.node, _span(children))
         return _part(node, children)
 
-    def choose(self, children: Children) -> Part:
+    def choose(self, children: Children) -> Subtree:
         return _part(ast.Choose(_nodes(children), _span(children)), children)
 
-    def arm(self, children: Children) -> Part:
+    def arm(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
 
     # --- expressions ---
 
-    def binary(self, children: Children) -> Part:
+    def binary(self, children: Children) -> Subtree:
         left, operator, right = children
         return _part(ast.Binary(OPERATORS[operator.type], left.node, right.node, _span(children)), children)
 
-    def compare(self, children: Children) -> Part:
+    def compare(self, children: Children) -> Subtree:
         left, operator, right = children
         return _part(ast.Compare(COMPARISONS[operator.type], left.node, right.node, _span(children)), children)
 
-    def unary(self, children: Children) -> Part:
+    def unary(self, children: Children) -> Subtree:
         operator, operand = children
         return _part(ast.Unary(PREFIXES[operator.type], operand.node, _span(children)), children)
 
-    def power(self, children: Children) -> Part:
+    def power(self, children: Children) -> Subtree:
         left, _, exponent = children
         node = exponent.node
         if not (isinstance(node, ast.Number) and node.value.denominator == 1 and node.value <= MAX_POWER):
@@ -357,7 +357,7 @@ class Builder:
             )
         return _part(ast.Binary(ast.BinaryOp.POWER, left.node, node, _span(children)), children)
 
-    def number(self, children: Children) -> Part:
+    def number(self, children: Children) -> Subtree:
         token = children[0]
         text = str(token)
         mantissa, _, exponent = text.lower().partition("e")
@@ -372,14 +372,14 @@ class Builder:
         value = Fraction(int(text)) if text.isdigit() else Fraction(text)
         return _leaf(ast.Number(value, text, _span(children)), token)
 
-    def name(self, children: Children) -> Part:
+    def name(self, children: Children) -> Subtree:
         text = str(children[0])
         return _leaf(ast.Name("inf" if text == "∞" else text, _span(children)), children[0])
 
-    def element(self, children: Children) -> Part:
+    def element(self, children: Children) -> Subtree:
         return _part(ast.Element(str(children[0]), children[2].node, _span(children)), children)
 
-    def call(self, children: Children) -> Part:
+    def call(self, children: Children) -> Subtree:
         function, arguments = str(children[0]), _nodes(children)
         if function not in FUNCTIONS:
             raise _unknown_function(function, _span(children[:1]))
@@ -394,13 +394,13 @@ class Builder:
             )
         return _part(ast.Call(function, arguments, _span(children)), children)
 
-    def eps(self, children: Children) -> Part:
+    def eps(self, children: Children) -> Subtree:
         return _leaf(ast.Eps(_span(children)), children[0])
 
-    def truth(self, children: Children) -> Part:
+    def truth(self, children: Children) -> Subtree:
         return _leaf(ast.Truth(children[0].type == "TRUE", _span(children)), children[0])
 
-    def parentheses(self, children: Children) -> Part:
+    def parentheses(self, children: Children) -> Subtree:
         return _group(children[1].node, children)
 
 

@@ -10,7 +10,7 @@ from dipc.lang import ast
 from dipc.lang.codes import Code
 from dipc.lang.expressions import Elaborator
 from dipc.lang.findings import Findings
-from dipc.lang.scope import Constant, Scope, Variable, locate, may_declare, suggest
+from dipc.lang.scope import Constant, DeclaredVariable, Scope, locate, may_declare, suggest
 from dipc.lang.values import ValueTooLarge, bounded
 
 
@@ -29,7 +29,7 @@ def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Fi
             case ast.VariableDecl(role, declarators):
                 for declarator in declarators:
                     if may_declare(scope, findings, declarator.name, declarator.span, "a variable"):
-                        variable = Variable(declarator.name, role, None, (), None, declarator.span, known=False)
+                        variable = DeclaredVariable(declarator.name, role, None, (), None, declarator.span, known=False)
                         scope.symbols[declarator.name] = variable
 
 
@@ -72,7 +72,7 @@ def _refuse_unknown(overrides: Mapping[str, Fraction], scope: Scope, findings: F
     for name in overrides:
         if name in constants:
             continue
-        if isinstance(scope.symbols.get(name), Variable):
+        if isinstance(scope.symbols.get(name), DeclaredVariable):
             message = f"`{name}` is a variable, and only constants can be set from outside"
         else:
             message = f"the program has no constant `{name}`"

@@ -181,7 +181,7 @@ class AssignComparison:
     span: Span
 
 
-class Family(Enum):
+class NoiseFamily(Enum):
     LAPLACE = "Lap"
     DISCRETE_LAPLACE = "DLap"
     ONE_SIDED = "Expo"
@@ -192,7 +192,7 @@ class SampleNoise:
     """r <- Lap(rate·eps, mean), z <- DLap(rate·eps, mean), r <- Expo(rate·eps); rate > 0, in multiples of eps."""
 
     target: Target
-    family: Family
+    family: NoiseFamily
     rate: Fraction
     mean: AffineExpr
     span: Span

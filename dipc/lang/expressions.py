@@ -12,7 +12,7 @@ from dipc.lang.codes import Code
 from dipc.lang.core import Const, DomExpr, DomOp
 from dipc.lang.display import show_affine, show_read
 from dipc.lang.references import References
-from dipc.lang.scope import FUNCTIONS, Variable, suggest
+from dipc.lang.scope import FUNCTIONS, DeclaredVariable, suggest
 from dipc.lang.tree import walk
 from dipc.lang.typed import (
     NUMERIC,
@@ -94,7 +94,8 @@ class Elaborator(References):
         variables = [
             f"`{part.name}` is a variable"
             for part in walk(expr)
-            if isinstance(part, ast.Name | ast.Element) and isinstance(self.scope.symbols.get(part.name), Variable)
+            if isinstance(part, ast.Name | ast.Element)
+            and isinstance(self.scope.symbols.get(part.name), DeclaredVariable)
         ]
         label = variables[0] if variables else f"this is {_kind_word(typed)}"
         self.findings.report(

@@ -11,9 +11,9 @@ from dipc.lang.core import (
     Branch,
     BranchComparison,
     Exit,
-    Family,
     Instruction,
     Jump,
+    NoiseFamily,
     SampleChoice,
     SampleExponential,
     SampleNoise,
@@ -44,7 +44,7 @@ def show_instruction(instruction: Instruction, program: CoreProgram) -> str:
         case AssignComparison(target, text=text):
             return f"{_target(target, program)} <- {text}"
         case SampleNoise(target, family, rate, mean):
-            center = "" if family is Family.ONE_SIDED else f", {show_affine(mean, slots)}"
+            center = "" if family is NoiseFamily.ONE_SIDED else f", {show_affine(mean, slots)}"
             return f"{_target(target, program)} <- {family.value}({show_multiple(rate)}{center})"
         case SampleExponential(target, rate, values, scores):
             pairs = zip(values, scores, strict=True)

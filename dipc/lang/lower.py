@@ -18,7 +18,7 @@ from dipc.lang.expressions import Elaborator
 from dipc.lang.findings import Findings
 from dipc.lang.fitting import Fitting
 from dipc.lang.metric import CoreMetric, compile_metric, single_metric
-from dipc.lang.scope import Constant, EnumeratedValue, Foreign, Scope, Variable
+from dipc.lang.scope import Constant, DeclaredVariable, EnumeratedValue, Foreign, Scope
 from dipc.lang.statements import Statements
 from dipc.lang.variables import declare_variables
 
@@ -69,7 +69,9 @@ def _main(program: ast.Program, scope: Scope, findings: Findings) -> CoreProgram
     claim = check_claims(program.declarations, elaborator)
     instructions, loops = _body(program.body, elaborator, program.span, deterministic=False)
     outputs = _of_role(scope, ast.Role.OUTPUT)
-    if not any(isinstance(known, Variable) and known.role is ast.Role.OUTPUT for known in scope.symbols.values()):
+    if not any(
+        isinstance(known, DeclaredVariable) and known.role is ast.Role.OUTPUT for known in scope.symbols.values()
+    ):
         notes = ("declare what the mechanism answers: `output out : real;`",)
         findings.report(Code.NO_OUTPUT, program.span, f"the program `{program.name}` has no output", notes=notes)
     return CoreProgram(
@@ -156,8 +158,8 @@ def _shared(scope: Scope) -> Scope:
         match symbol:
             case Constant() | EnumeratedValue() | Foreign():
                 inner.symbols[name] = symbol
-            case Variable(role=ast.Role.VAR):
+            case DeclaredVariable(role=ast.Role.VAR):
                 inner.symbols[name] = Foreign(name, symbol.span)
-            case Variable():
+            case DeclaredVariable():
                 inner.symbols[name] = inner.adopt(symbol, scope)
     return inner

@@ -22,7 +22,7 @@ from dipc.lang.codes import Code
 from dipc.lang.core import Const, DomExpr, DomType, IntType, RealType, Slot, Type
 from dipc.lang.expressions import Elaborator
 from dipc.lang.findings import Findings
-from dipc.lang.scope import Constant, EnumeratedValue, Scope, Variable, suggest
+from dipc.lang.scope import Constant, DeclaredVariable, EnumeratedValue, Scope, suggest
 from dipc.lang.typed import UNKNOWN, Concrete, Condition, Kind, Typed, Unknown
 
 INPUT_DISTANCES = ("linf", "l1", "discrete")
@@ -35,7 +35,7 @@ MOST_CONDITIONS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FormulaSlot:
     """What a slot of a formula holds: the program's slot `slot`, of the input (or answer) itself or the primed one."""
 
     slot: int
@@ -48,7 +48,7 @@ class Formula:
 
     conditions: tuple[Condition, ...]
     slots: tuple[Slot, ...]
-    places: tuple[Place, ...]
+    places: tuple[FormulaSlot, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Gap:
 
     value: DomExpr
     slots: tuple[Slot, ...]
-    places: tuple[Place, ...]
+    places: tuple[FormulaSlot, ...]
     span: Span
 
 
@@ -150,7 +150,7 @@ def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
     for name, symbol in shared.symbols.items():
         if isinstance(symbol, Constant | EnumeratedValue):
             inner.symbols[name] = symbol
-        elif isinstance(symbol, Variable) and symbol.role is not ast.Role.VAR:
+        elif isinstance(symbol, DeclaredVariable) and symbol.role is not ast.Role.VAR:
             compared = (symbol.role is ast.Role.INPUT) is (field == "apart")
             if compared or symbol.role is ast.Role.INPUT:
                 _adopt(symbol, name, inner, shared, numbers=numbers)
@@ -159,7 +159,7 @@ def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
     return inner
 
 
-def _adopt(variable: Variable, name: str, inner: Scope, shared: Scope, *, numbers: bool) -> None:
+def _adopt(variable: DeclaredVariable, name: str, inner: Scope, shared: Scope, *, numbers: bool) -> None:
     known = replace(inner.adopt(variable, shared), name=name)
     for slot in known.slots:
         shown = inner.slots[slot].name.replace(variable.name, name, 1)
@@ -181,15 +181,15 @@ class _Elaborator(Elaborator):
         super().__init__(scope, findings)
         self._field = field
 
-    def places(self, shared: Scope) -> tuple[Place, ...]:
+    def places(self, shared: Scope) -> tuple[FormulaSlot, ...]:
         """What the slots of this scope hold."""
-        found: dict[int, Place] = {}
+        found: dict[int, FormulaSlot] = {}
         for name, symbol in self.scope.symbols.items():
-            if isinstance(symbol, Variable):
+            if isinstance(symbol, DeclaredVariable):
                 original = shared.symbols[name.removesuffix("'")]
-                assert isinstance(original, Variable)
+                assert isinstance(original, DeclaredVariable)
                 for own, slot in zip(symbol.slots, original.slots, strict=True):
-                    found[own] = Place(slot, name.endswith("'"))
+                    found[own] = FormulaSlot(slot, name.endswith("'"))
         return tuple(found[slot] for slot in range(len(self.scope.slots)))
 
     def conditions(self, value: ast.Expr | ast.Each) -> Iterator[Condition | Unknown]:
@@ -219,7 +219,7 @@ class _Elaborator(Elaborator):
         if name == bare and index == "" and name in _RESERVED:
             super().undeclared(name, span, index)
             return
-        known = [known for known, symbol in self.scope.symbols.items() if isinstance(symbol, Variable)]
+        known = [known for known, symbol in self.scope.symbols.items() if isinstance(symbol, DeclaredVariable)]
         if self._field == "apart":
             made_of = "`apart` compares an input q with another one, q'"
         else:

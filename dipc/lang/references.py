@@ -15,10 +15,10 @@ from dipc.lang.scope import (
     CLAIM_NAMES,
     FUNCTIONS,
     Constant,
+    DeclaredVariable,
     EnumeratedValue,
     Foreign,
     Scope,
-    Variable,
     locate,
     word_for,
 )
@@ -59,7 +59,7 @@ class References:
             meaning = "the variable of an enclosing loop"
         elif name in CLAIM_NAMES | FUNCTIONS:
             meaning = "reserved"
-        elif known is not None and not (may_hide_variables and isinstance(known, Variable | Foreign)):
+        elif known is not None and not (may_hide_variables and isinstance(known, DeclaredVariable | Foreign)):
             meaning, secondary = word_for(known), ((known.span, "declared here"),)
         else:
             return True
@@ -82,13 +82,13 @@ class References:
                 return self._constant(constant, expr.span)
             case EnumeratedValue(name):
                 return Concrete(Kind.NAME, Const(name))
-            case Variable(known=False):
+            case DeclaredVariable(known=False):
                 return self._not_yet(expr.name, expr.span)
-            case Variable(type=None):
+            case DeclaredVariable(type=None):
                 return UNKNOWN
-            case Variable(low=None, slots=slots) as variable:
+            case DeclaredVariable(low=None, slots=slots) as variable:
                 return read(variable, Read(slots[0], expr.span))
-            case Variable(name, low=low, slots=slots):
+            case DeclaredVariable(name, low=low, slots=slots):
                 self.findings.report(
                     Code.MISUSED_NAME,
                     expr.span,
@@ -118,14 +118,14 @@ class References:
         assert variable.low is not None
         return read(variable, ReadElement(variable.name, slots, variable.low, at, expr.span))
 
-    def array(self, expr: ast.Element) -> Variable | None:
+    def array(self, expr: ast.Element) -> DeclaredVariable | None:
         """The array that `expr` indexes; None when there is none, which has been reported."""
         symbol = self.scope.symbols.get(expr.name) if expr.name not in self.locals else None
         match symbol:
-            case Variable(known=False):
+            case DeclaredVariable(known=False):
                 self._not_yet(expr.name, expr.span)
                 return None
-            case Variable(low=None, type=type_, span=span):
+            case DeclaredVariable(low=None, type=type_, span=span):
                 if type_ is not None:
                     self.findings.report(
                         Code.MISUSED_NAME,
@@ -135,7 +135,7 @@ class References:
                         secondary=((span, "declared here"),),
                     )
                 return None
-            case Variable() as variable:
+            case DeclaredVariable() as variable:
                 return variable
             case Foreign():
                 self._foreign(expr.name, expr.span)
@@ -149,7 +149,9 @@ class References:
                 self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=("only arrays take an index",))
                 return None
 
-    def place(self, array: Variable, expr: ast.Element, index: Typed) -> tuple[tuple[int, ...], DomExpr | None] | None:
+    def place(
+        self, array: DeclaredVariable, expr: ast.Element, index: Typed
+    ) -> tuple[tuple[int, ...], DomExpr | None] | None:
         """The one slot that a constant index selects, with None; or all slots, with an index known only in a state."""
         assert array.low is not None
         if not isinstance(index, Concrete) or index.kind is not Kind.NUMBER:
@@ -224,7 +226,7 @@ class References:
         return UNKNOWN
 
 
-def read(variable: Variable, access: Read | ReadElement) -> Typed:
+def read(variable: DeclaredVariable, access: Read | ReadElement) -> Typed:
     """The value of a variable, by its type."""
     assert variable.type is not None
     kind = kind_of(variable.type)

@@ -14,8 +14,8 @@ from dipc.lang.core import (
     Const,
     DomExpr,
     DomType,
-    Family,
     IntType,
+    NoiseFamily,
     RealType,
     SampleChoice,
     SampleExponential,
@@ -30,10 +30,10 @@ from dipc.lang.place import Place
 from dipc.lang.rates import rate, weight
 from dipc.lang.typed import UNKNOWN, Concrete, Kind, Linear, Unknown, kind_of
 
-_SUITS: dict[Family, type[Type]] = {
-    Family.LAPLACE: RealType,
-    Family.ONE_SIDED: RealType,
-    Family.DISCRETE_LAPLACE: IntType,
+_SUITS: dict[NoiseFamily, type[Type]] = {
+    NoiseFamily.LAPLACE: RealType,
+    NoiseFamily.ONE_SIDED: RealType,
+    NoiseFamily.DISCRETE_LAPLACE: IntType,
 }
 _HELP = "Lap and Expo draw reals, DLap draws ints, Exp and choose draw DOM values"
 
@@ -54,11 +54,11 @@ class Sampling:
         distribution = statement.distribution
         match distribution:
             case ast.Laplace(scale, mean):
-                return self._noise(place, statement, Family.LAPLACE, scale, mean)
+                return self._noise(place, statement, NoiseFamily.LAPLACE, scale, mean)
             case ast.DiscreteLaplace(scale, mean):
-                return self._noise(place, statement, Family.DISCRETE_LAPLACE, scale, mean)
+                return self._noise(place, statement, NoiseFamily.DISCRETE_LAPLACE, scale, mean)
             case ast.OneSided(scale):
-                return self._noise(place, statement, Family.ONE_SIDED, scale, None)
+                return self._noise(place, statement, NoiseFamily.ONE_SIDED, scale, None)
             case ast.ExponentialMechanism():
                 return self._exponential(place, statement, distribution)
             case ast.Choose():
@@ -67,13 +67,13 @@ class Sampling:
                 assert_never(distribution)
 
     def _noise(
-        self, place: Place | None, statement: ast.Sample, family: Family, scale: ast.Expr, mean: ast.Expr | None
+        self, place: Place | None, statement: ast.Sample, family: NoiseFamily, scale: ast.Expr, mean: ast.Expr | None
     ) -> SampleNoise | None:
         suits = self._suits(place, _SUITS[family], statement, family.value)
         slope = rate(scale, self._elaborator)
         center: AffineExpr | None = AffineExpr((), Const(Fraction(0)), statement.span)
         if mean is not None:
-            type_ = IntType() if family is Family.DISCRETE_LAPLACE else RealType()
+            type_ = IntType() if family is NoiseFamily.DISCRETE_LAPLACE else RealType()
             name = place.target.name if place is not None else f"the mean of {family.value}"
             center = self._fitting.affine(type_, self._elaborator.typed(mean), mean, name) if suits else None
         if place is None or not suits or slope is None or center is None:

@@ -32,7 +32,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class DeclaredVariable:
     """A declared variable. `low` is the least index of an array, None for a scalar; `type` None when it is wrong.
 
     `known` is False while only its name has been seen: constants and domains cannot depend on it.
@@ -63,11 +63,11 @@ class Foreign:
     span: Span
 
 
-Symbol = Constant | Variable | EnumeratedValue | Foreign
+Symbol = Constant | DeclaredVariable | EnumeratedValue | Foreign
 
 _WORDS: dict[type[Symbol], str] = {
     Constant: "a constant",
-    Variable: "a variable",
+    DeclaredVariable: "a variable",
     EnumeratedValue: "a domain value",
     Foreign: "a variable of the program",
 }
@@ -105,7 +105,7 @@ class Scope:
             if isinstance(symbol, Constant) and symbol.value is not None
         }
 
-    def adopt(self, variable: Variable, other: Scope) -> Variable:
+    def adopt(self, variable: DeclaredVariable, other: Scope) -> DeclaredVariable:
         """A variable of `other` with its type and initial value, in slots of this scope."""
         first = len(self.slots)
         for offset, slot in enumerate(variable.slots):

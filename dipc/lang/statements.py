@@ -32,7 +32,7 @@ from dipc.lang.expressions import Elaborator
 from dipc.lang.fitting import Fitting
 from dipc.lang.place import Place
 from dipc.lang.sampling import Sampling
-from dipc.lang.scope import Foreign, Variable, word_for
+from dipc.lang.scope import DeclaredVariable, Foreign, word_for
 from dipc.lang.typed import UNKNOWN, Concrete, Junction, Kind, Relation, Typed, affine, truth
 
 
@@ -283,12 +283,12 @@ class Statements:
             return Place(Target(slots, 0, None, name, expr.span), variable.type)
         return Place(Target(slots, variable.low, index, variable.name, expr.span), variable.type)
 
-    def _variable(self, expr: ast.Name | ast.Element) -> Variable | None:
+    def _variable(self, expr: ast.Name | ast.Element) -> DeclaredVariable | None:
         if isinstance(expr, ast.Element):
             variable = self._elaborator.array(expr)
             return None if variable is None or variable.type is None else variable
         symbol = self._elaborator.scope.symbols.get(expr.name)
-        if isinstance(symbol, Variable) and expr.name not in self._elaborator.locals:
+        if isinstance(symbol, DeclaredVariable) and expr.name not in self._elaborator.locals:
             if symbol.low is not None:
                 self._elaborator.name(expr)
             return symbol

@@ -12,7 +12,7 @@ from dipc.lang.core import BoolType, Const, DomType, IntType, RealType, Slot, Ty
 from dipc.lang.domains import resolve_type
 from dipc.lang.expressions import Elaborator
 from dipc.lang.fitting import Fitting
-from dipc.lang.scope import Variable
+from dipc.lang.scope import DeclaredVariable
 
 #: Scalars and array elements of one program, taken together.
 MAX_SLOTS = 100_000
@@ -26,7 +26,7 @@ def declare_variables(declarations: Sequence[ast.Declaration], elaborator: Elabo
             initial = _initial(declaration, type_, elaborator, fitting)
             for declarator in declaration.declarators:
                 known = elaborator.scope.symbols.get(declarator.name)
-                if isinstance(known, Variable) and known.span == declarator.span:
+                if isinstance(known, DeclaredVariable) and known.span == declarator.span:
                     _declare(declaration.role, declarator, type_, initial, elaborator)
 
 
@@ -37,20 +37,20 @@ def _declare(
     bounds = _bounds(declarator, elaborator)
     array = declarator.low is not None
     if type_ is None or bounds is None:
-        scope.symbols[name] = Variable(name, role, None, (), 0 if array else None, span)
+        scope.symbols[name] = DeclaredVariable(name, role, None, (), 0 if array else None, span)
         return
     low, high = bounds
     first = len(scope.slots)
     if first + high - low + 1 > MAX_SLOTS:
         message = f"a program has at most {MAX_SLOTS} scalars and array elements"
         elaborator.findings.report(Code.TOO_LARGE, span, message, notes=("declare shorter arrays",))
-        scope.symbols[name] = Variable(name, role, None, (), 0 if array else None, span)
+        scope.symbols[name] = DeclaredVariable(name, role, None, (), 0 if array else None, span)
         return
     for index in range(low, high + 1):
         shown = f"{name}[{index}]" if array else name
         scope.slots.append(Slot(len(scope.slots), shown, role, type_, initial, span))
     slots = tuple(range(first, len(scope.slots)))
-    scope.symbols[name] = Variable(name, role, type_, slots, low if array else None, span)
+    scope.symbols[name] = DeclaredVariable(name, role, type_, slots, low if array else None, span)
 
 
 def _bounds(declarator: ast.Declarator, elaborator: Elaborator) -> tuple[int, int] | None:

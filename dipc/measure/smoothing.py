@@ -15,33 +15,33 @@ from dipc.algebra.effort import Meter
 from dipc.measure.pieces import Piece, Piecewise, RingTerms, Terms, add_value, constant_terms
 
 
-class Side(IntEnum):
+class Support(IntEnum):
     """Where noise around 0 has its mass."""
 
     LEFT = -1
     BOTH = 0
     RIGHT = 1
 
-    def reflected(self) -> Side:
+    def reflected(self) -> Support:
         """The side of the negated noise."""
-        return Side(-self)
+        return Support(-self)
 
 
-def density(side: Side, rate: int, mean: int) -> Piecewise:
+def density(side: Support, rate: int, mean: int) -> Piecewise:
     """The density of X = eps·x: Laplace at `mean` for BOTH, exponential from `mean` on to the right or to the left."""
-    if side is Side.BOTH:
+    if side is Support.BOTH:
         return Piecewise.laplace(rate, mean)
     falling = Piece.of_terms({(0, side * rate * mean, 0, -side * rate): flint.fmpq(rate)})
-    return Piecewise((mean,), (Piece.zero(), falling) if side is Side.RIGHT else (falling, Piece.zero()))
+    return Piecewise((mean,), (Piece.zero(), falling) if side is Support.RIGHT else (falling, Piece.zero()))
 
 
-def smoothed(function: Piecewise, side: Side, rate: int, meter: Meter) -> Piecewise:
+def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Piecewise:
     """X -> the integral of function(C)·density(X - C) over C, for the density at mean 0.
 
     The function must be bounded. If it is the density of C, the result is the density of C + noise. Raises
     LimitReached before a long computation.
     """
-    sides = (Side.RIGHT, Side.LEFT) if side is Side.BOTH else (side,)
+    sides = (Support.RIGHT, Support.LEFT) if side is Support.BOTH else (side,)
     weight = flint.fmpq(rate, len(sides))
     tails = [_tail(function, one, rate, meter) for one in sides]
     pieces = []
@@ -54,19 +54,19 @@ def smoothed(function: Piecewise, side: Side, rate: int, meter: Meter) -> Piecew
     return Piecewise(function.breaks, tuple(pieces))
 
 
-def _tail(function: Piecewise, side: Side, rate: int, meter: Meter) -> list[Terms]:
+def _tail(function: Piecewise, side: Support, rate: int, meter: Meter) -> list[Terms]:
     """By pieces, e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X for RIGHT; for LEFT,
     e^{rate·X} times that of function(C)·e^{-rate·C} from X to +∞."""
     tilt = side * rate
     last = len(function.breaks)
     found = {}
     constant: RingTerms = {}
-    for i in range(last + 1) if side is Side.RIGHT else range(last, -1, -1):
+    for i in range(last + 1) if side is Support.RIGHT else range(last, -1, -1):
         piece = function.pieces[i]
         grown = Piece(piece.poly, piece.low_y, piece.low_X + tilt, piece.bits).antiderivative(meter)
-        if side is Side.LEFT:
+        if side is Support.LEFT:
             grown = {exponents: -c for exponents, c in grown.items()}
-        near, far = (i - 1, i) if side is Side.RIGHT else (i, i - 1)
+        near, far = (i - 1, i) if side is Support.RIGHT else (i, i - 1)
         if 0 <= near < last:
             add_value(constant, grown, function.breaks[near], -1)
         # An antiderivative has no constant of its own; this one makes the integral continuous.

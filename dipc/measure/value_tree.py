@@ -17,14 +17,14 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.measure.event import Event
 from dipc.measure.pieces import Piece, Piecewise
-from dipc.measure.smoothing import Side, density, smoothed
+from dipc.measure.smoothing import Support, density, smoothed
 from dipc.measure.values import ValueSystem, value_system
 
 _ONE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
 _ZERO = Piece.zero()
 
 #: Noises around 0 that are added up, with integer rates.
-_Law = tuple[tuple[Side, int], ...]
+_Law = tuple[tuple[Support, int], ...]
 
 
 @dataclass(slots=True)

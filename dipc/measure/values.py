@@ -14,10 +14,10 @@ from fractions import Fraction
 
 from dipc.algebra.limits import OutsideFragment
 from dipc.measure.event import Event, Family, Noise
-from dipc.measure.smoothing import Side
+from dipc.measure.smoothing import Support
 
 #: Independent noises around 0 that are added up: sides and rates (multiples of eps).
-Law = tuple[tuple[Side, Fraction], ...]
+Law = tuple[tuple[Support, Fraction], ...]
 
 
 @dataclass(slots=True)
@@ -67,13 +67,13 @@ def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict
     return {i: c for i, c in total.items() if c}
 
 
-def _law(noise: Noise, factor: Fraction) -> tuple[Side, Fraction]:
+def _law(noise: Noise, factor: Fraction) -> tuple[Support, Fraction]:
     rate = noise.rate / abs(factor)
     match noise.family:
         case Family.LAPLACE:
-            return Side.BOTH, rate
+            return Support.BOTH, rate
         case Family.ONE_SIDED:
-            return (Side.RIGHT if factor > 0 else Side.LEFT), rate
+            return (Support.RIGHT if factor > 0 else Support.LEFT), rate
         case Family.DISCRETE_LAPLACE:
             raise OutsideFragment("integer noises are summed, not integrated")
 

@@ -133,7 +133,7 @@ class Nearness:
         )
 
     def _held(
-        self, place: syntax.Place, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
+        self, place: syntax.FormulaSlot, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
     ) -> Value:
         at = self._positions.get(place.slot)
         return inputs[place.slot] if at is None else (answer if place.primed else output)[at]

@@ -23,7 +23,7 @@ from dipc.chain.nonnegative import nonnegative
 from dipc.chain.symbolic import is_symbolic
 from dipc.exits.exits import exits
 from dipc.exits.program import Program
-from dipc.lang.core import Family, IntType, Value
+from dipc.lang.core import IntType, NoiseFamily, Value
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms
 from dipc.linear.integers import integer_minimum, integer_solution
 from dipc.linear.program import Point
@@ -179,7 +179,7 @@ def _aligned(program: Program, state: ExitState) -> AlignedExit:
     return AlignedExit(
         state,
         {place[noise.id]: noise.rate for noise in state.noises},
-        frozenset(place[noise.id] for noise in state.noises if noise.family is Family.DISCRETE_LAPLACE),
+        frozenset(place[noise.id] for noise in state.noises if noise.family is NoiseFamily.DISCRETE_LAPLACE),
         tuple(slacks),
         tuple(reals),
         first,

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from dipc.algebra.combine import total
-from dipc.algebra.limits import Limits
-from dipc.algebra.limits import Undecided as PastLimit
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed, fraction_of
 from dipc.measure.bound import Bound
 from dipc.obligations.decision import Decision
@@ -22,7 +21,7 @@ from dipc.obligations.verdict import Counterexample, Verdict
 from dipc.privacy.claim import PrivacyClaim, power
 from dipc.privacy.laws import LawTable
 from dipc.privacy.pairs import Pairs
-from dipc.privacy.pure import Findings, Refuted, Undecided, at_most
+from dipc.privacy.pure import Findings, Refuted, UnprovedLoss, at_most
 from dipc.sign import Interval, arrange, sign_at
 
 #: What one pair comes to: nothing where the claim is proved, a set of answers, or why nothing is known.
@@ -38,7 +37,7 @@ def decide_approximate(table: LawTable, pairs: Pairs, claim: PrivacyClaim, engin
         if isinstance(found, tuple):
             return Refuted(pair, *found)
         reason = reason or found
-    return None if reason is None else Undecided(reason)
+    return None if reason is None else UnprovedLoss(reason)
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
@@ -78,7 +77,7 @@ def _settle(
 ) -> Generator[Obligation | Bound, Decision, _Found]:
     try:
         sets = worst_sets(excesses(table, pair, claim), claim.intervals, limits)
-    except PastLimit as undecided:
+    except Undecided as undecided:
         return undecided.reason
     ours, theirs = (table.rows[at] for at in pair)
     reason = None

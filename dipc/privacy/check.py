@@ -10,8 +10,7 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.decimals import outward
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits
-from dipc.algebra.limits import Undecided as PastLimit
+from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Given
 from dipc.claim.intervals import intervals_text
@@ -39,7 +38,7 @@ from dipc.privacy.least_delta import (
 from dipc.privacy.loss import DIGITS, Loss, largest_loss, loss_text
 from dipc.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
 from dipc.privacy.pairs import EveryPair, Pairs, read_pairs, texts
-from dipc.privacy.pure import Findings, Refuted, Undecided, at_most, decide_pure
+from dipc.privacy.pure import Findings, Refuted, UnprovedLoss, at_most, decide_pure
 from dipc.privacy.renyi import Renyi, largest_divergence
 
 
@@ -106,8 +105,8 @@ class PrivacyQuestion:
                 bounds = self.bounds()
                 findings, shown = self._by_bounds(bounds, claim)
                 proof = bounds.proof if findings is None else None
-        except PastLimit as undecided:
-            findings, shown = Undecided(undecided.reason), None
+        except Undecided as undecided:
+            findings, shown = UnprovedLoss(undecided.reason), None
         return PrivacyReport(
             self.program.name,
             claim,
@@ -116,7 +115,7 @@ class PrivacyQuestion:
             self.count,
             _verdict(findings),
             shown,
-            findings.reason if isinstance(findings, Undecided) else None,
+            findings.reason if isinstance(findings, UnprovedLoss) else None,
             self.engine.spent.obligations - begun,
             proof,
         )
@@ -165,7 +164,7 @@ class PrivacyQuestion:
                 for interval in claim.intervals
                 for piece in pieces_of(greatest, interval, digits, limits)
             )
-        except PastLimit:
+        except Undecided:
             pieces = None
         value, attained, place, needs = supremum_of(greatest, claim.intervals, digits, limits)
         there = None
@@ -205,7 +204,7 @@ class PrivacyQuestion:
                 found = refuted_ends(bounds.candidates, intervals, self.program.limits)
                 ends = Ends(bounds.proved, found.refuted_below, found.at)
                 reason = bounds.reason
-        except PastLimit as undecided:
+        except Undecided as undecided:
             ends, reason = Ends(None, Fraction(0), None), undecided.reason
         return Constant(
             self.program.name,
@@ -270,7 +269,7 @@ class PrivacyQuestion:
         reason = bounds.reason
         if bounds.proved is not None:
             reason = f"{ClosedForm(multiple_of_eps(bounds.proved))} is proved, and nothing refutes less"
-        return Undecided(reason or "nothing is known from above"), None
+        return UnprovedLoss(reason or "nothing is known from above"), None
 
     def _at_pairs(
         self, pairs: Pairs, table: LawTable, claim: PrivacyClaim
@@ -292,5 +291,5 @@ def _verdict(findings: Findings) -> PrivacyVerdict:
             return PrivacyVerdict.PRIVATE
         case Refuted():
             return PrivacyVerdict.NOT_PRIVATE
-        case Undecided():
+        case UnprovedLoss():
             return PrivacyVerdict.UNDECIDED

@@ -46,7 +46,7 @@ class Excess:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExcessPiece:
     """From `lower` to `upper` the least delta is `excess`."""
 
     lower: EndPoint
@@ -145,7 +145,7 @@ def greatest_excesses(table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits
     return kept
 
 
-def pieces_of(greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits) -> list[Piece]:
+def pieces_of(greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits) -> list[ExcessPiece]:
     """The least delta on the interval. Raises LimitReached where it has too many parts."""
     every = [*greatest, Excess(_ZERO, (0, 0), ())]
     if len(every) > _MOST:
@@ -169,7 +169,7 @@ def pieces_of(greatest: Sequence[Excess], interval: Interval, digits: int, limit
     def shown(end: RegionEnd) -> EndPoint:
         return end_point(end, lambda root: root_cell(root, digits, limits))
 
-    return [Piece(shown(lower), shown(upper), best) for lower, upper, best in found]
+    return [ExcessPiece(shown(lower), shown(upper), best) for lower, upper, best in found]
 
 
 def supremum_of(

@@ -45,14 +45,14 @@ class Refuted:
 
 
 @dataclass(frozen=True, slots=True)
-class Undecided:
+class UnprovedLoss:
     """Nothing refutes the claim, but not all of it is proved."""
 
     reason: str
 
 
 #: What pairs come to: None where the claim is proved for all of them.
-Findings = Refuted | Undecided | None
+Findings = Refuted | UnprovedLoss | None
 
 
 def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
@@ -86,7 +86,7 @@ def decide_pure(table: LawTable, pairs: Pairs, claim: PrivacyClaim, engine: Engi
                 reason = reason or found.reason
             case Verdict.ACCURATE:
                 pass
-    return None if reason is None else Undecided(reason)
+    return None if reason is None else UnprovedLoss(reason)
 
 
 def at_most(probability: Closed, allowed: Closed, intervals: tuple[Interval, ...]) -> Obligation:

@@ -9,7 +9,7 @@ from dipc.report.numbers import rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
 from dipc.simulation.compare import Agreement
-from dipc.simulation.conform import Cell, Conformance
+from dipc.simulation.conform import ComparedEvent, Conformance
 
 SCHEMA = "dipc.conform/1"
 
@@ -72,7 +72,7 @@ def render_conformance(found: Conformance, look: Look) -> str:
     return page.text()
 
 
-def _line(cell: Cell) -> str:
+def _line(cell: ComparedEvent) -> str:
     low, high = cell.row.interval
     exact = "unknown" if cell.row.at is None else "0" if cell.row.impossible else shown(*cell.row.at)
     mark = "MISMATCH" if cell.row.agreement is Agreement.MISMATCH else "ok"
@@ -97,7 +97,7 @@ def conformance_json(found: Conformance) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _record(cell: Cell) -> dict[str, object]:
+def _record(cell: ComparedEvent) -> dict[str, object]:
     row = cell.row
     return {
         "part": cell.part,

@@ -15,7 +15,7 @@ from dipc.chain.explore import explore
 from dipc.chain.view import ChainView, EdgeView, NoiseView, StateView, view
 from dipc.exits.program import Program
 from dipc.exits.weights import Weights
-from dipc.lang.core import Family, Value
+from dipc.lang.core import NoiseFamily, Value
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.report.vectors import assignment_text
@@ -142,7 +142,7 @@ def noise_text(noise: NoiseView) -> str:
     """`rT ~ Lap(eps/2, 0)`."""
     times = "" if noise.rate.numerator == 1 else f"{noise.rate.numerator}*"
     over = "" if noise.rate.denominator == 1 else f"/{noise.rate.denominator}"
-    mean = "" if noise.family == Family.ONE_SIDED.value else f", {noise.mean}"
+    mean = "" if noise.family == NoiseFamily.ONE_SIDED.value else f", {noise.mean}"
     return f"{noise.name} ~ {noise.family}({times}eps{over}{mean})"
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SHOWN_CLASSES = 4
 
 #: Inequalities of one class that are spelled out, and the longest closed form.
-_SHOWN_WALLS = 8
+_SHOWN_FACETS = 8
 _LONGEST = 160
 
 
@@ -147,9 +147,9 @@ def where(row: RowResult) -> Iterable[tuple[str, str]]:
     """The inputs that a class stands for, and the answer there."""
     assert isinstance(row, ClassResult)
     assert row.note is not None
-    walls = row.note.where
-    rest = f" and {len(walls) - _SHOWN_WALLS} more" if len(walls) > _SHOWN_WALLS else ""
-    yield "inputs", (", ".join(walls[:_SHOWN_WALLS]) + rest) if walls else "all"
+    facets = row.note.where
+    rest = f" and {len(facets) - _SHOWN_FACETS} more" if len(facets) > _SHOWN_FACETS else ""
+    yield "inputs", (", ".join(facets[:_SHOWN_FACETS]) + rest) if facets else "all"
     if row.note.answer:
         yield "answer", assignment_text(row.note.answer)
 

@@ -9,7 +9,7 @@ from dipc.algebra.decimals import decimal, exact_text, outward
 from dipc.report.numbers import rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.simulation.compare import Agreement, Comparison, Row
+from dipc.simulation.compare import Agreement, ComparedTally, Row
 from dipc.tables.cells import show_value
 
 SCHEMA = "dipc.simulate/1"
@@ -25,7 +25,7 @@ _TONES = {Agreement.MATCH: Tone.GOOD, Agreement.MISMATCH: Tone.BAD, Agreement.UN
 _HEAD = ("output", "count", "estimate", "interval", "exact", "")
 
 
-def render_text(found: Comparison, look: Look) -> str:
+def render_text(found: ComparedTally, look: Look) -> str:
     """A table with a line for each output, and what follows from it."""
     page, tally = Page(look), found.tally
     page.line(f"{tally.program.name}: {_plural(tally.runs, 'run')}", Tone.HEAD)
@@ -55,7 +55,7 @@ def render_text(found: Comparison, look: Look) -> str:
     return page.text()
 
 
-def verdict_line(found: Comparison) -> str:
+def verdict_line(found: ComparedTally) -> str:
     """What the comparison says, in one sentence."""
     wrong = sum(row.agreement is Agreement.MISMATCH for row in found.rows)
     match found.agreement:
@@ -69,7 +69,7 @@ def verdict_line(found: Comparison) -> str:
             return f"undecided: {found.reason}"
 
 
-def _complaint(found: Comparison, row: Row) -> str:
+def _complaint(found: ComparedTally, row: Row) -> str:
     output = _output(row)
     assert row.at is not None
     if row.impossible:
@@ -94,7 +94,7 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
 # --- the table -------------------------------------------------------------------------------------
 
 
-def _table(page: Page, found: Comparison, rows: Sequence[Row]) -> None:
+def _table(page: Page, found: ComparedTally, rows: Sequence[Row]) -> None:
     """Columns where they fit on the page, else each output above its numbers."""
     cells = [_cells(found, row) for row in rows]
     unknown = all(row.at is None for row in rows)
@@ -121,7 +121,7 @@ def _table(page: Page, found: Comparison, rows: Sequence[Row]) -> None:
         page.verbatim([line(texts)], tone)
 
 
-def _cells(found: Comparison, row: Row) -> tuple[str, ...]:
+def _cells(found: ComparedTally, row: Row) -> tuple[str, ...]:
     places = max(4, len(str(found.tally.runs)))
     low, high = row.interval
     interval = f"[{low:.{places}f}, {high:.{places}f}]"
@@ -138,7 +138,7 @@ def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _confidence(found: Comparison) -> str:
+def _confidence(found: ComparedTally) -> str:
     try:
         return decimal(found.confidence)
     except ValueError:
@@ -148,7 +148,7 @@ def _confidence(found: Comparison) -> str:
 # --- JSON ------------------------------------------------------------------------------------------
 
 
-def render_json(found: Comparison) -> str:
+def render_json(found: ComparedTally) -> str:
     """`{"schema": "dipc.simulate/1", ...}`. What is exact is a string, rationals as such and probabilities as
     `sympy.sympify` reads them; counts, estimates and intervals are numbers."""
     tally = found.tally
@@ -169,7 +169,7 @@ def render_json(found: Comparison) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _record(found: Comparison, row: Row) -> dict[str, object]:
+def _record(found: ComparedTally, row: Row) -> dict[str, object]:
     at = None if row.at is None else [exact_text(end) for end in outward(*row.at, _DIGITS)]
     return {
         "output": dict(row.output),

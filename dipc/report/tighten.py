@@ -16,7 +16,7 @@ from dipc.report.words import count, numbered, plural, saying_text
 from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
-    from dipc.inverse.tighten import Place, Tightest
+    from dipc.inverse.tighten import Tightest, TightSpot
 
 #: How many places are described in full.
 _SHOWN_PLACES = 3
@@ -140,7 +140,7 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
     return f"{first[:shared]}…" if "." in first[:shared] else f"between {first} and {second}"
 
 
-def _place(page: Page, found: Tightest, place: Place, does: str) -> None:
+def _place(page: Page, found: Tightest, place: TightSpot, does: str) -> None:
     rows = place.claimed.rows
     if found.factor is None:
         heading = f"none suffices for {numbered(found.word, rows)}"
@@ -152,13 +152,13 @@ def _place(page: Page, found: Tightest, place: Place, does: str) -> None:
     page.fields([*_where(found, place), (_variable(place), _eps_text(found, place))])
 
 
-def _variable(place: Place) -> str:
+def _variable(place: TightSpot) -> str:
     """What the eps of a place is a value of."""
     variable = place.claimed.variable
     return "eps" if variable is Variable.EPS else f"t = {variable}"
 
 
-def _where(found: Tightest, place: Place) -> Iterable[tuple[str, str]]:
+def _where(found: Tightest, place: TightSpot) -> Iterable[tuple[str, str]]:
     number = place.claimed.rows[0]
     row = found.claims.shown(number)
     if found.word != "row":
@@ -172,7 +172,7 @@ def _where(found: Tightest, place: Place) -> Iterable[tuple[str, str]]:
         yield "gamma", row.gamma
 
 
-def _eps_text(found: Tightest, place: Place) -> str:
+def _eps_text(found: Tightest, place: TightSpot) -> str:
     name = "eps" if place.claimed.variable is Variable.EPS else "t"
     if place.everywhere:
         return f"every {name}" if found.factor is not None else f"every {name}, as beta is 0"
@@ -186,7 +186,7 @@ def _eps_text(found: Tightest, place: Place) -> str:
     return at if place.attained else f"approached as {name} → {at}"
 
 
-def _infinite_text(place: Place, name: str) -> str:
+def _infinite_text(place: TightSpot, name: str) -> str:
     if place.eps is None:
         return f"(1 - Pr)/beta grows beyond every bound as {name} → ∞"
     if not any(place.eps):

@@ -16,7 +16,7 @@ from dipc.sources.outcome import RowResult
 from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
-    from dipc.inverse.tighten import Place, Tightest
+    from dipc.inverse.tighten import Tightest, TightSpot
 
 SCHEMA = "dipc.tighten/1"
 
@@ -70,7 +70,7 @@ def _kappa_word(found: Tightest) -> str | None:
     return "inf" if found.kappa is None else str(found.kappa)
 
 
-def _place_json(found: Tightest, place: Place) -> dict[str, Any]:
+def _place_json(found: Tightest, place: TightSpot) -> dict[str, Any]:
     claimed = place.claimed
     return {
         "rows": list(claimed.rows),
@@ -97,7 +97,7 @@ def case_json(row: RowResult) -> dict[str, Any]:
     return found
 
 
-def _eps_words(place: Place) -> list[str] | str:
+def _eps_words(place: TightSpot) -> list[str] | str:
     if place.everywhere:
         return "all"
     return ["inf", "inf"] if place.eps is None else _pair(place.eps)

@@ -22,7 +22,7 @@ from dipc.report.words import numbered, plural
 
 if TYPE_CHECKING:
     from dipc.inverse.claims import Claimed
-    from dipc.inverse.tighten import Place, Tightest
+    from dipc.inverse.tighten import Tightest, TightSpot
     from dipc.report.tighten_data import Member
     from dipc.sign.piecewise import BetaForm
 
@@ -124,7 +124,7 @@ def _mark_maximum(axes: Any, found: Tightest, factor: tuple[Fraction, Fraction],
     )
 
 
-def _eps(place: Place) -> Fraction:
+def _eps(place: TightSpot) -> Fraction:
     assert place.eps is not None
     return place.eps[0]
 

@@ -27,7 +27,7 @@ class Shape(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Subinterval:
     """The part [index, index + 1]·2^-depth of the model's interval, with its length taken as 1.
 
     `sign` is that of F, of F', or 0, as `shape` says. `left` and `right` are the signs of F at the two ends, or 0 where
@@ -58,7 +58,7 @@ def sign_by_partial_sums(model: TaylorModel) -> int:
     return sign if proved else 0
 
 
-def parts(model: TaylorModel, budget: Budget) -> Iterator[Part]:
+def parts(model: TaylorModel, budget: Budget) -> Iterator[Subinterval]:
     """The model's interval cut into parts from left to right, each with what the model tells of it."""
     coefficients = _to_bernstein(model.coefficients)
     degree = len(coefficients) - 1
@@ -72,13 +72,13 @@ def parts(model: TaylorModel, budget: Budget) -> Iterator[Part]:
         low, high = min(values), max(values)
         left, right = _sign(values[0], error), _sign(values[-1], error)
         if low > error or high < -error:
-            yield Part(index, depth, Shape.SIGNED, left, left, right)
+            yield Subinterval(index, depth, Shape.SIGNED, left, left, right)
             continue
         slope = _monotone(values, degree, slope_error, depth, error - model.value_error)
         if slope:
-            yield Part(index, depth, Shape.MONOTONE, slope, left, right)
+            yield Subinterval(index, depth, Shape.MONOTONE, slope, left, right)
         elif max(high, -low) <= _NOISE * error or depth >= most_halvings or not degree:
-            yield Part(index, depth, Shape.UNKNOWN, 0, left, right)
+            yield Subinterval(index, depth, Shape.UNKNOWN, 0, left, right)
         else:
             budget.spend_interval()
             first, second = _halves(values)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.sign.bernstein import Part, Shape, parts, sign_by_partial_sums
+from dipc.sign.bernstein import Shape, Subinterval, parts, sign_by_partial_sums
 from dipc.sign.budget import Budget
 from dipc.sign.point import magnitude_at, sign_at_point
 from dipc.sign.polynomial import Layout
@@ -22,7 +22,7 @@ _SUSPICIOUS_BITS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CoverPiece:
     """F has the strict sign `sign` on [lower, upper], proved by a Taylor model of that order with unit 2^-bits.
 
     If `slope` is not 0, the model proves that F' has the strict sign `slope` there, and F has sign `sign` at both ends.
@@ -62,7 +62,7 @@ class Crossing:
 
 def cover(
     layout: Layout, lower: Fraction, upper: Fraction, budget: Budget, on_suspicion: Callable[[], None]
-) -> list[Piece | Crossing]:
+) -> list[CoverPiece | Crossing]:
     """Pieces and crossings from left to right, each beginning where the one before ends, from `lower` to `upper`.
 
     Needs 0 < lower < upper, and an F that is 0 at no rational point. It ends if F has simple roots only.
@@ -74,7 +74,7 @@ def cover(
     return worker.result
 
 
-def _check_joined(pieces: list[Piece | Crossing], lower: Fraction, upper: Fraction) -> None:
+def _check_joined(pieces: list[CoverPiece | Crossing], lower: Fraction, upper: Fraction) -> None:
     """Assert that the pieces cover the interval and agree in sign wherever they meet."""
     position, sign = lower, 0
     for piece in pieces:
@@ -90,7 +90,7 @@ class _Worker:
         self.layout = layout
         self.budget = budget
         self.on_suspicion: Callable[[], None] | None = on_suspicion
-        self.result: list[Piece | Crossing] = []
+        self.result: list[CoverPiece | Crossing] = []
 
     def solve(self, lower: Fraction, upper: Fraction, precision: int) -> None:
         """Append the cover of [lower, upper]."""
@@ -103,7 +103,7 @@ class _Worker:
             model = taylor_model(self.layout, lower, end, bits, need, order)
             sign = sign_by_partial_sums(model)
             if sign:
-                self.result.append(Piece(lower, end, sign, 0, model.order, model.bits))
+                self.result.append(CoverPiece(lower, end, sign, 0, model.order, model.bits))
                 magnitude = abs(sum(model.coefficients)).bit_length() - model.bits
             else:
                 self._subdivide(model, precision)
@@ -142,13 +142,15 @@ class _Worker:
         if unknown:
             self._sharpen(*unknown, precision)
 
-    def _settled(self, model: TaylorModel, part: Part, lower: Fraction, upper: Fraction) -> Piece | Crossing:
+    def _settled(
+        self, model: TaylorModel, part: Subinterval, lower: Fraction, upper: Fraction
+    ) -> CoverPiece | Crossing:
         if part.shape is Shape.SIGNED:
-            return Piece(lower, upper, part.sign, 0, model.order, model.bits)
+            return CoverPiece(lower, upper, part.sign, 0, model.order, model.bits)
         left = part.left or sign_at_point(self.layout, lower, self.budget)
         right = part.right or sign_at_point(self.layout, upper, self.budget)
         if left == right:
-            return Piece(lower, upper, left, part.sign, model.order, model.bits)
+            return CoverPiece(lower, upper, left, part.sign, model.order, model.bits)
         assert left == -part.sign
         assert right == part.sign
         return Crossing(lower, upper, part.sign, model.order, model.bits)

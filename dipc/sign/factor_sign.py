@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dipc.sign.at_infinity import AtInfinity, at_infinity
 from dipc.sign.budget import Budget
-from dipc.sign.cover import Crossing, Piece, cover
+from dipc.sign.cover import CoverPiece, Crossing, cover
 from dipc.sign.factor import rational_root
 from dipc.sign.near_zero import NearZero, near_zero
 from dipc.sign.polynomial import Layout, Polynomial
@@ -31,7 +31,7 @@ class FactorSign:
     multiplicity: int
     zero: NearZero | None
     infinity: AtInfinity | None
-    pieces: tuple[Piece | Crossing, ...]
+    pieces: tuple[CoverPiece | Crossing, ...]
     rational_root: Fraction | None
     left: int
 
@@ -72,7 +72,7 @@ def factor_sign(
             high = infinity.bound
         else:
             infinity = None
-    pieces: list[Piece | Crossing] = []
+    pieces: list[CoverPiece | Crossing] = []
     assert high is not None
     if low < high:
         pieces = cover(layout, low, high, budget, on_suspicion)
@@ -80,7 +80,9 @@ def factor_sign(
     return FactorSign(polynomial, multiplicity, zero, infinity, tuple(pieces), None, signs[0])
 
 
-def _signs_at_joints(zero: NearZero | None, pieces: list[Piece | Crossing], infinity: AtInfinity | None) -> list[int]:
+def _signs_at_joints(
+    zero: NearZero | None, pieces: list[CoverPiece | Crossing], infinity: AtInfinity | None
+) -> list[int]:
     """The signs on both sides of the middle; asserts that the parts agree where they meet."""
     ends = [sign for piece in pieces[:1] + pieces[-1:] for sign in piece.end_signs]
     if zero and infinity and not ends:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dipc.lang.core import Value
 from dipc.simulation.columns import Column, Positions, Undefined, distinct
 from dipc.simulation.forms import Draw, Form, Number
-from dipc.simulation.scope import Scope, Variable
+from dipc.simulation.scope import Scope, SimulatedVariable
 
 _NOWHERE = -1
 
@@ -26,10 +26,10 @@ class OutsideDomain(Exception):
         self.value = value
 
 
-class Cell:
+class CodedColumn:
     """One scalar or array element: a code into `values` for each run, -1 where it has no value yet."""
 
-    def __init__(self, variable: Variable, offset: int, size: int) -> None:
+    def __init__(self, variable: SimulatedVariable, offset: int, size: int) -> None:
         self.variable = variable
         self.name = variable.element_name(offset)
         # The table of a domain is shared and complete; other tables grow with what is written.
@@ -83,7 +83,7 @@ class Batch:
         self.alive = np.ones(size, dtype=np.bool_)
         self._draws = 0
         self._cells = {
-            name: [Cell(variable, offset, size) for offset in range(variable.size)]
+            name: [CodedColumn(variable, offset, size) for offset in range(variable.size)]
             for name, variable in scope.variables.items()
         }
         everyone = np.arange(size)
@@ -93,7 +93,7 @@ class Batch:
                 if value is not None:
                     cell.write(everyone, Column((value,), np.zeros(size, dtype=np.intp)))
 
-    def cell(self, variable: Variable, offset: int) -> Cell:
+    def cell(self, variable: SimulatedVariable, offset: int) -> CodedColumn:
         """The memory of one element."""
         return self._cells[variable.name][offset]
 

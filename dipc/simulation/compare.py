@@ -10,7 +10,7 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.exits.program import Outcome, Program
-from dipc.simulation.expected import Expected, Unknown, expect, nothing
+from dipc.simulation.expected import Expected, NoProbability, expect, nothing
 from dipc.simulation.intervals import clopper_pearson, error_of_each
 from dipc.simulation.run import Tally
 from dipc.tables.cells import show_value
@@ -63,7 +63,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedTally:
     """A tally, with a row for each event, or for each output that can occur or did. If the exact probabilities are the
     right ones, it is a mismatch with probability at most 1 - confidence. `reason` is why some are missing."""
 
@@ -85,12 +85,12 @@ class Comparison:
         return Fraction(row.count, self.tally.runs)
 
 
-def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> Comparison:
+def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> ComparedTally:
     """The counts alone, by decreasing count: nothing is known exactly, and `reason` says why."""
-    return judge(tally, nothing(Unknown(reason), tally.events), confidence)
+    return judge(tally, nothing(NoProbability(reason), tally.events), confidence)
 
 
-def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> Comparison:
+def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> ComparedTally:
     """The counts against the exact probabilities of `exact`, which need not be the program that was run but has the
     same inputs and outputs: of the events of the tally, or else of all values of the finite outputs.
 
@@ -99,7 +99,7 @@ def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> 
     return judge(tally, expect(exact, tally.input, tally.events, tally.gamma), confidence)
 
 
-def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -> Comparison:
+def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -> ComparedTally:
     """The counts against exact probabilities of the same events, at the same input and gamma."""
     if tally.events:
         error = error_of_each(confidence, len(tally.events))
@@ -113,10 +113,10 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
     reasons = dict.fromkeys(row.reason for row in rows if row.reason is not None)
     if not reasons and all(not row.output for row in rows):
         reasons = dict.fromkeys([_NOTHING_COMPARED])
-    return Comparison(tally, confidence, tuple(rows), "; ".join(reasons) or None)
+    return ComparedTally(tally, confidence, tuple(rows), "; ".join(reasons) or None)
 
 
-def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | Unknown, confidence: Fraction) -> list[Row]:
+def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | NoProbability, confidence: Fraction) -> list[Row]:
     """Rows for the outputs with an exact probability, and for those that came out without having one: they are
     impossible, unless nothing is known."""
     counts = {
@@ -124,8 +124,8 @@ def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | Unknown, confiden
         for values, count in tally.counts.most_common()
     }
     forms: dict[tuple[str | None, ...], ClosedForm] = {}
-    others: ClosedForm | Unknown
-    if isinstance(outcomes, Unknown):
+    others: ClosedForm | NoProbability
+    if isinstance(outcomes, NoProbability):
         others, share = outcomes, len(counts)
     else:
         forms = {tuple(outcome.output[name] for name in tally.outputs): outcome.probability for outcome in outcomes}
@@ -140,8 +140,8 @@ def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | Unknown, confiden
     ]
 
 
-def _row(tally: Tally, output: Output, count: int, error: float, probability: ClosedForm | Unknown) -> Row:
+def _row(tally: Tally, output: Output, count: int, error: float, probability: ClosedForm | NoProbability) -> Row:
     interval = clopper_pearson(count, tally.runs, error)
-    if isinstance(probability, Unknown):
+    if isinstance(probability, NoProbability):
         return Row(output, count, interval, None, None, probability.reason)
     return Row(output, count, interval, probability, probability.at(tally.eps))

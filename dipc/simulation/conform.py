@@ -30,7 +30,7 @@ _CELLS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ComparedEvent:
     """An event about the outputs, compared. `part` is what it is about: the finite outputs together, or one other."""
 
     part: str
@@ -57,7 +57,7 @@ class Conformance:
     eps: Fraction
     observed: int
     confidence: Fraction
-    cells: tuple[Cell, ...]
+    cells: tuple[ComparedEvent, ...]
     chi_square: float
     degrees: int
     reason: str | None = None
@@ -70,11 +70,11 @@ class Conformance:
         return Agreement.UNDECIDED if Agreement.UNDECIDED in found or self.reason is not None else Agreement.MATCH
 
     @property
-    def worst(self) -> Cell | None:
+    def worst(self) -> ComparedEvent | None:
         """The cell that deviates most: a mismatch if there is one."""
         ranked = [cell for cell in self.cells if cell.row.at is not None]
 
-        def rank(cell: Cell) -> tuple[bool, bool, float]:
+        def rank(cell: ComparedEvent) -> tuple[bool, bool, float]:
             return cell.row.agreement is Agreement.MISMATCH, cell.row.impossible and cell.row.count > 0, cell.distance
 
         return max(ranked, key=rank, default=None)
@@ -135,7 +135,7 @@ def judge(
     others = [at for at, slot in enumerate(slots) if isinstance(slot.type, IntType | RealType)]
     parts = len(others) + bool(finite)
     error = float((1 - confidence) / parts)
-    found: list[Cell] = []
+    found: list[ComparedEvent] = []
     reasons: list[str] = []
     if finite:
         try:
@@ -169,8 +169,8 @@ def judge(
 
 def _cell(
     part: str, said: Mapping[str, str], count: int, runs: int, error: float, form: ClosedForm, eps: Fraction
-) -> Cell:
-    return Cell(part, Row(said, count, clopper_pearson(count, runs, error), form, form.at(eps)), runs)
+) -> ComparedEvent:
+    return ComparedEvent(part, Row(said, count, clopper_pearson(count, runs, error), form, form.at(eps)), runs)
 
 
 def _finite(
@@ -180,7 +180,7 @@ def _finite(
     observed: Observed,
     at: Sequence[int],
     error: float,
-) -> Iterable[Cell]:
+) -> Iterable[ComparedEvent]:
     """All combinations that can occur, and those that were observed and cannot."""
     names = [program.outputs[index] for index in at]
     outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in program.outcomes(values)}
@@ -201,7 +201,7 @@ def _integers(
     name: str,
     at: int,
     error: float,
-) -> Iterable[Cell]:
+) -> Iterable[ComparedEvent]:
     """Each integer between the least and the greatest that were observed, and all beyond these two together.
 
     Which integers are looked at depends on what was observed, so every integer and every pair of ends has a share of
@@ -230,7 +230,7 @@ def _reals(
     name: str,
     at: int,
     error: float,
-) -> Iterable[Cell]:
+) -> Iterable[ComparedEvent]:
     """Cells between values chosen by the first samples, all outside of them, and the commonest of these values, which a
     law without atoms does not meet again. The other samples are counted: they know nothing of the choice."""
     sequence = [values_[at] for values_, _ in observed.rows]
@@ -269,7 +269,7 @@ def _short(value: Fraction) -> str:
     return f"{float(value):.6g}"
 
 
-def _chi_square(cells: Sequence[Cell]) -> tuple[float, int]:
+def _chi_square(cells: Sequence[ComparedEvent]) -> tuple[float, int]:
     """Pearson's statistic over the cells with at least five observations to be expected, and their number less one."""
     used = [(cell, float(cell.row.at[0]) * cell.runs) for cell in cells if cell.row.at is not None]
     used = [(cell, expected) for cell, expected in used if expected >= 5]

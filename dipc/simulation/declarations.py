@@ -9,7 +9,7 @@ from dipc.diagnostics.source import Source
 from dipc.lang import ast
 from dipc.simulation.batch import Batch
 from dipc.simulation.expressions import Expressions
-from dipc.simulation.scope import Scope, Variable
+from dipc.simulation.scope import Scope, SimulatedVariable
 
 
 def declared(program: ast.Program, source: Source, constants: Mapping[str, Fraction]) -> Scope:
@@ -27,7 +27,7 @@ def declared(program: ast.Program, source: Source, constants: Mapping[str, Fract
     for declaration in program.declarations:
         if isinstance(declaration, ast.DomainDecl):
             scope.domains[declaration.name] = known.domain(declaration.domain)
-    variables: dict[str, Variable] = {}
+    variables: dict[str, SimulatedVariable] = {}
     for declaration in program.declarations:
         if isinstance(declaration, ast.VariableDecl):
             for variable in _variables(declaration, known):
@@ -36,7 +36,7 @@ def declared(program: ast.Program, source: Source, constants: Mapping[str, Fract
     return scope
 
 
-def _variables(declaration: ast.VariableDecl, known: Expressions) -> list[Variable]:
+def _variables(declaration: ast.VariableDecl, known: Expressions) -> list[SimulatedVariable]:
     written = declaration.type
     base = written.base if isinstance(written, ast.BaseTypeExpr) else None
     domain = None if isinstance(written, ast.BaseTypeExpr) else known.domain(written)
@@ -47,5 +47,5 @@ def _variables(declaration: ast.VariableDecl, known: Expressions) -> list[Variab
         if declarator.low is not None and declarator.high is not None:
             low = known.integer(declarator.low)
             size = known.integer(declarator.high) - low + 1
-        variables.append(Variable(declarator.name, declaration.role, low, size, domain, base, initial))
+        variables.append(SimulatedVariable(declarator.name, declaration.role, low, size, domain, base, initial))
     return variables

@@ -18,7 +18,7 @@ _NOT_EXECUTED = "E04"
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class NoProbability:
     """A probability that the exact engine does not have; the reason is a sentence without a full stop."""
 
     reason: str
@@ -29,8 +29,8 @@ class Expected:
     """For every eps: the probabilities of all values of the finite outputs that can occur, if nothing else was asked
     for, or those of the events, in their order."""
 
-    outcomes: tuple[Outcome, ...] | Unknown
-    events: tuple[ClosedForm | Unknown, ...] = ()
+    outcomes: tuple[Outcome, ...] | NoProbability
+    events: tuple[ClosedForm | NoProbability, ...] = ()
 
 
 def expect(
@@ -44,28 +44,30 @@ def expect(
     Raises DiagnosticError for what is wrong with the program.
     """
     if events:
-        return Expected(Unknown("only events were asked for"), tuple(_event(program, input, e, gamma) for e in events))
+        return Expected(
+            NoProbability("only events were asked for"), tuple(_event(program, input, e, gamma) for e in events)
+        )
     try:
         return Expected(program.outcomes(input))
     except (Undecided, DiagnosticError) as error:
         return Expected(why_unknown(error))
 
 
-def nothing(unknown: Unknown, events: Sequence[Event] = ()) -> Expected:
+def nothing(unknown: NoProbability, events: Sequence[Event] = ()) -> Expected:
     """No exact probability at all."""
     return Expected(unknown, tuple(unknown for _ in events))
 
 
-def why_unknown(error: Undecided | DiagnosticError) -> Unknown:
+def why_unknown(error: Undecided | DiagnosticError) -> NoProbability:
     """Why the exact engine has no answer; raises `error` again if something is wrong with the program instead."""
     if isinstance(error, Undecided):
-        return Unknown(error.reason)
+        return NoProbability(error.reason)
     if not all(diagnostic.code.startswith(_NOT_EXECUTED) for diagnostic in error.diagnostics):
         raise error
-    return Unknown("; ".join(dict.fromkeys(diagnostic.message for diagnostic in error.diagnostics)))
+    return NoProbability("; ".join(dict.fromkeys(diagnostic.message for diagnostic in error.diagnostics)))
 
 
-def _event(program: Program, input: Mapping[str, Value], event: Event, gamma: Fraction) -> ClosedForm | Unknown:  # noqa: A002 - as above
+def _event(program: Program, input: Mapping[str, Value], event: Event, gamma: Fraction) -> ClosedForm | NoProbability:  # noqa: A002 - as above
     try:
         return program.probability(input, event, gamma)
     except (Undecided, DiagnosticError) as error:

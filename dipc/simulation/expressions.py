@@ -30,7 +30,7 @@ from dipc.simulation.columns import (
 )
 from dipc.simulation.fault import Code
 from dipc.simulation.forms import COMPARISONS, Form, Number, compared, minus, negated, over, plus, times
-from dipc.simulation.scope import Domain, Scope, Variable
+from dipc.simulation.scope import Domain, Scope, SimulatedVariable
 
 #: The run of an expression that is the same in every run.
 _ANY_RUN: Positions = np.zeros(1, dtype=np.intp)
@@ -135,7 +135,7 @@ class Expressions:
             case _:
                 assert_never(expr)
 
-    def offsets(self, variable: Variable, index: ast.Expr, runs: Positions) -> Column[int]:
+    def offsets(self, variable: SimulatedVariable, index: ast.Expr, runs: Positions) -> Column[int]:
         """Which element of an array `index` selects, counted from 0."""
         low, size = variable.low, variable.size
         assert low is not None
@@ -157,7 +157,7 @@ class Expressions:
             return self._read(self.scope.variables[name], 0, span, runs)
         return constant(name, len(runs))
 
-    def _read(self, variable: Variable, offset: int, span: Span, runs: Positions) -> Column[Any]:
+    def _read(self, variable: SimulatedVariable, offset: int, span: Span, runs: Positions) -> Column[Any]:
         cell = self.batch.cell(variable, offset)
         try:
             return cell.read(runs)

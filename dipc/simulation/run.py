@@ -58,7 +58,7 @@ class Tally:
     hits: tuple[int, ...] = ()
 
 
-class Interrupted(Exception):
+class SimulationInterrupted(Exception):
     """Ctrl-C. `tally` is about the runs that were finished, of `total`."""
 
     def __init__(self, tally: Tally, total: int) -> None:
@@ -84,7 +84,7 @@ def run(
     used, not its instructions. `input` has a value of the right type for every input.
 
     Raises DiagnosticError for what goes wrong in some run, LoopLimitReached (one of them) for loops that do not end,
-    Interrupted on Ctrl-C.
+    SimulationInterrupted on Ctrl-C.
     """
     tree = parse(program.source)
     scope = declared(tree, program.source, program.constants)
@@ -102,7 +102,7 @@ def run(
             Statements(expressions, source, loop_limit).block(tree.body, np.arange(size))
             tally = _counted(tally, batch, scope)
     except KeyboardInterrupt:
-        raise Interrupted(tally, runs) from None
+        raise SimulationInterrupted(tally, runs) from None
     return tally
 
 

@@ -19,7 +19,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Variable:
+class SimulatedVariable:
     """A scalar (`low` None) or an array of `size` elements from index `low` on. `domain` None: bool, int or real, and
     `base` says which."""
 
@@ -48,9 +48,9 @@ class Scope:
     source: Source
     constants: dict[str, Fraction] = field(default_factory=dict)
     domains: dict[str, Domain] = field(default_factory=dict)
-    variables: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, SimulatedVariable] = field(default_factory=dict)
 
-    def of_role(self, role: ast.Role) -> list[tuple[str, Variable, int]]:
+    def of_role(self, role: ast.Role) -> list[tuple[str, SimulatedVariable, int]]:
         """All scalars and array elements of a role, in order: name, variable, offset."""
         return [
             (variable.element_name(offset), variable, offset)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from dipc.algebra.rationals import exact_rational
 from dipc.exits.program import Program
 from dipc.lang.core import Value
-from dipc.simulation.compare import CONFIDENCE, Comparison, judge
+from dipc.simulation.compare import CONFIDENCE, ComparedTally, judge
 from dipc.simulation.expected import expect
 from dipc.simulation.run import LOOP_LIMIT, Progress, run
 from dipc.tables.assignment import input_cells, output_cells
@@ -27,7 +27,7 @@ def simulate(
     confidence: Fraction | str = CONFIDENCE,
     loop_limit: int = LOOP_LIMIT,
     progress: Progress | None = None,
-) -> Comparison:
+) -> ComparedTally:
     """Run `program` many times at one input and one eps, and compare the counts with its exact probabilities.
 
     The finite outputs are compared by value, reals left open; or, if `outputs` are given, each of them is one event,

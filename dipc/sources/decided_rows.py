@@ -16,7 +16,7 @@ from dipc.tables.packed import NumberList, Row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class RowOutcome:
     """What was found for a row: what is claimed there, the probability (None where a limit was reached), the verdict.
     The parts are compared by identity: equal ones are the same object."""
 
@@ -38,7 +38,7 @@ class RowNames:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
-    def result(self, row: Row, outcome: Outcome) -> RowResult:
+    def result(self, row: Row, outcome: RowOutcome) -> RowResult:
         """The row as the report shows it."""
         terms, settled = outcome.terms, outcome.settled
         return RowResult(
@@ -64,11 +64,11 @@ class DecidedRows(Rows):
     def __init__(self, table: Sequence[Row], names: RowNames) -> None:
         self._table = table
         self._names = names
-        self._outcomes: list[Outcome] = []
+        self._outcomes: list[RowOutcome] = []
         self._place: dict[tuple[int, int, int], int] = {}
         self._numbers = NumberList()
 
-    def append(self, outcome: Outcome) -> None:
+    def append(self, outcome: RowOutcome) -> None:
         """Add the outcome of the next row."""
         key = (id(outcome.terms), id(outcome.probability), id(outcome.settled))
         place = self._place.get(key)
@@ -108,7 +108,7 @@ class DecidedRows(Rows):
                 yield self._names.result(self._table[at], self._outcomes[place])
 
     @property
-    def outcomes(self) -> tuple[Sequence[Outcome], NumberList]:
+    def outcomes(self) -> tuple[Sequence[RowOutcome], NumberList]:
         """The distinct outcomes, and for each row the number of its own among them."""
         return self._outcomes, self._numbers
 

@@ -31,7 +31,7 @@ from dipc.obligations.obligation import Obligation
 from dipc.obligations.saying import saying, together
 from dipc.obligations.verdict import Verdict
 from dipc.sign.interval import Interval
-from dipc.sources.decided_rows import Outcome, RowNames
+from dipc.sources.decided_rows import RowNames, RowOutcome
 from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
@@ -107,10 +107,10 @@ class FreeGamma(Source):
         report = replace(super().report(rows, engine, interrupted=interrupted), theorem=self.theorem)
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
-    def ranges(self, row: Row) -> list[Range]:
+    def ranges(self, row: Row) -> list[GammaRange]:
         """The ranges of gamma with what is claimed there, increasing. Raises Undecided."""
         if row.gamma is not None:
-            return [Range(self.claim.terms(row), None)]
+            return [GammaRange(self.claim.terms(row), None)]
         distances = self._distances(row)
         found = []
         for at, low in enumerate(distances):
@@ -124,7 +124,7 @@ class FreeGamma(Source):
                 terms = replace(terms, vacuous=True)
             else:
                 terms = self.claim.terms_towards(row, *ends, cell, "inf" if ends[0] is None else str(ends[0]))
-            found.append(Range(terms, f"[{low}, {'inf' if high is None else high})"))
+            found.append(GammaRange(terms, f"[{low}, {'inf' if high is None else high})"))
         return found
 
     def bound(self, row: Row, terms: Terms) -> Bound:
@@ -135,7 +135,7 @@ class FreeGamma(Source):
         """The row for one range of gamma, None for its own gamma."""
         says = None if terms.vacuous else saying(terms.beta, self.intervals, self.program.limits)
         nothing = terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED)
-        outcome = Outcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
+        outcome = RowOutcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
         result = self._names.result(row, outcome)
         return result if gamma is None else replace(result, gamma=gamma)
 
@@ -162,7 +162,7 @@ class FreeGamma(Source):
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class GammaRange:
     """What is claimed for the gamma of a range, which is written `shown`; None for the row's own gamma."""
 
     terms: Terms

@@ -18,7 +18,7 @@ from dipc.lang.number_reader import BadValue, NumberReader
 from dipc.lang.parser import parse_lower_bound
 from dipc.obligations.engine import Engine
 from dipc.sign.interval import Interval
-from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_number.all_numbers import AllNumbers
 from dipc.sources.free_gamma import FreeGamma, is_free
 from dipc.sources.outcome import RowResult
@@ -59,14 +59,16 @@ def question(
     program = within(program, limits)
     if table is None and asks_for_all(inputs):
         options = ClaimOptions(beta, alpha, gamma, eps)
-        return AllInputs(program, options) if for_all is None else AllNumbers(program, *open_constant(for_all), options)
+        return (
+            EveryInput(program, options) if for_all is None else AllNumbers(program, *open_constant(for_all), options)
+        )
     if for_all is not None:
         name, _ = open_constant(for_all)
         notes = ("add --inputs all, or give the constant a number",)
         raise DiagnosticError(Diagnostic("E1209", f"`{name}` is left open, but not the inputs", notes=notes))
     found = grouped(program, table, inputs, classes, as_given=as_given)
     if found is not None:
-        return Classes(_about(found.program, found.table, beta, alpha, gamma, eps), found)
+        return Representatives(_about(found.program, found.table, beta, alpha, gamma, eps), found)
     source = _about(program, prepared(program, table, inputs, progress), beta, alpha, gamma, eps)
     return Everything(source) if is_everything(program, table, inputs) else source
 
@@ -126,7 +128,7 @@ class Everything(_Of):
 
 
 @dataclass(frozen=True)
-class Classes(_Of):
+class Representatives(_Of):
     """The representatives of classes of inputs, each with the `count` of the inputs it stands for."""
 
     found: ClassTable

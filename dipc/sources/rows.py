@@ -21,7 +21,7 @@ from dipc.obligations.obligation import Obligation
 from dipc.obligations.saying import saying
 from dipc.obligations.verdict import Verdict
 from dipc.sign.interval import Interval
-from dipc.sources.decided_rows import DecidedRows, Outcome, RowNames
+from dipc.sources.decided_rows import DecidedRows, RowNames, RowOutcome
 from dipc.sources.evidence import Evidence
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
@@ -79,7 +79,7 @@ class TableRows(Source):
         """The probability of the row's answer. Raises Undecided and DiagnosticError as `Probabilities` does."""
         return self.probabilities.bound(row.inputs, row.outputs, self.claim.terms(row).gamma)
 
-    def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, Outcome]:
+    def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
         """What all rows with this claim and this bound come to; the bound may be not known, and why."""
         says = None if terms.vacuous else saying(terms.beta, self.intervals, self.program.limits)
         if isinstance(bound, Undecided):
@@ -89,16 +89,16 @@ class TableRows(Source):
         else:
             decision = yield Obligation(bound, terms.beta, self.claim.intervals)
         if terms.vacuous or (says is not None and says.nothing and decision.verdict is Verdict.UNDECIDED):
-            return Outcome(terms, decision.bound, _NOTHING_CLAIMED, says)
-        return Outcome(terms, decision.bound, decision, says)
+            return RowOutcome(terms, decision.bound, _NOTHING_CLAIMED, says)
+        return RowOutcome(terms, decision.bound, decision, says)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         rows = DecidedRows(self.table.rows, self.names)
         return rows, map(rows.append, settled(self._outcomes(), engine))
 
-    def _outcomes(self) -> Iterator[Underway[Outcome]]:
+    def _outcomes(self) -> Iterator[Underway[RowOutcome]]:
         """For each row its outcome on the way: the same object where claim and bound are."""
-        known: dict[tuple[int, int], Underway[Outcome]] = {}
+        known: dict[tuple[int, int], Underway[RowOutcome]] = {}
         alive: list[Bound] = []  # an identity means something only as long as its object lives
         terms_of = self.claim.terms
         bound_of = self.probabilities.bound
@@ -152,7 +152,7 @@ class RowCase:
         return (Posed(obligation, Variable.EPS, TheProbability()),)
 
     def shown(self) -> RowResult:
-        outcome = Outcome(self.source.claim.terms(self.row), None, Decision.undecided(""))
+        outcome = RowOutcome(self.source.claim.terms(self.row), None, Decision.undecided(""))
         return self.source.names.result(self.row, outcome)
 
     def settle(self) -> Settling:

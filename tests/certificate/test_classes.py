@@ -39,7 +39,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "at one alpha": (NUMERIC_SPARSE, {"inputs": "all", "alpha": 1, "gamma": 1}),
     "every gamma": (LAPLACE, {"inputs": "all", "gamma": "free"}),
     "every gamma refuted": (LAPLACE, {"inputs": "all", "gamma": "free", "beta": "m*exp(-gamma*eps/delta)*9/10"}),
-    "the complement": (ADVERSARIAL["a corner of two walls that is not needed"], {"inputs": "all"}),
+    "the complement": (ADVERSARIAL["a corner of two facets that is not needed"], {"inputs": "all"}),
     "a bounded class": (ADVERSARIAL["between two thresholds"], {"inputs": "all", "eps": "(0, 3]"}),
     "an empty class": (ADVERSARIAL["alpha farther than any input"], {"inputs": "all"}),
     "the discrete metric": (ADVERSARIAL["the discrete metric"], {"inputs": "all"}),

@@ -28,9 +28,9 @@ from dipc.lang.core import (
     DomOp,
     DomType,
     Exit,
-    Family,
     IntType,
     Jump,
+    NoiseFamily,
     Read,
     RealType,
     SampleChoice,
@@ -112,17 +112,19 @@ class Writer:
         match statement:
             case ("lap", slot, rate, mean):
                 self.emit(
-                    SampleNoise(self.target(slot), Family.LAPLACE, Fraction(rate), self.affine(mean), HERE),
+                    SampleNoise(self.target(slot), NoiseFamily.LAPLACE, Fraction(rate), self.affine(mean), HERE),
                     f"{self.target(slot).name} <- Lap({rate}*eps, .)",
                 )
             case ("dlap", slot, rate, mean):
                 self.emit(
-                    SampleNoise(self.target(slot), Family.DISCRETE_LAPLACE, Fraction(rate), self.affine(mean), HERE),
+                    SampleNoise(
+                        self.target(slot), NoiseFamily.DISCRETE_LAPLACE, Fraction(rate), self.affine(mean), HERE
+                    ),
                     f"{self.target(slot).name} <- DLap({rate}*eps, .)",
                 )
             case ("expo", slot, rate):
                 self.emit(
-                    SampleNoise(self.target(slot), Family.ONE_SIDED, Fraction(rate), self.affine(({}, 0)), HERE),
+                    SampleNoise(self.target(slot), NoiseFamily.ONE_SIDED, Fraction(rate), self.affine(({}, 0)), HERE),
                     f"{self.target(slot).name} <- Expo({rate}*eps)",
                 )
             case ("exp", slot, rate, scores):

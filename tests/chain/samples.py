@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dipc.chain.edge import Choice, Comparison, ExponentialWeight
 from dipc.lang.ast import Role
-from dipc.lang.core import Family, IntType, RealType, SampleNoise
+from dipc.lang.core import IntType, NoiseFamily, RealType, SampleNoise
 
 SAMPLES = 12
 
@@ -91,9 +91,9 @@ def samples(program, seed, dom_inputs, count=SAMPLES):
         noises = {}
         for label, family in draws.items():
             noise = Fraction(generator.randint(-6, 6), 2) + Fraction(generator.randint(-999, 999), 100_003)
-            if family is Family.ONE_SIDED:
+            if family is NoiseFamily.ONE_SIDED:
                 noise = abs(noise)
-            elif family is Family.DISCRETE_LAPLACE:
+            elif family is NoiseFamily.DISCRETE_LAPLACE:
                 noise = Fraction(generator.randint(-3, 3))
             noises[label] = noise
         yield noises, inputs

@@ -23,9 +23,9 @@ from tests.chain.strategies import programs
 F = Fraction
 LAPLACE = Family.LAPLACE
 FAMILIES = {
-    core.Family.LAPLACE: LAPLACE,
-    core.Family.ONE_SIDED: Family.ONE_SIDED,
-    core.Family.DISCRETE_LAPLACE: Family.DISCRETE_LAPLACE,
+    core.NoiseFamily.LAPLACE: LAPLACE,
+    core.NoiseFamily.ONE_SIDED: Family.ONE_SIDED,
+    core.NoiseFamily.DISCRETE_LAPLACE: Family.DISCRETE_LAPLACE,
 }
 
 

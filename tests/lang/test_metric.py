@@ -10,7 +10,7 @@ from dipc.diagnostics.source import Source, Span
 from dipc.lang import ast
 from dipc.lang.core_program import CoreProgram
 from dipc.lang.lower import lower
-from dipc.lang.metric import CoreMetric, Gap, Place
+from dipc.lang.metric import CoreMetric, FormulaSlot, Gap
 from dipc.lang.parser import parse
 from dipc.lang.printer import print_program
 
@@ -138,7 +138,7 @@ def test_formulas_know_where_their_names_stand() -> None:
     assert [slot.name for slot in found.apart.slots] == ["q[1]", "q[2]", "q'[1]", "q'[2]", "b", "b'", "c", "c'"]
     same = metric("same: q[out] = q[out'] and y - y' <= 1").same
     assert same is not None
-    assert {place for place in same.places if place.primed} == {Place(slot, True) for slot in program.outputs}
+    assert {place for place in same.places if place.primed} == {FormulaSlot(slot, True) for slot in program.outputs}
     gap = metric("output: max(abs(q[out] - q[out']), 2*min(out, 2))").output
     assert isinstance(gap, Gap)
 

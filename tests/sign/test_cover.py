@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.bernstein import Part, Shape
+from dipc.sign.bernstein import Shape, Subinterval
 from dipc.sign.budget import Budget
-from dipc.sign.cover import Crossing, Piece, _Worker, cover
+from dipc.sign.cover import CoverPiece, Crossing, _Worker, cover
 from dipc.sign.polynomial import Layout, Polynomial
 from dipc.sign.taylor import TaylorModel
 from tests.sign.oracle import polynomial_terms, terms_value
@@ -38,7 +38,7 @@ def test_every_piece_and_crossing(polynomial: Polynomial) -> None:
         width = piece.upper - piece.lower
         values = [value(polynomial, piece.lower + width * Fraction(i, 4)) for i in range(5)]
         match piece:
-            case Piece():
+            case CoverPiece():
                 assert all(v * piece.sign > 0 for v in values)
             case Crossing():
                 assert values[0] * piece.slope < 0 < values[-1] * piece.slope
@@ -53,12 +53,12 @@ def test_a_monotone_part_with_unknown_ends_is_judged_by_exact_signs() -> None:
     before, after, end = Fraction(69314718, 10**8), Fraction(69314719, 10**8), Fraction(1)
     for lower, upper, expected in (
         (before, end, Crossing(before, end, 1, 5, 9)),
-        (after, end, Piece(after, end, 1, 1, 5, 9)),
-        (Fraction(1, 2), before, Piece(Fraction(1, 2), before, -1, 1, 5, 9)),
+        (after, end, CoverPiece(after, end, 1, 1, 5, 9)),
+        (Fraction(1, 2), before, CoverPiece(Fraction(1, 2), before, -1, 1, 5, 9)),
         (before, after, Crossing(before, after, 1, 5, 9)),
     ):
         model = TaylorModel(lower, upper, 9, 5, [], 0, 0)
-        assert worker._settled(model, Part(0, 0, Shape.MONOTONE, 1, 0, 0), lower, upper) == expected
+        assert worker._settled(model, Subinterval(0, 0, Shape.MONOTONE, 1, 0, 0), lower, upper) == expected
 
 
 def test_suspicion_is_voiced_once_and_ends_the_search() -> None:

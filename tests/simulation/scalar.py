@@ -88,7 +88,7 @@ def run(program, inputs, eps, tape):
                 write(target, Fraction(affine(form)))
             case core.SampleNoise(target=target, family=family, rate=rate, mean=mean):
                 noise = Fraction(float(next(tape)))
-                if family is not core.Family.DISCRETE_LAPLACE:
+                if family is not core.NoiseFamily.DISCRETE_LAPLACE:
                     noise /= rate * eps
                 write(target, affine(mean) + noise)
             case core.SampleExponential(target=target, rate=rate, values=options, scores=scores):

@@ -18,7 +18,7 @@ from dipc.lang.core import BoolType, DomType
 from dipc.lang.lower import lower
 from dipc.lang.parser import parse
 from dipc.simulation.compare import Agreement, compare, estimates
-from dipc.simulation.run import Interrupted, run
+from dipc.simulation.run import SimulationInterrupted, run
 from dipc.simulation.simulate import simulate
 from tests.simulation.programs import INPUTS, programs
 from tests.simulation.running import tally, typed
@@ -231,7 +231,7 @@ def test_many_runs_are_done_in_batches_with_progress_and_can_be_interrupted():
         if done:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted) as caught:
+    with pytest.raises(SimulationInterrupted) as caught:
         tally(COIN, runs=150_000, progress=stop)
     assert caught.value.tally.runs == seen[1][0]
     assert sum(caught.value.tally.counts.values()) == seen[1][0]

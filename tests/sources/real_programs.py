@@ -136,7 +136,7 @@ def program(ideal: str, body: str, claim: str, metric: str = "", extra: str = ""
     return f"{_HEAD}{extra} ideal {{ {ideal} }} {block}claim {{ {claim} }} {body}"
 
 
-#: By name: programs whose answers are not convex, whose walls are no threshold at 0, whose events are not det's, …
+#: By name: programs whose answers are not convex, whose facets are no threshold at 0, whose events are not det's, …
 ADVERSARIAL: dict[str, str] = {
     "two rays with one answer": program(
         "if abs_ge then o <- b end".replace("abs_ge", "x >= 1 or x <= -1"),
@@ -245,7 +245,7 @@ ADVERSARIAL: dict[str, str] = {
         "alpha: dd; beta: exp(-alpha*eps)",
         "input: discrete",
     ),
-    "a corner of two walls that is not needed": program(
+    "a corner of two facets that is not needed": program(
         "if x >= 0 and y >= 0 then o <- b end",
         "r <- Lap(eps, x); s <- Lap(eps, y); if r >= 0 and s >= 0 then o <- b end",
         "alpha: dd; beta: exp(-alpha*eps)",

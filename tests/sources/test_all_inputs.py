@@ -61,7 +61,7 @@ VERDICTS = {
     "a fixed alpha, too sharp": "inaccurate",
     "alpha farther than any input": "accurate",
     "the discrete metric": "inaccurate",  # dd is 1 everywhere, near the threshold too
-    "a corner of two walls that is not needed": "accurate",  # by what the other answer has at most
+    "a corner of two facets that is not needed": "accurate",  # by what the other answer has at most
     "a wedge": None,
 }
 
@@ -101,7 +101,7 @@ class RowByRow:
 
 
 def random_inputs(loaded: Program, seed: int, count: int) -> Iterator[dict[int, Fraction]]:
-    """Rational inputs, many of them on walls, near walls, tied, or far away."""
+    """Rational inputs, many of them on facets, near facets, tied, or far away."""
     chance = random.Random(seed)
     values = [F(n, d) for d in (1, 2, 3, 7) for n in range(-8, 9)] + [F(-100), F(100), F(1, 1000), F(-1, 1000)]
     for _ in range(count):

@@ -13,7 +13,7 @@ import dipc
 from dipc.claim.options import ClaimOptions
 from dipc.obligations.engine import Engine
 from dipc.obligations.verdict import Verdict
-from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_input.evidence import Exact
 from dipc.sources.every_number.all_numbers import AllNumbers
 from dipc.sources.question import question
@@ -49,7 +49,7 @@ PROGRAMS = [
 def test_classes_agree_with_the_rows_of_their_inputs(source: str, options: dict[str, Any]) -> None:
     """Where all that a class poses holds, so does every row; where what is exact fails, the class is refuted."""
     program = dipc.load(source)
-    asked = AllInputs(program, ClaimOptions(**options))
+    asked = EveryInput(program, ClaimOptions(**options))
     engine = engine_of(asked)
     inputs = list(random_inputs(program, len(source), 40))
     rows = RowByRow(program, **options).decided(inputs)
@@ -83,7 +83,7 @@ def test_classes_agree_with_the_rows_of_their_inputs(source: str, options: dict[
 def test_what_is_exact_is_the_row_of_its_corner(source: str, options: dict[str, Any]) -> None:
     """The corner has the distance that was posed, and there the bound is the probability itself."""
     program = dipc.load(source)
-    asked = AllInputs(program, ClaimOptions(**options))
+    asked = EveryInput(program, ClaimOptions(**options))
     engine = engine_of(asked)
     row_by_row = RowByRow(program, **options)
     for case in asked.cases():
@@ -98,7 +98,7 @@ def test_what_is_exact_is_the_row_of_its_corner(source: str, options: dict[str, 
             assert bound is not None
             for alpha in (F(1, 2), F(3)):
                 point = {**case.of.of.finite, **one.why.corner.at(alpha)}
-                if case.of.walls and not all(guard.holds_at(point) for guard in case.of.of.region.guards):
+                if case.of.facets and not all(guard.holds_at(point) for guard in case.of.of.region.guards):
                     continue
                 (row,) = row_by_row.decided([point])
                 if F(row.alpha) != alpha:

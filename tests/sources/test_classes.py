@@ -16,7 +16,7 @@ from dipc.ideal.ideal import Ideal
 from dipc.ideal.inputs import FiniteInputs
 from dipc.lang.core import DomType, Value
 from dipc.sources.symmetry.check import class_table
-from dipc.sources.symmetry.classes import InputClass, input_classes
+from dipc.sources.symmetry.classes import SymmetryClass, input_classes
 from tests.sources.generated import GRIDS, programs
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -36,7 +36,7 @@ def values_of(program: dipc.Program, grid: tuple[Fraction | int, ...]) -> dict[i
     return found
 
 
-def members(program: dipc.Program, each: InputClass) -> Iterator[tuple[Value, ...]]:
+def members(program: dipc.Program, each: SymmetryClass) -> Iterator[tuple[Value, ...]]:
     """All inputs of a class."""
     slots = program.core.inputs
     at = dict(zip(slots, each.inputs, strict=True))
@@ -70,7 +70,7 @@ def test_numeric_sparse_where_some_inputs_are_apart(alpha: str) -> None:
     assert len(classes) < 3**3
 
 
-def compare(program: dipc.Program, values: dict[int, tuple[Value, ...]], **claim: object) -> tuple[InputClass, ...]:
+def compare(program: dipc.Program, values: dict[int, tuple[Value, ...]], **claim: object) -> tuple[SymmetryClass, ...]:
     """Every input as a member of its class, and as a row of its own."""
     table = class_table(program, FiniteInputs("grid", tuple(values.values())))
     report = table.counted(dipc.check(table.program, table.table, **claim))

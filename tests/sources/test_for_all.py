@@ -22,7 +22,7 @@ from dipc.sources.every_number.lockstep import Automaton
 from dipc.sources.every_number.polynomial import polynomial, shifted
 from dipc.sources.every_number.uniform import NotUniform, uniform
 from dipc.sources.every_number.union import sums
-from dipc.sources.every_number.union_of import Union, union_of
+from dipc.sources.every_number.union_of import UnionBound, union_of
 from dipc.tables.table import Table
 from tests.sources.real_programs import (
     ABOVE_THRESHOLD,
@@ -359,4 +359,4 @@ def test_no_run_in_agreement_proves_nothing() -> None:
     with pytest.raises(NotUniform, match="no run gives the ideal's answer"):
         sums(Automaton(before=(), iterations=((),), endings=((),)), 1)
     with pytest.raises(ValueError, match="of none of them"):
-        Union(frozenset(), 1, 1)
+        UnionBound(frozenset(), 1, 1)

@@ -1,4 +1,4 @@
-"""Half-spaces, corners and walls: exact facts of linear arithmetic, against points."""
+"""Half-spaces, corners and facets: exact facts of linear arithmetic, against points."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dipc.ideal.norm import Norm
 from dipc.sources.every_input.classes import classes
 from dipc.sources.every_input.convex_pieces import pieces
 from dipc.sources.every_input.corner import corner, greatest_alpha, least
+from dipc.sources.every_input.facet_metric import facet_metric
+from dipc.sources.every_input.facets import Metric, facets, way_out
 from dipc.sources.every_input.halfspaces import Moving, best_bound, bound_of, single_bound
 from dipc.sources.every_input.rivals import choices
-from dipc.sources.every_input.wall_metric import wall_metric
-from dipc.sources.every_input.walls import Metric, walls, way_out
 from tests.sources.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
 from tests.sources.test_all_inputs import some_fast
 
@@ -39,12 +39,12 @@ points = st.fixed_dictionaries({0: numbers, 1: numbers})
 
 
 def behind(some: list[Moving], point: dict[int, Fraction], alpha: Fraction) -> bool:
-    return all(wall.form.at(point) >= alpha * wall.step for wall in some)
+    return all(facet.form.at(point) >= alpha * facet.step for facet in some)
 
 
 @settings(max_examples=15)
 @given(st.lists(moving, min_size=1, max_size=4), forms, points, st.sampled_from([F(0), F(1, 2), F(1), F(3)]))
-def test_bounds_hold_at_every_point_behind_the_walls(
+def test_bounds_hold_at_every_point_behind_the_facets(
     some: list[Moving], wanted: Affine, point: dict[int, Fraction], alpha: Fraction
 ) -> None:
     for bounding, fixed in ((single_bound, None), (best_bound, None), (best_bound, alpha), (single_bound, alpha)):
@@ -80,7 +80,7 @@ def test_a_bound_is_base_and_slope() -> None:
 
 @settings(max_examples=15)
 @given(st.lists(moving, min_size=1, max_size=4), st.sampled_from([F(1, 3), F(1), F(7)]))
-def test_a_corner_is_behind_all_walls_at_every_alpha(some: list[Moving], alpha: Fraction) -> None:
+def test_a_corner_is_behind_all_facets_at_every_alpha(some: list[Moving], alpha: Fraction) -> None:
     for tight in (range(0), range(1), range(len(some))):
         found = corner(some, tight, SLOTS, None)
         if found is not None:
@@ -101,7 +101,7 @@ def test_a_corner_where_the_free_inputs_are_not_zero() -> None:
     assert found.at(F(2))[1] >= 7
 
 
-def test_no_corner_where_walls_meet_at_other_rates() -> None:
+def test_no_corner_where_facets_meet_at_other_rates() -> None:
     """x >= alpha and -x + 1 >= alpha cannot be met at once, but for alpha = 1/2."""
     some = [Moving(form(0, x0=1), F(1)), Moving(form(1, x0=-1), F(1))]
     assert corner(some, [0, 1], SLOTS, None) is None
@@ -136,7 +136,7 @@ def test_the_shortest_way_out(norm: Norm, width: int, direction: dict[int, int])
     way = way_out(form(7, x0=2, x1=-3), norm)
     assert way.width == width
     assert dict(way.direction) == direction
-    assert sum(c * way.direction.get(slot, 0) for slot, c in way.wall.inputs) == width
+    assert sum(c * way.direction.get(slot, 0) for slot, c in way.facet.inputs) == width
 
 
 def regions_of(source: str) -> tuple[Ideal, list[Region]]:
@@ -145,15 +145,15 @@ def regions_of(source: str) -> tuple[Ideal, list[Region]]:
 
 
 @pytest.mark.parametrize("source", some_fast([SPARSE, NOISY_MAX, NUMERIC_SPARSE, *ADVERSARIAL.values()], 8))
-def test_every_input_is_behind_the_walls_of_its_distance(source: str) -> None:
-    """dd(u) >= alpha implies the walls at alpha: at u itself, with alpha = dd(u)."""
+def test_every_input_is_behind_the_facets_of_its_distance(source: str) -> None:
+    """dd(u) >= alpha implies the facets at alpha: at u itself, with alpha = dd(u)."""
     ideal = Ideal(dipc.load(source))
-    metric = wall_metric(ideal)
+    metric = facet_metric(ideal)
     distances = Distances(ideal)
     values = [F(-5, 2), F(-1), F(-1, 3), F(0), F(1, 2), F(1), F(4)]
     slots = ideal.program.core.inputs
     for found in classes(ideal):
-        moving_walls = walls(found.region, found.others, metric)
+        moving_facets = facets(found.region, found.others, metric)
         sides = choices(found.region, found.rivals, metric)
         for first in values:
             for second in values:
@@ -162,12 +162,12 @@ def test_every_input_is_behind_the_walls_of_its_distance(source: str) -> None:
                     continue
                 dd = distances.at([inputs[slot] for slot in slots])
                 if dd is not None:
-                    assert behind(list(moving_walls), inputs, dd)
+                    assert behind(list(moving_facets), inputs, dd)
                     assert any(behind(list(side), inputs, dd) for side in sides)
 
 
-def test_a_wall_to_the_same_answer_does_not_move() -> None:
-    """Two rays of one answer side by side: the wall between them leads to no other answer."""
+def test_a_facet_to_the_same_answer_does_not_move() -> None:
+    """Two rays of one answer side by side: the facet between them leads to no other answer."""
     source = program(
         "if x >= 1 and y > 0 then o <- b else if x >= 0 then o <- b end end",
         "r <- Lap(eps, x); if r >= 0 then o <- b end",
@@ -175,21 +175,21 @@ def test_a_wall_to_the_same_answer_does_not_move() -> None:
     )
     ideal, _ = regions_of(source)
     for found in classes(ideal):
-        steps = [wall.step for wall in walls(found.region, found.others, Metric(Norm.LINF))]
+        steps = [facet.step for facet in facets(found.region, found.others, Metric(Norm.LINF))]
         if found.region.answer == ("b",) and found.others:
             assert F(0) in steps
 
 
-def test_the_metric_of_numeric_sparse_keeps_its_walls() -> None:
+def test_the_metric_of_numeric_sparse_keeps_its_facets() -> None:
     ideal, _ = regions_of(NUMERIC_SPARSE)
     for found in classes(ideal):
-        assert all(wall.step == 1 for wall in walls(found.region, found.others, wall_metric(ideal)))
+        assert all(facet.step == 1 for facet in facets(found.region, found.others, facet_metric(ideal)))
 
 
-def test_a_metric_that_forbids_the_way_across_stops_the_wall() -> None:
+def test_a_metric_that_forbids_the_way_across_stops_the_facet() -> None:
     far = NUMERIC_SPARSE.replace("q[i] >= T and q'[i] >= T and q[i] != q'[i]", "q[i] < T and q'[i] >= T")
     ideal, _ = regions_of(far)
-    steps = [[w.step for w in walls(f.region, f.others, wall_metric(ideal))] for f in classes(ideal)]
+    steps = [[w.step for w in facets(f.region, f.others, facet_metric(ideal))] for f in classes(ideal)]
     assert [0] in [sorted(set(found)) for found in steps]  # all answers bot: nothing that is above can be reached
 
 

@@ -12,7 +12,7 @@ from dipc.ideal.distance import distance
 from dipc.ideal.ideal import Ideal
 from dipc.obligations.verdict import Verdict
 from dipc.sources.every_number.uniform import NotUniform
-from dipc.sources.every_number.union_of import Union, union_of
+from dipc.sources.every_number.union_of import UnionBound, union_of
 from tests.sources.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE, check_all, program
 from tests.sources.test_all_inputs import RowByRow
 from tests.sources.test_for_all import OPEN
@@ -22,7 +22,7 @@ def with_apart(condition: str) -> str:
     return ABOVE_THRESHOLD.replace("var rT", f"metric {{ apart: {condition}; }}\nvar rT")
 
 
-#: One scalar of the ideal has the name of an array of the program: it counts to two, and the walls then move.
+#: One scalar of the ideal has the name of an array of the program: it counts to two, and the facets then move.
 ONE_NAME_FOR_TWO = """
 program p; const m = 3; domain answer = {none, bot, top};
 input q[1..m] : real; output out[1..m] : answer = none;
@@ -56,7 +56,7 @@ NOT_ALIKE = {
 }
 
 
-def union(source: str) -> Union:
+def union(source: str) -> UnionBound:
     return union_of(dipc.load(source), "m", lambda m: Ideal(dipc.load(source, m=m)), OPEN)
 
 

@@ -4,7 +4,7 @@ A number found here is a rational, or known by enclosures as narrow as one likes
 the answer is exact.
 """
 
-from dipc.sign.optimum.highest import Highest, Supremum, highest, supremum
+from dipc.sign.optimum.highest import Highest, QuotientSupremum, highest, supremum
 from dipc.sign.optimum.number import Number
 from dipc.sign.optimum.peaks import Far, Peak, Where, ends_of, peaks
 from dipc.sign.optimum.ratio import Ratio
@@ -15,8 +15,8 @@ __all__ = [
     "Highest",
     "Number",
     "Peak",
+    "QuotientSupremum",
     "Ratio",
-    "Supremum",
     "Where",
     "ends_of",
     "highest",

@@ -67,7 +67,7 @@ def _compare(first: Peak, second: Peak, digits: int) -> tuple[int, bool]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Supremum:
+class QuotientSupremum:
     """The supremum of a quotient: `low` <= supremum <= `high`, both None where it is infinite.
 
     `peaks` are the places where it is attained or approached, all of them but for gaps of the quotient next to each
@@ -95,7 +95,7 @@ def supremum(
     interval: Interval,
     digits: int = DIGITS,
     limits: Limits | None = None,
-) -> Supremum:
+) -> QuotientSupremum:
     """The supremum of numerator/denominator on the interval: the least f with f·denominator >= numerator everywhere.
 
     The denominator must not be the zero function, and at least 0 on the interval; where it is 0, a positive numerator
@@ -110,4 +110,4 @@ def supremum(
     for number in found.numbers:
         number.recognize()
     low, high = (None, None) if found.is_infinite else found.enclosure(digits)
-    return Supremum(low, high, found.peaks, found.proved)
+    return QuotientSupremum(low, high, found.peaks, found.proved)

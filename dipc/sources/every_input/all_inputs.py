@@ -33,19 +33,19 @@ from dipc.sign import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
 from dipc.sources.every_input.classes import InputClass, classes
-from dipc.sources.every_input.convex_pieces import Piece, pieces
+from dipc.sources.every_input.convex_pieces import ConvexPiece, pieces
 from dipc.sources.every_input.corner import Ceiling, greatest_alpha
-from dipc.sources.every_input.describe import answer_texts, corner_texts, guard_texts, input_texts, wall_texts
+from dipc.sources.every_input.describe import answer_texts, corner_texts, facet_texts, guard_texts, input_texts
 from dipc.sources.every_input.evidence import ClassEvidence, Empty, Exact, Farkas, Proved, Refuted
 from dipc.sources.every_input.exits import ExitFinder
+from dipc.sources.every_input.facet_metric import facet_metric
+from dipc.sources.every_input.facets import facets
 from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.every_input.lower import Lower, lower_bound
 from dipc.sources.every_input.requirement import Requirement, at_zero, requirement
 from dipc.sources.every_input.rivals import choices
 from dipc.sources.every_input.scaling import ClassClaim, products
 from dipc.sources.every_input.upper import complement_bound
-from dipc.sources.every_input.wall_metric import wall_metric
-from dipc.sources.every_input.walls import walls
 from dipc.sources.every_input.witness import Witnesses, candidates
 from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import RowResult
@@ -58,18 +58,18 @@ _ONE = Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class ConvexClass:
-    """A piece of a class, of it what is behind the walls of `side`, and all walls that its inputs at a distance are
+    """A piece of a class, of it what is behind the facets of `side`, and all facets that its inputs at a distance are
     behind; `refused` says why it could not be made out."""
 
     number: int
     of: InputClass
-    piece: Piece
+    piece: ConvexPiece
     side: tuple[Moving, ...]
-    walls: tuple[Moving, ...]
+    facets: tuple[Moving, ...]
     refused: str | None = None
 
 
-class AllInputs(Source):
+class EveryInput(Source):
     """The claim about every real input of one program."""
 
     def __init__(self, program: Program, options: ClaimOptions) -> None:
@@ -78,13 +78,13 @@ class AllInputs(Source):
         self.options = options
         self.ideal = Ideal(program)
         self.claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps)
-        self.metric = wall_metric(self.ideal)
+        self.metric = facet_metric(self.ideal)
         self.exits = ExitFinder(program)
         self.witnesses = Witnesses(self.ideal, Distances(self.ideal), options)
 
-    def asking(self, options: ClaimOptions) -> AllInputs:
+    def asking(self, options: ClaimOptions) -> EveryInput:
         """The same question with another claim."""
-        return AllInputs(self.program, options)
+        return EveryInput(self.program, options)
 
     @property
     def program(self) -> Program:
@@ -121,15 +121,15 @@ class AllInputs(Source):
                 yield ClassCase(self, replace(part, number=number))
 
     def _parts(self, found: InputClass) -> Iterator[ConvexClass]:
-        moving = walls(found.region, found.others, self.metric)
+        moving = facets(found.region, found.others, self.metric)
         try:
             exits = self.exits.exits(found.finite, found.region)
             parts = pieces(found.region.guards, exits, self.ideal.program.limits.pieces)
         except Undecided as undecided:
-            yield ConvexClass(0, found, Piece((), ()), (), moving, undecided.reason)
+            yield ConvexClass(0, found, ConvexPiece((), ()), (), moving, undecided.reason)
             return
         sides: Sequence[tuple[Moving, ...]] = ((),)
-        if any(guard.form.inputs and not wall.step for guard, wall in zip(found.region.guards, moving, strict=True)):
+        if any(guard.form.inputs and not facet.step for guard, facet in zip(found.region.guards, moving, strict=True)):
             sides = choices(found.region, found.rivals, self.metric)
         for piece in parts:
             static = [Moving(guard.form, _ZERO) for guard in piece.guards]
@@ -165,7 +165,7 @@ class _Bounded:
 class ClassCase:
     """The claim about one convex class of inputs."""
 
-    def __init__(self, source: AllInputs, of: ConvexClass) -> None:
+    def __init__(self, source: EveryInput, of: ConvexClass) -> None:
         self._source = source
         self._core = source.program.core
         self.of = of
@@ -194,7 +194,7 @@ class ClassCase:
         if others is None:
             return None
         guards = [*part.of.region.guards, *part.piece.guards]
-        found = complement_bound(others, guards, part.walls, bounded.required.distances)
+        found = complement_bound(others, guards, part.facets, bounded.required.distances)
         if found is None:
             return None
         bound, why = found
@@ -277,8 +277,8 @@ class ClassCase:
 
     def _bounds(self, wanted: Requirement) -> _Bounded | Empty:
         source, part, distances = self._source, self.of, wanted.distances
-        lower = lower_bound(part.piece.exits, part.walls, source.ideal.symbolic_inputs, distances)
-        ceiling = None if lower.corner is not None else greatest_alpha(part.walls)
+        lower = lower_bound(part.piece.exits, part.facets, source.ideal.symbolic_inputs, distances)
+        ceiling = None if lower.corner is not None else greatest_alpha(part.facets)
         greatest = None if ceiling is None else ceiling.alpha
         if greatest is not None and ceiling is not None and greatest < (distances.alpha or _ZERO):
             return Empty(ceiling)
@@ -305,33 +305,33 @@ class ClassCase:
 
     def _holds_corner(self, bounded: _Bounded) -> bool:
         """Whether the corner is in the class, and as far from other answers as alpha: it may be on an edge that belongs
-        to another class, and nearer to one than a wall that was left where it is can tell."""
+        to another class, and nearer to one than a facet that was left where it is can tell."""
         part, corner = self.of, bounded.lower.corner
         assert corner is not None
         alpha = bounded.alpha
         point = corner.at(alpha)
         if not all(guard.holds_at(point) for guard in (*part.of.region.guards, *part.piece.guards)):
             return False
-        distance = self._distance(point) if alpha and self._has_static_walls() else None
+        distance = self._distance(point) if alpha and self._has_static_facets() else None
         return distance is None or distance >= alpha
 
     def _is_met(self, bounded: _Bounded) -> bool:
         """Whether the claim at the corner, for each distance left open, is the one that was posed: where alpha = dd is
-        left open, dd has to be alpha there. A wall that moves, and is met, is as far from another answer as alpha;
+        left open, dd has to be alpha there. A facet that moves, and is met, is as far from another answer as alpha;
         else dd is computed at one alpha, which is enough where every product alpha·eps has an eps of the claim."""
         if not bounded.required.distances.alpha_rate:
             return True
         found = (slack for share in bounded.lower.why.shares for event in share.events for slack in event)
         tight = {place for slack in found for place in slack.tight}
-        if not self._has_static_walls() and any(self.of.walls[place].step for place in tight):
+        if not self._has_static_facets() and any(self.of.facets[place].step for place in tight):
             return True
         assert bounded.lower.corner is not None
         everything = self._source.claim.intervals == (Interval.positive(),)
         return everything and self._distance(bounded.lower.corner.at(bounded.alpha)) == bounded.alpha
 
-    def _has_static_walls(self) -> bool:
+    def _has_static_facets(self) -> bool:
         region = self.of.of.region
-        return any(wall.form.inputs and not wall.step for wall in self.of.walls[: len(region.guards)])
+        return any(facet.form.inputs and not facet.step for facet in self.of.facets[: len(region.guards)])
 
     def _distance(self, point: Mapping[int, Fraction]) -> Fraction | None:
         return self._source.witnesses.distance({**self.of.of.finite, **point})
@@ -342,7 +342,7 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, reason=reason)
 
     def _evident(self, row: ClassResult, found: Proved | Refuted | Empty) -> ClassResult:
-        return replace(row, evidence=ClassEvidence(self.of.walls, found))
+        return replace(row, evidence=ClassEvidence(self.of.facets, found))
 
     def _proved(self, bounded: _Bounded, posed: Posed, decision: Decision) -> ClassResult:
         evidence = Proved(
@@ -366,7 +366,7 @@ class ClassCase:
             else:
                 gamma = scale
         slots = source.ideal.symbolic_inputs
-        proposed = candidates(part.of.region, part.walls, lower.slacks, slots, part.of.finite, lower.corner, alphas)
+        proposed = candidates(part.of.region, part.facets, lower.slacks, slots, part.of.finite, lower.corner, alphas)
         moves = bool(distances.alpha_rate and distances.gamma_rate)
         found = yield from source.witnesses.first_refuting(proposed, gamma, finite=moves)
         if found is not None:
@@ -439,7 +439,7 @@ class ClassCase:
         part = self.of
         guards = (*part.of.region.guards, *part.piece.guards)
         answer = answer_texts(self._core, part.of.region)
-        where = (*guard_texts(self._core, guards, part.of.finite), *wall_texts(self._core, part.side))
+        where = (*guard_texts(self._core, guards, part.of.finite), *facet_texts(self._core, part.side))
         if bounded is None:
             return ClassNote(answer, where, method)
         corner, required = bounded.lower.corner, bounded.required

@@ -12,21 +12,21 @@ from dipc.sources.every_input.exits import CenteredExit
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ConvexPiece:
     """The inputs of a region that satisfy `guards` as well, where `exits` are those that can be taken."""
 
     guards: tuple[Constraint, ...]
     exits: tuple[CenteredExit, ...]
 
 
-def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[Piece, ...]:
+def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[ConvexPiece, ...]:
     """The region cut along the comparisons of inputs that the program makes on its own, as far as it has to be.
 
     The pieces cover the region. On each the probability of the answer is at least the sum over its exits, and exactly
     that sum wherever their guards are decided exactly (a guard that is not found to be excluded is split on).
     Raises LimitReached for more than `most`.
     """
-    found: list[Piece] = []
+    found: list[ConvexPiece] = []
     pending: list[tuple[Constraint, ...]] = [()]
     while pending:
         extra = pending.pop()
@@ -43,7 +43,7 @@ def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: in
                 open_guard = status
                 break
         if open_guard is None:
-            found.append(Piece(extra, tuple(taken)))
+            found.append(ConvexPiece(extra, tuple(taken)))
         else:
             pending += [(*extra, negation(open_guard)), (*extra, open_guard)]
         if len(found) + len(pending) > most:

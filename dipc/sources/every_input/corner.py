@@ -1,4 +1,4 @@
-"""Corners: inputs at which several walls are met at once, as a function of the distance alpha."""
+"""Corners: inputs at which several facets are met at once, as a function of the distance alpha."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ class Corner:
 
 
 def corner(
-    walls: Sequence[Moving], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
+    facets: Sequence[Moving], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """An input behind all walls at which every wall of `tight` is met: form = alpha·step.
+    """An input behind all facets at which every facet of `tight` is met: form = alpha·step.
 
     With a number `alpha` it is so at this alpha (and the slope is 0); with None at every alpha >= 0. None where no such
     input was found: then there is none, but for an alpha left open, where one that is not linear in alpha may exist.
     """
     met = sorted(set(tight))
-    found = _eliminated(walls, met, slots, alpha)
-    if found is not None and _behind(walls, met, found, alpha):
+    found = _eliminated(facets, met, slots, alpha)
+    if found is not None and _behind(facets, met, found, alpha):
         return found
-    found = _solved(walls, met, slots, alpha)
-    return found if found is not None and _behind(walls, met, found, alpha) else None
+    found = _solved(facets, met, slots, alpha)
+    return found if found is not None and _behind(facets, met, found, alpha) else None
 
 
-def _behind(walls: Sequence[Moving], met: Sequence[int], found: Corner, alpha: Fraction | None) -> bool:
+def _behind(facets: Sequence[Moving], met: Sequence[int], found: Corner, alpha: Fraction | None) -> bool:
     """Whether u(alpha) is where it should be: for every alpha >= 0, form(u(alpha)) - alpha·step is linear in alpha, and
     not negative if neither its value at 0 nor its slope is."""
     tight = set(met)
-    for k, wall in enumerate(walls):
-        start = wall.form.at(found.base)
-        rise = sum((c * found.slope[slot] for slot, c in wall.form.inputs), _ZERO) - wall.step
+    for k, facet in enumerate(facets):
+        start = facet.form.at(found.base)
+        rise = sum((c * found.slope[slot] for slot, c in facet.form.inputs), _ZERO) - facet.step
         if alpha is not None:
             start, rise = start + alpha * rise, _ZERO
         if start < 0 or rise < 0 or (k in tight and (start or rise)):
@@ -55,15 +55,15 @@ def _behind(walls: Sequence[Moving], met: Sequence[int], found: Corner, alpha: F
 
 
 def _eliminated(
-    walls: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
+    facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
     """The solution of the equations in which the inputs that they leave free are 0; None where there is none."""
     # Each row: coefficients by slot, and the right side as (constant, multiple of alpha).
     solved: dict[int, tuple[dict[int, Fraction], Fraction, Fraction]] = {}
     for k in met:
-        wall = walls[k]
-        coefficients = dict(wall.form.inputs)
-        constant, multiple = -wall.form.constant, wall.step
+        facet = facets[k]
+        coefficients = dict(facet.form.inputs)
+        constant, multiple = -facet.form.constant, facet.step
         if alpha is not None:
             constant, multiple = constant + alpha * multiple, _ZERO
         for slot in list(coefficients):
@@ -100,15 +100,17 @@ def _subtract(target: dict[int, Fraction], row: Mapping[int, Fraction], factor: 
             target.pop(slot, None)
 
 
-def _solved(walls: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None) -> Corner | None:
+def _solved(
+    facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
+) -> Corner | None:
     """A corner by linear programming, over base and slope together."""
     tight = set(met)
     starts: list[Halfspace] = []
     rises: list[Halfspace] = []
-    for k, wall in enumerate(walls):
-        start = wall.form.constant - (_ZERO if alpha is None else alpha * wall.step)
-        for system, constant in ((starts, start), (rises, -wall.step)):
-            half = Halfspace(wall.form.inputs, constant)
+    for k, facet in enumerate(facets):
+        start = facet.form.constant - (_ZERO if alpha is None else alpha * facet.step)
+        for system, constant in ((starts, start), (rises, -facet.step)):
+            half = Halfspace(facet.form.inputs, constant)
             system += equation(half.coefficients, constant) if k in tight else [half]
     base = solution(starts, slots)
     slope = dict.fromkeys(slots, _ZERO) if alpha is not None else solution(rises, slots)
@@ -118,11 +120,11 @@ def _solved(walls: Sequence[Moving], met: Sequence[int], slots: Sequence[int], a
 
 
 def least(
-    form_walls: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction
+    form_facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction
 ) -> dict[int, Fraction] | None:
-    """An input behind all walls at this alpha where `form` is least, or any if it falls without bound there; None
+    """An input behind all facets at this alpha where `form` is least, or any if it falls without bound there; None
     where there is none."""
-    match minimum(form.at(_ZERO), [wall.at(alpha) for wall in form_walls], slots):
+    match minimum(form.at(_ZERO), [facet.at(alpha) for facet in form_facets], slots):
         case Infeasible():
             return None
         case Least(_, point, _) | Unbounded(point, _):
@@ -138,13 +140,13 @@ class Ceiling:
     weights: tuple[tuple[int, Fraction], ...]
 
 
-def greatest_alpha(walls: Sequence[Moving]) -> Ceiling | None:
-    """The greatest alpha at which some input is behind all walls; None where it grows without bound, or where no input
+def greatest_alpha(facets: Sequence[Moving]) -> Ceiling | None:
+    """The greatest alpha at which some input is behind all facets; None where it grows without bound, or where no input
     is behind them at any alpha.
 
-    The number is proved to be an upper bound, by weights on the walls. Below 0: no input is behind the walls at all.
+    The number is proved to be an upper bound, by weights on the facets. Below 0: no input is behind the facets at all.
     """
-    found = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [wall.halfspace for wall in walls])
+    found = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facet.halfspace for facet in facets])
     if not isinstance(found, Least):
         return None
     return Ceiling(-found.value, tuple(sorted((k, weight) for k, weight in found.weights.items() if weight)))

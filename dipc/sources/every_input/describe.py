@@ -31,9 +31,9 @@ def guard_texts(core: CoreProgram, guards: Iterable[Constraint], finite: Mapping
     return tuple(dict.fromkeys([*fixed, *texts]))
 
 
-def wall_texts(core: CoreProgram, walls: Iterable[Moving]) -> tuple[str, ...]:
-    """Walls that move with alpha: `-x - 1 >= 2*alpha`."""
-    return tuple(f"{form_text(core, wall.form)} >= {_line(Fraction(0), wall.step, 'alpha')}" for wall in walls)
+def facet_texts(core: CoreProgram, facets: Iterable[Moving]) -> tuple[str, ...]:
+    """Facets that move with alpha: `-x - 1 >= 2*alpha`."""
+    return tuple(f"{form_text(core, facet.form)} >= {_line(Fraction(0), facet.step, 'alpha')}" for facet in facets)
 
 
 def corner_texts(core: CoreProgram, found: Corner, finite: Mapping[int, Value], letter: str) -> dict[str, str]:

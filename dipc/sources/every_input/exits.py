@@ -47,7 +47,7 @@ class ShiftedHalfspace:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NoiseComponent:
     """Noises that depend on each other. `noises` are centered, but for integer ones, whose mean no input moves."""
 
     noises: tuple[exact.Noise, ...]
@@ -73,7 +73,7 @@ class CenteredExit:
     weight: Closed | None
     points: tuple[Affine, ...]
     in_balls: bool
-    parts: tuple[Part, ...]
+    parts: tuple[NoiseComponent, ...]
 
 
 class ExitFinder:
@@ -142,7 +142,7 @@ def _centered(found: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
     )
 
 
-def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> Part:
+def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
     noises: list[exact.Noise] = []
     means: list[Affine] = []
     for noise in component.noises:
@@ -165,4 +165,4 @@ def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> Part:
             off = slack - centers[bound.ball]
             halfspaces.append(ShiftedHalfspace(bound.coefficients, off, 1))
             halfspaces.append(ShiftedHalfspace(bound.negated, -off, 1))
-    return Part(tuple(noises), tuple(dict.fromkeys(halfspaces)))
+    return NoiseComponent(tuple(noises), tuple(dict.fromkeys(halfspaces)))

@@ -12,7 +12,7 @@ from dipc.obligations.obligation import Bound, Share
 from dipc.sources.every_input.corner import Corner, corner
 from dipc.sources.every_input.evidence import ClaimedDistances, Farkas, ShareEvidence, SlackBound
 from dipc.sources.every_input.exits import CenteredExit
-from dipc.sources.every_input.halfspaces import Bound as Implied
+from dipc.sources.every_input.halfspaces import ImpliedBound as Implied
 from dipc.sources.every_input.halfspaces import Moving, best_bound, single_bound
 
 
@@ -34,20 +34,20 @@ _Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None
 
 
 def lower_bound(
-    exits: Sequence[CenteredExit], walls: Sequence[Moving], slots: Sequence[int], distances: ClaimedDistances
+    exits: Sequence[CenteredExit], facets: Sequence[Moving], slots: Sequence[int], distances: ClaimedDistances
 ) -> Lower:
-    """A lower bound of the probability of `exits` over all inputs behind the walls.
+    """A lower bound of the probability of `exits` over all inputs behind the facets.
 
-    Every slack is bounded below by weights on the walls (Farkas); the probability at these bounds is one by
+    Every slack is bounded below by weights on the facets (Farkas); the probability at these bounds is one by
     monotonicity (see `exits`). With an open distance a bound base + distance·slope with base > 0 is
     lowered to distance·slope, and an exit with one that has base < 0 is left out, so that all slacks are multiples of
     the distance; so are exits whose weight, or a noise of theirs on integers, depends on eps alone.
     """
     forms = _forms(exits)
-    attempt = _attempt(walls, slots, distances, forms, single_bound)
-    if not attempt.attained and len(walls) > 1:
-        attempt = _attempt(walls, slots, distances, forms, best_bound)
-    return attempt.lower(exits, walls, distances)
+    attempt = _attempt(facets, slots, distances, forms, single_bound)
+    if not attempt.attained and len(facets) > 1:
+        attempt = _attempt(facets, slots, distances, forms, best_bound)
+    return attempt.lower(exits, facets, distances)
 
 
 def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
@@ -74,7 +74,7 @@ class _Attempt:
         """Whether one input has all these slacks: none of them can be bounded any better."""
         return self.corner is not None and all(slack is not None for slack in self.slacks.values())
 
-    def lower(self, exits: Sequence[CenteredExit], walls: Sequence[Moving], distances: ClaimedDistances) -> Lower:
+    def lower(self, exits: Sequence[CenteredExit], facets: Sequence[Moving], distances: ClaimedDistances) -> Lower:
         shares: list[Share] = []
         evidence: list[ShareEvidence] = []
         lost: list[str] = []
@@ -98,7 +98,7 @@ class _Attempt:
         if self.corner is None:
             lost.append("no single input attains the least of every slack")
         slacks = tuple(form for form, _ in self.slacks if form.inputs)
-        why = Farkas(tuple(walls), distances, tuple(evidence))
+        why = Farkas(tuple(facets), distances, tuple(evidence))
         return Lower(Bound(tuple(shares)), why, not lost, self.corner, lost[0] if lost else None, slacks)
 
     def _known(self, form: Affine, radius: int) -> SlackBound:
@@ -133,7 +133,7 @@ class _Attempt:
 
 
 def _attempt(
-    walls: Sequence[Moving],
+    facets: Sequence[Moving],
     slots: Sequence[int],
     distances: ClaimedDistances,
     forms: Mapping[tuple[Affine, int], bool],
@@ -142,11 +142,11 @@ def _attempt(
     slacks: dict[tuple[Affine, int], SlackBound | None] = {}
     tight: set[int] = set()
     for (form, radius), matters in forms.items():
-        bound = bounding(form, walls, distances.alpha)
+        bound = bounding(form, facets, distances.alpha)
         slacks[form, radius] = slack = None if bound is None else slack_of(form, bound, radius, distances)
         if slack is not None and matters:
             tight.update(slack.tight)
-    return _Attempt(slacks, corner(walls, tight, slots, distances.alpha))
+    return _Attempt(slacks, corner(facets, tight, slots, distances.alpha))
 
 
 def slack_of(form: Affine, bound: Implied, radius: int, distances: ClaimedDistances) -> SlackBound:

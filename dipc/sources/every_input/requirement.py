@@ -9,8 +9,8 @@ from dipc.ideal.norm import Norm
 from dipc.sign.piecewise import BetaForm
 from dipc.sources.every_input.classes import InputClass
 from dipc.sources.every_input.evidence import ClaimedDistances
+from dipc.sources.every_input.facets import Metric
 from dipc.sources.every_input.scaling import ClassClaim, Fixed, Scale
-from dipc.sources.every_input.walls import Metric
 from dipc.sources.source import Variable
 
 _ZERO = Fraction(0)
@@ -71,6 +71,6 @@ def open_requirement(claim: ClassClaim) -> Requirement:
 
 def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
     """The claim at given distances."""
-    # Where dd is infinite there is no other answer, and no wall moves.
+    # Where dd is infinite there is no other answer, and no facet moves.
     alpha = _ZERO if fixed.alpha is None else fixed.alpha
     return Requirement(ClaimedDistances(alpha, _ZERO, fixed.gamma, _ZERO), Variable.EPS, fixed.beta, dd=dd)

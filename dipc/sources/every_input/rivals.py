@@ -1,9 +1,9 @@
-"""Classes that are not convex at a distance: covered by convex ones, a choice of walls of the other answers' regions.
+"""Classes that are not convex at a distance: covered by convex ones, a choice of facets of the other answers' regions.
 
 If dd(u) >= alpha, every region with another answer is at least alpha away from u. In the norm linf the distance of u
 from a box is the largest amount by which u violates one of its sides; in any norm its distance from a half-space is the
-violation divided by the dual norm. So u is behind at least one moving wall -side(u) >= alpha·width of each such region,
-and the class is covered by the convex sets that one side of each leaves.
+violation divided by the dual norm. So u is behind at least one moving facet -side(u) >= alpha·width of each such
+region, and the class is covered by the convex sets that one side of each leaves.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from dipc.chain.entailment import contradict
 from dipc.ideal.ideal import Region
 from dipc.ideal.norm import Norm
 from dipc.lang.ast import CompareOp
+from dipc.sources.every_input.facets import Metric
 from dipc.sources.every_input.halfspaces import Moving
-from dipc.sources.every_input.walls import Metric
 
 #: The most convex sets that a class is covered by.
 MOST_CHOICES = 64
 
 
 def choices(region: Region, rivals: Sequence[Region], metric: Metric) -> tuple[tuple[Moving, ...], ...]:
-    """Sets of walls: every u of the region with dd(u) >= alpha is behind all walls of one of them, if `rivals` are all
-    regions with another answer. One empty set where nothing of the kind is known.
+    """Sets of facets: every u of the region with dd(u) >= alpha is behind all facets of one of them, if `rivals` are
+    all regions with another answer. One empty set where nothing of the kind is known.
     """
     if metric.apart is not None or metric.norm is Norm.DISCRETE:
         return ((),)
@@ -39,14 +39,14 @@ def choices(region: Region, rivals: Sequence[Region], metric: Metric) -> tuple[t
 
 
 def _sides(region: Region, rival: Region, norm: Norm) -> list[Moving] | None:
-    """The walls of which u is behind one, None where that is not known of the rival. Walls that no u of the region is
+    """The facets of which u is behind one, None where that is not known of the rival. Facets that no u of the region is
     behind are left out."""
     box = norm is Norm.LINF and all(len(guard.form.inputs) == 1 for guard in rival.guards)
     if not box and len(rival.guards) != 1:
         return None
-    walls = [Moving(-guard.form, norm.steepness(guard.form.inputs)) for guard in rival.guards]
-    return [wall for wall in dict.fromkeys(walls) if not contradict(_static(region, [wall]))]
+    facets = [Moving(-guard.form, norm.steepness(guard.form.inputs)) for guard in rival.guards]
+    return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
 
 
-def _static(region: Region, walls: Sequence[Moving]) -> list[Constraint]:
-    return [*region.guards, *(constraint(wall.form, CompareOp.GE) for wall in walls)]
+def _static(region: Region, facets: Sequence[Moving]) -> list[Constraint]:
+    return [*region.guards, *(constraint(facet.form, CompareOp.GE) for facet in facets)]

@@ -17,7 +17,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.obligations.obligation import Bound, Share
 from dipc.sources.every_input.evidence import ClaimedDistances, Complement, ShareEvidence, SlackBound
-from dipc.sources.every_input.exits import CenteredExit, Part, ShiftedHalfspace
+from dipc.sources.every_input.exits import CenteredExit, NoiseComponent, ShiftedHalfspace
 from dipc.sources.every_input.halfspaces import Moving, best_bound, single_bound
 from dipc.sources.every_input.lower import is_constant, slack_of
 
@@ -27,10 +27,10 @@ _ONE = ExpPoly.one()
 def complement_bound(
     others: Sequence[CenteredExit],
     guards: Sequence[Constraint],
-    walls: Sequence[Moving],
+    facets: Sequence[Moving],
     distances: ClaimedDistances,
 ) -> tuple[Bound, Complement] | None:
-    """1 - Σ Pr[exit] at most, for all inputs behind the walls (which satisfy the guards), if `others` are all exits to
+    """1 - Σ Pr[exit] at most, for all inputs behind the facets (which satisfy the guards), if `others` are all exits to
     other answers, with the proof; a function as in `Lower`. None where a weight depends on eps alone and a distance is
     open."""
     shares: list[Share] = []
@@ -42,22 +42,22 @@ def complement_bound(
             return None
         # A noise on integers depends on eps alone; leaving it out makes the event only more probable.
         parts = [part for part in found.parts if part.continuous or not distances.is_open]
-        widest = [_widest(part, walls, distances) for part in parts]
+        widest = [_widest(part, facets, distances) for part in parts]
         weight = _ONE if found.weight is None else found.weight
         shares.append(Share(-weight, tuple([event for event, _ in widest])))
         evidence.append(ShareEvidence((), tuple([slacks for _, slacks in widest])))
-    return Bound(tuple(shares), Fraction(1)), Complement(tuple(walls), distances, tuple(evidence))
+    return Bound(tuple(shares), Fraction(1)), Complement(tuple(facets), distances, tuple(evidence))
 
 
 def _widest(
-    part: Part, walls: Sequence[Moving], distances: ClaimedDistances
+    part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances
 ) -> tuple[exact.Event, tuple[SlackBound, ...]]:
     """The event at upper bounds of its slacks, with the bounds of their negatives; without the constraints that have
     none."""
     constraints: list[Halfspace] = []
     slacks: list[SlackBound] = []
     for half in part.halfspaces:
-        found = _greatest(half, walls, distances)
+        found = _greatest(half, facets, distances)
         if found is not None:
             greatest = -found.slope if distances.is_open else -found.base
             constraints.append(Halfspace(half.coefficients, greatest))
@@ -65,13 +65,13 @@ def _widest(
     return exact.Event(part.noises, tuple(constraints)), tuple(slacks)
 
 
-def _greatest(half: ShiftedHalfspace, walls: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
+def _greatest(half: ShiftedHalfspace, facets: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
     """A lower bound of the negative slack, which is an upper one of the slack: a multiple of the distance where one is
     open, and then with base >= 0, so that slack <= -base - distance·slope <= -distance·slope. None where there is none.
     """
     assert not half.radius, "outputs are finite"
     for bounding in (single_bound, best_bound):
-        bound = bounding(-half.slack, walls, distances.alpha)
+        bound = bounding(-half.slack, facets, distances.alpha)
         if bound is not None:
             found = slack_of(-half.slack, bound, 0, distances)
             if not distances.is_open or found.base >= 0:

@@ -96,7 +96,7 @@ class Witnesses:
 
 def candidates(
     region: Region,
-    walls: Sequence[Moving],
+    facets: Sequence[Moving],
     slacks: Sequence[Affine],
     slots: Sequence[int],
     finite: Mapping[int, Value],
@@ -109,7 +109,7 @@ def candidates(
     for alpha in alphas:
         proposed = [corner.at(alpha)] if corner is not None else []
         if corner is None:
-            proposed += [u for slack in slacks if (u := least(walls, Moving(slack, _ZERO), slots, alpha)) is not None]
+            proposed += [u for slack in slacks if (u := least(facets, Moving(slack, _ZERO), slots, alpha)) is not None]
             middle = _middle(proposed)
             proposed = [middle, *proposed] if middle is not None else proposed
         for point in proposed:

@@ -30,7 +30,7 @@ from dipc.obligations.saying import saying, together
 from dipc.obligations.verdict import Verdict
 from dipc.sign import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.sources.every_input.all_inputs import AllInputs
+from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
 from dipc.sources.every_input.requirement import Requirement, fixed_requirement, open_requirement
 from dipc.sources.every_input.scaling import ClassClaim, products
@@ -98,7 +98,7 @@ class AllNumbers(Source):
         self.claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps)
         self._asked_least = least
         self._singly = singly
-        self._instances: dict[int, AllInputs] = {}
+        self._instances: dict[int, EveryInput] = {}
 
     def asking(self, options: ClaimOptions) -> AllNumbers:
         """The same question with another claim."""
@@ -177,10 +177,10 @@ class AllNumbers(Source):
             line = f" (line {self.program.core.source.excerpt(refused.span).line})"
         return f"no union bound: {refused.reason}{line}"
 
-    def at(self, number: int) -> AllInputs:
+    def at(self, number: int) -> EveryInput:
         """The question for one number. Raises DiagnosticError where the program is refused for it."""
         if number not in self._instances:
-            self._instances[number] = AllInputs(self._instance(number), self.options)
+            self._instances[number] = EveryInput(self._instance(number), self.options)
         return self._instances[number]
 
     def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:

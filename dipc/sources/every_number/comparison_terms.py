@@ -34,31 +34,31 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Flip:
+class NoisyOutcome:
     """One outcome of a noisy comparison; without noise it holds by `margin` >= 0 at least."""
 
     margin: Fraction
     term: Term
 
 
-def flip_of(
-    form: Affine, noises: Sequence[NoiseVar], walls: Sequence[Moving], distances: ClaimedDistances
-) -> Flip | None:
-    """The outcome form >= 0 behind the walls, None where it need not hold without noise."""
+def noisy_outcome_of(
+    form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
+) -> NoisyOutcome | None:
+    """The outcome form >= 0 behind the facets, None where it need not hold without noise."""
     coefficients, used, slack = _centered(form, noises)
-    margin = _margin(slack, 0, walls, distances)
+    margin = _margin(slack, 0, facets, distances)
     if margin is None:
         return None
-    return Flip(margin, Term(exact.Event(used, (Halfspace(coefficients, margin),))))
+    return NoisyOutcome(margin, Term(exact.Event(used, (Halfspace(coefficients, margin),))))
 
 
 def ball(
-    value: Affine, center: Affine, noises: Sequence[NoiseVar], walls: Sequence[Moving], distances: ClaimedDistances
+    value: Affine, center: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
 ) -> tuple[Term, ...] | None:
     """The term for |value - center| <= gamma, none where no noise is in the value; None where it need not hold without
     noise."""
     coefficients, used, off = _centered(value - center, noises)
-    above, below = _margin(off, 1, walls, distances), _margin(-off, 1, walls, distances)
+    above, below = _margin(off, 1, facets, distances), _margin(-off, 1, facets, distances)
     if above is None or below is None:
         return None
     if not used:
@@ -77,10 +77,10 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[ex
     return coefficients, tuple([exact.Noise(FAMILIES[noise.family], noise.rate, _ZERO) for noise in own]), slack
 
 
-def _margin(slack: Affine, radius: int, walls: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
-    """A lower bound of the slack behind the walls, which is not negative; None where there is none."""
+def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
+    """A lower bound of the slack behind the facets, which is not negative; None where there is none."""
     for bounding in (single_bound, best_bound):
-        bound = bounding(slack, walls, distances.alpha)
+        bound = bounding(slack, facets, distances.alpha)
         if bound is not None:
             found: SlackBound = slack_of(slack, bound, radius, distances)
             if found.base >= 0 and found.slope >= 0:

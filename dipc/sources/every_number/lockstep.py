@@ -27,9 +27,9 @@ from dipc.ideal.ideal import Ideal, Region
 from dipc.lang.core import RealType, Type
 from dipc.lang.core_program import CoreProgram
 from dipc.sources.every_input.evidence import ClaimedDistances
+from dipc.sources.every_input.facets import Metric, facets
 from dipc.sources.every_input.halfspaces import Moving
-from dipc.sources.every_input.walls import Metric, walls
-from dipc.sources.every_number.comparison_terms import Flip, Term, ball, flip_of
+from dipc.sources.every_number.comparison_terms import NoisyOutcome, Term, ball, noisy_outcome_of
 from dipc.sources.every_number.loop_heads import (
     Key,
     TooFew,
@@ -142,7 +142,7 @@ class Lockstep:
         here = [pair for pair in self._outputs if self._is_at(pair[0], index)]
         ways = list(self._ways(node.ideal, self._other.head(node.iteration + 1)))
         finite = [other for own, other in here if not is_symbolic(_type(self._core, own))]
-        # Two inputs that go different ways have different answers, whatever comes later: each wall is one to another.
+        # Two inputs that go different ways have different answers, whatever comes later: each facet is one to another.
         if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in ways}) < len(ways):
             raise NotUniform("two ways through an iteration of the ideal leave the same answer there")
         for ideal, guards in ways:
@@ -212,7 +212,7 @@ class Lockstep:
         """The runs in agreement from `state` to the label `goal`, or to the exit, for inputs with these guards: more
         than one where the program compares inputs on its own."""
         flow = self._own.flow
-        moving = walls(Region(tuple(guards), ()), (), self._metric)
+        moving = facets(Region(tuple(guards), ()), (), self._metric)
         pending: list[tuple[State, tuple[Term, ...]]] = [(state, ())]
         while pending:
             state, terms = pending.pop()
@@ -230,12 +230,12 @@ class Lockstep:
 
     def _agreeing(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
         """The outcome of a noisy comparison that the ideal's way decides for noise 0, and the term for the other."""
-        best: tuple[State, Flip] | None = None
+        best: tuple[State, NoisyOutcome] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
         for after in successors:
             new = [item for item in after.constraints.items if item not in state.constraints.keys]
             if len(new) == 1 and after.guards == state.guards:
-                flip = flip_of(new[0].form, after.noises, (*moving, *static), self._distances)
+                flip = noisy_outcome_of(new[0].form, after.noises, (*moving, *static), self._distances)
                 if flip is not None and (best is None or flip.margin > best[1].margin):
                     best = after, flip
         if best is None:
@@ -255,7 +255,7 @@ class Lockstep:
     ) -> list[Term]:
         """The terms for these outputs; raises NotUniform where they differ in agreement."""
         terms: list[Term] = []
-        moving = walls(Region(tuple(guards), ()), (), self._metric)
+        moving = facets(Region(tuple(guards), ()), (), self._metric)
         for own, other in pairs:
             mine, theirs = program.values[own], ideal.values[other]
             found: Sequence[Term] | None = None

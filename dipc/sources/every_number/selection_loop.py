@@ -12,7 +12,7 @@ out = v, and no later X_j exceeds it. Ties have probability 0, so `>=` does as w
 
 So the error has at most the probability Σ_j Pr[X_j >= X_v], each term of which depends on q[v] - q[j] alone. The ideal
 is the same loop without noise: its answer v has q[v] >= q[j] for every j. That is a convex region, its answer is given
-nowhere else, and dd(u) >= alpha implies q[v] - q[j] >= alpha·w for w the dual norm of (1, -1) (see `walls`).
+nowhere else, and dd(u) >= alpha implies q[v] - q[j] >= alpha·w for w the dual norm of (1, -1) (see `facets`).
 """
 
 from __future__ import annotations

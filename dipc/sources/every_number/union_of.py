@@ -18,10 +18,10 @@ from dipc.lang.parser import parse
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Family, Noise
 from dipc.sources.every_input.evidence import ClaimedDistances
+from dipc.sources.every_input.facet_metric import facet_metric
+from dipc.sources.every_input.facets import facets
 from dipc.sources.every_input.halfspaces import single_bound
 from dipc.sources.every_input.lower import slack_of
-from dipc.sources.every_input.wall_metric import wall_metric
-from dipc.sources.every_input.walls import walls
 from dipc.sources.every_number.comparison_terms import Term
 from dipc.sources.every_number.lockstep import Lockstep
 from dipc.sources.every_number.loop_heads import TooFew
@@ -40,7 +40,7 @@ MOST_ITERATIONS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class UnionBound:
     """For every number of queries from `start` on, the error has at most the probability of the largest of `sums`; the
     claim is about numbers from `least` on."""
 
@@ -53,7 +53,9 @@ class Union:
             raise ValueError("a union bound is about some runs: of none of them it would prove anything")
 
 
-def union_of(program: Program, parameter: str, instance: Callable[[int], Ideal], distances: ClaimedDistances) -> Union:
+def union_of(
+    program: Program, parameter: str, instance: Callable[[int], Ideal], distances: ClaimedDistances
+) -> UnionBound:
     """The union bound of a program that is uniform, or a selection loop. Raises NotUniform with what is neither."""
     tree = parse(program.core.source)
     try:
@@ -74,14 +76,14 @@ def union_of(program: Program, parameter: str, instance: Callable[[int], Ideal],
         start = max(last, shape.low) + 1
         # Where domains end at m, no value was outside of one for the number explored, nor is any for a greater one.
         explored = _enough(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
-        return Union(found_sums, shape.low, max(start, explored))
+        return UnionBound(found_sums, shape.low, max(start, explored))
     raise NotUniform(f"the loop still reaches new states after {MOST_ITERATIONS} iterations")
 
 
 def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: ClaimedDistances) -> frozenset[Sum]:
     """The sums as found with `count` iterations. Raises TooFew."""
     ideal = instance(shape.low + count - 1)
-    return sums(Lockstep(ideal, shape, wall_metric(ideal), distances).automaton(), shape.low)
+    return sums(Lockstep(ideal, shape, facet_metric(ideal), distances).automaton(), shape.low)
 
 
 def _enough(
@@ -117,7 +119,7 @@ def _selection(tree: ast.Program, parameter: str) -> tuple[Selection, Selection]
     return (own, other) if same and alone and own.rates is not None and other.rates is None else None
 
 
-def _selected(instance: Callable[[int], Ideal], own: Selection, distances: ClaimedDistances) -> Union:
+def _selected(instance: Callable[[int], Ideal], own: Selection, distances: ClaimedDistances) -> UnionBound:
     """The sums of a selection loop: one term for each query but the one selected, in two cases."""
     assert isinstance(own.first, ast.Number)
     least = int(own.first.value)
@@ -127,7 +129,7 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Claim
         raise NotUniform("an input is not real")
     draws = [instruction for instruction in core.instructions if isinstance(instruction, SampleNoise)]
     slots = [slot for slot in core.inputs if core.slots[slot].name.startswith(f"{own.array}[")]
-    metric = wall_metric(ideal)
+    metric = facet_metric(ideal)
     if metric.apart is not None:
         raise NotUniform("the metric sets some inputs of a selection infinitely far apart")
     first, other = draws[0].rate, draws[1].rate
@@ -135,13 +137,13 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Claim
         raise NotUniform("the values of a selection are not drawn alike")
     difference = Affine.input(slots[1]) - Affine.input(slots[0])
     region = Region((constraint(difference, ast.CompareOp.GE),), ())
-    bound = single_bound(difference, walls(region, (), metric), distances.alpha)
-    assert bound is not None, "the difference is itself the wall"
+    bound = single_bound(difference, facets(region, (), metric), distances.alpha)
+    assert bound is not None, "the difference is itself the facet"
     slack = slack_of(difference, bound, 0, distances)
     margin = slack.slope if distances.is_open else slack.base
     first_wins = (_loses(other, first, margin),)
     # The first index is selected; or another one is, against the first and all others.
-    return Union(
+    return UnionBound(
         frozenset(
             {
                 Sum((), first_wins, least),

@@ -33,7 +33,7 @@ _CERTAIN = Bound((), Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class CoefficientInequality:
     """The inequality of two polynomials in m - `start` at one `power`: beta's coefficient is at least that of the
     probability that a term of `total` goes wrong. If all of them hold, so does the claim for every m >= start."""
 
@@ -60,7 +60,7 @@ class UnionEvidence:
     """The inequalities that a proof consists of, and for t up to `trivial` that beta is above one."""
 
     trivial: Fraction | None
-    inequalities: tuple[tuple[Obligation, Union], ...]
+    inequalities: tuple[tuple[Obligation, CoefficientInequality], ...]
     above_one: tuple[Obligation, ...]
 
 
@@ -78,14 +78,14 @@ class UnionProof:
 
     def inequalities(
         self, start: int, intervals: tuple[Interval, ...] | None = None
-    ) -> Iterator[tuple[Obligation, Union]]:
+    ) -> Iterator[tuple[Obligation, CoefficientInequality]]:
         """Those for every m >= start: b >= needed is an obligation for 1 - needed. Raises NotUniform."""
         coefficients = self.beta(start)
         for total in self.sums:
             for power in range(max(1, *coefficients) + 1 if coefficients else 2):
                 beta = PiecewiseForm(coefficients.get(power, _ZERO))
                 obligation = Obligation(_needed(total, power, start), beta, intervals or self.intervals)
-                yield obligation, Union(start, total, power)
+                yield obligation, CoefficientInequality(start, total, power)
 
     def prove(self, start: int) -> Generator[Obligation, Decision, Proof | None]:
         """A proof that begins at `start` or a little later, None where none was found. Raises NotUniform."""

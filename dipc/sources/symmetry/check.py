@@ -18,7 +18,7 @@ from dipc.tables.cells import INFINITY, CellPool
 from dipc.tables.table import Row, Table
 
 if TYPE_CHECKING:
-    from dipc.sources.symmetry.classes import InputClass
+    from dipc.sources.symmetry.classes import SymmetryClass
 
 #: A product with more inputs than this is decided from its classes unless that is declined.
 ROW_BY_ROW = 5_000
@@ -32,7 +32,7 @@ class ClassTable:
 
     program: Program
     table: Table
-    classes: tuple[InputClass, ...]
+    classes: tuple[SymmetryClass, ...]
     inputs: int
     everything: bool
 

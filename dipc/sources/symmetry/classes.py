@@ -17,7 +17,7 @@ from dipc.ideal.ideal import Ideal, Region
 from dipc.lang.core import DomType, IntType, Value
 from dipc.sources.symmetry.blocks import Block, Orbit, Position, apart, blocks_of, representatives
 from dipc.sources.symmetry.distances import ClassDistances
-from dipc.sources.symmetry.families import Families, Family
+from dipc.sources.symmetry.families import Families, RegionFamily
 from dipc.sources.symmetry.promote import promoted
 from dipc.sources.symmetry.structure import Ending, ending_of, guards_of
 from dipc.tables.cells import CellPool
@@ -34,7 +34,7 @@ COMBINATION_LIMIT = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class InputClass:
+class SymmetryClass:
     """`count` inputs with the same obligation as `inputs`, which is one of them; values in the order of the program's
     inputs and outputs. `dd` None is infinity. The others are found by exchanging values inside the `blocks` and by
     giving the free ones other values."""
@@ -47,16 +47,16 @@ class InputClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
+class SymmetryClasses:
     """All of a product of inputs, by classes. `program` is what to execute: the one given, with numeric finite inputs
     as reals or ints where it may have them."""
 
     program: Program
-    classes: tuple[InputClass, ...]
+    classes: tuple[SymmetryClass, ...]
     inputs: int
 
 
-def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> Classes:
+def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> SymmetryClasses:
     """The classes of all combinations of `values`, a list of distinct ones for every input slot.
 
     Guarantees that every combination is a member of one class, that the counts sum to the number of combinations, and
@@ -76,7 +76,7 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> Cl
     inputs = prod(len(values[slot]) for slot in program.core.inputs)
     counted = sum(each.count for each in found)
     assert counted == inputs, f"the classes have {counted} members, and there are {inputs} inputs"
-    return Classes(executed, found, inputs)
+    return SymmetryClasses(executed, found, inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class _Found:
     inputs: tuple[Value, ...]
     point: Mapping[int, Fraction]
     region: Region
-    family: Family | None
+    family: RegionFamily | None
     count: int
     blocks: tuple[Block, ...]
 
@@ -114,7 +114,7 @@ class _Finder:
         domain = tuple(_fraction(value) for value in declared.values) if isinstance(declared, DomType) else None
         return Position(slot, values, domain, isinstance(self._core.slots[slot].type, IntType))
 
-    def find(self) -> tuple[InputClass, ...]:
+    def find(self) -> tuple[SymmetryClass, ...]:
         asked = prod(len(self._values[slot]) for slot in self._finite)
         if asked > COMBINATION_LIMIT:
             raise DiagnosticError(_too_many(f"{asked} combinations of bool and DOM inputs that stay finite"))
@@ -129,11 +129,11 @@ class _Finder:
         # Only now, as distances are dear and it takes many classes to see that there are too many.
         return tuple(map(self._class, found))
 
-    def _class(self, found: _Found) -> InputClass:
+    def _class(self, found: _Found) -> SymmetryClass:
         point, region = found.point, found.region
         answer = tuple(part.at(point) if isinstance(part, Affine) else part for part in region.answer)
         dd = self._distances.dd(found.inputs, point, region, found.family)
-        return InputClass(found.inputs, answer, dd, found.count, found.blocks)
+        return SymmetryClass(found.inputs, answer, dd, found.count, found.blocks)
 
     def _classes(self, finite: Mapping[int, Value], region: Region) -> Iterator[_Found]:
         family = self._families.of(region)
@@ -149,7 +149,7 @@ class _Finder:
             inputs = tuple(everything[slot] for slot in self._core.inputs)
             yield _Found(inputs, chosen, region, family, count, blocks)
 
-    def _blocks(self, finite: Mapping[int, Value], region: Region, family: Family | None) -> tuple[Block, ...]:
+    def _blocks(self, finite: Mapping[int, Value], region: Region, family: RegionFamily | None) -> tuple[Block, ...]:
         # Also where nothing comes of it: what goes wrong with retyped inputs must go wrong here.
         endings = self._endings(finite, region)
         if endings is None or family is None or not self._distances.symmetric:

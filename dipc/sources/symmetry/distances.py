@@ -12,7 +12,7 @@ from dipc.lang.core import Value
 from dipc.metric.nearness import Nearness
 from dipc.sources.symmetry.apartness import apartness
 from dipc.sources.symmetry.blocks import Position
-from dipc.sources.symmetry.families import Family
+from dipc.sources.symmetry.families import RegionFamily
 from dipc.sources.symmetry.nearest import escape
 
 
@@ -35,7 +35,7 @@ class ClassDistances:
         self.symmetric = near and known and ideal.metric.core.same is None
 
     def dd(
-        self, inputs: Sequence[Value], point: Mapping[int, Fraction], region: Region, family: Family | None
+        self, inputs: Sequence[Value], point: Mapping[int, Fraction], region: Region, family: RegionFamily | None
     ) -> Fraction | None:
         """dd at `inputs`, whose numeric part is `point` in `region`; None is infinity. Raises Undecided."""
         if self._plain and family is not None and family.alone and not self._mixed(region):

@@ -18,7 +18,7 @@ _MOST_COMBINATIONS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class RegionFamily:
     """All regions with the answer of one region. `guards` are theirs, for each combination of finite inputs in turn;
     `alone` says that there is one region only and no finite input, and that the answer is the same all over it."""
 
@@ -31,10 +31,10 @@ class Families:
 
     def __init__(self, ideal: Ideal) -> None:
         self._ideal = ideal
-        self._known: dict[tuple[Value | None, ...], Family | None] = {}
+        self._known: dict[tuple[Value | None, ...], RegionFamily | None] = {}
         self._all = self._everything()
 
-    def of(self, region: Region) -> Family | None:
+    def of(self, region: Region) -> RegionFamily | None:
         """The inputs that have the answer of `region` are exactly those in the regions of its family; or None.
 
         None is given where that is not known from the regions alone: the outputs that are forms over the inputs differ
@@ -55,7 +55,7 @@ class Families:
             self._ideal.regions(dict(zip(finite, combination, strict=True))) for combination in product(*domains)
         )
 
-    def _find(self, key: tuple[Value | None, ...]) -> Family | None:
+    def _find(self, key: tuple[Value | None, ...]) -> RegionFamily | None:
         if self._all is None:
             return None
         members = [[region for region in regions if _may_equal(region.answer, key)] for regions in self._all]
@@ -64,7 +64,7 @@ class Families:
         if moving and count > 1:
             return None
         guards = tuple(frozenset(guards_of(region.guards) for region in regions) for regions in members)
-        return Family(guards, count == 1 and not moving and not self._ideal.finite_inputs)
+        return RegionFamily(guards, count == 1 and not moving and not self._ideal.finite_inputs)
 
 
 def _may_equal(answer: tuple[Answer, ...], key: tuple[Value | None, ...]) -> bool:

@@ -48,7 +48,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DependentFactor:
     """Dependent noises with their relations: a factor of the probability."""
 
     laws: tuple[Law, ...]
@@ -63,7 +63,7 @@ class Ending:
     guards: frozenset[Halfspace]
     points: frozenset[InputForm]
     needs_radius: bool
-    parts: tuple[Part, ...]
+    parts: tuple[DependentFactor, ...]
 
 
 def guard_of(item: Constraint) -> Halfspace:
@@ -123,14 +123,14 @@ def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
     return Halfspace(renamed_terms(guard.coefficients, names), guard.constant, guard.strict)
 
 
-def renamed_part(part: Part, names: Renaming) -> Part:
+def renamed_part(part: DependentFactor, names: Renaming) -> DependentFactor:
     """The part with input slots renamed; the same object where it mentions none of them."""
     laws = tuple(_renamed_law(law, names) for law in part.laws)
     relations = tuple(
         Relation(relation.noises, (renamed_terms(relation.form[0], names), relation.form[1]), relation.within)
         for relation in part.relations
     )
-    return part if laws == part.laws and relations == part.relations else Part(laws, relations)
+    return part if laws == part.laws and relations == part.relations else DependentFactor(laws, relations)
 
 
 def _renamed_law(law: Law, names: Renaming) -> Law:
@@ -183,7 +183,7 @@ def _matched(left: list[_T], right: list[_T], same: Callable[[_T, _T], bool]) ->
     return True
 
 
-def same_part(left: Part, right: Part) -> bool:
+def same_part(left: DependentFactor, right: DependentFactor) -> bool:
     """True only if `right` is `left` with its noises renamed. False says nothing."""
     if len(left.laws) != len(right.laws) or len(left.relations) != len(right.relations):
         return False
@@ -200,7 +200,7 @@ def same_part(left: Part, right: Part) -> bool:
     return moved == Counter(left.relations)
 
 
-def _order(part: Part) -> list[int]:
+def _order(part: DependentFactor) -> list[int]:
     """The noises in an order that depends on their names as little as colors that are refined can make it."""
     colors = [hash(law) for law in part.laws]
     around: list[list[Relation]] = [[] for _ in part.laws]
@@ -224,7 +224,7 @@ def _order(part: Part) -> list[int]:
 # --- reading templates ------------------------------------------------------------------------------
 
 
-def _part(part: ComponentTemplate, centers: Mapping[int, InputForm]) -> Part:
+def _part(part: ComponentTemplate, centers: Mapping[int, InputForm]) -> DependentFactor:
     laws = tuple(Law(noise.family, noise.rate, (noise.inputs, noise.constant)) for noise in part.noises)
     relations = []
     for bound in part.bounds:
@@ -236,7 +236,7 @@ def _part(part: ComponentTemplate, centers: Mapping[int, InputForm]) -> Part:
         else:
             form = _difference((bound.inputs, bound.constant), centers[bound.ball])
             relations.append(Relation(bound.coefficients, form, True))
-    return Part(laws, tuple(relations))
+    return DependentFactor(laws, tuple(relations))
 
 
 def _point(form: Affine, center: InputForm) -> InputForm:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.sign import Fails, Holds, Interval, Root, decide_nonnegative
-from dipc.sign.optimum import Far, Supremum, supremum
+from dipc.sign.optimum import Far, QuotientSupremum, supremum
 from tests.sign.oracle import value
 from tests.sign.strategies import EPS, e, exp_polys, positive_factors
 
@@ -20,11 +20,13 @@ ONE = ExpPoly.one()
 EVERYWHERE = Interval.positive()
 
 
-def sup(numerator: ExpPoly, denominator: ExpPoly = ONE, interval: Interval = EVERYWHERE, digits: int = 30) -> Supremum:
+def sup(
+    numerator: ExpPoly, denominator: ExpPoly = ONE, interval: Interval = EVERYWHERE, digits: int = 30
+) -> QuotientSupremum:
     return supremum(numerator, denominator, interval, digits)
 
 
-def places(found: Supremum) -> list[object]:
+def places(found: QuotientSupremum) -> list[object]:
     """Where, with roots as floats."""
     return [float(peak.at.lower) if isinstance(peak.at, Root) else peak.at for peak in found.peaks]
 

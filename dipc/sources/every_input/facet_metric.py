@@ -14,13 +14,13 @@ from dipc.ideal.ideal import Ideal, Region
 from dipc.lang.ast import CompareOp
 from dipc.lang.core_program import CoreProgram
 from dipc.metric.formula import Every, Formula, Some
-from dipc.sources.every_input.walls import Metric, Way
+from dipc.sources.every_input.facets import Metric, Way
 
 #: A formula with more conjunctions than this is not looked into.
 _MOST_CONJUNCTIONS = 2_000
 
 
-def wall_metric(ideal: Ideal) -> Metric:
+def facet_metric(ideal: Ideal) -> Metric:
     """The metric of the program. Raises DiagnosticError where what counts as the same answer, or as a near one, depends
     on more than equality and gamma: classes of equal answers say nothing about such claims."""
     metric = ideal.metric
@@ -37,7 +37,7 @@ def wall_metric(ideal: Ideal) -> Metric:
 
 
 def _may_be_apart(ideal: Ideal, region: Region, way: Way) -> bool:
-    """Whether some u of the region and some u - s·d beyond the wall may be infinitely far apart; False is proved."""
+    """Whether some u of the region and some u - s·d beyond the facet may be infinitely far apart; False is proved."""
     depth = Affine.input(len(ideal.program.core.slots))  # s, with a number that is no slot's
     here: dict[int, Answer] = {slot: Affine.input(slot) for slot in ideal.symbolic_inputs}
     there: dict[int, Answer] = dict(here)
@@ -46,7 +46,7 @@ def _may_be_apart(ideal: Ideal, region: Region, way: Way) -> bool:
     if ideal.finite_inputs:
         return True
     formula = ideal.metric.apart(here, there, lambda _: False)
-    beyond = constraint(depth.scaled(way.width) - way.wall, CompareOp.GT)
+    beyond = constraint(depth.scaled(way.width) - way.facet, CompareOp.GT)
     known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
     try:
         return any(not _excluded(known, case) for case in _cases(formula))
