@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 # The same tree always gives the same outcome; `make slow` runs every property again, with new examples each time. No
 # example has a deadline: what a clock says depends on what else the machine does.
 settings.register_profile(
-    "default", deadline=None, derandomize=True, max_examples=15, suppress_health_check=[HealthCheck.too_slow]
+    "default", deadline=None, derandomize=True, max_examples=10, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True

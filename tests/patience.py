@@ -6,6 +6,7 @@ them fails at once and everywhere; seconds are a safety net against hangs only.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,11 @@ from types import FrameType
 
 #: Seconds after which another process is taken to hang.
 SECONDS = 600
+
+
+def examples(few: int) -> int:
+    """How many examples a property gets that is dear to test: few, and fifty times as many where all are explored."""
+    return 50 * few if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else few
 
 
 def until(condition: Callable[[], object]) -> None:

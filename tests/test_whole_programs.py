@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import dipc
 from dipc.algebra.quotient import Quotient
 from dipc.simulation.compare import Agreement
+from tests.patience import examples
 
 HEAD = """
 program random;
@@ -138,7 +139,7 @@ def check(seed: int, runs: int) -> None:
     assert comparison.agreement is Agreement.MATCH, text
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(8))
 @given(st.integers(0, 2**32))
 def test_a_random_program(seed: int) -> None:
     check(seed, 4_000)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dipc.algebra.absorption import Trapped, absorption_weights
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Closed, Quotient
+from tests.patience import examples
 
 HALF = ExpPoly.constant(Fraction(1, 2))
 
@@ -87,7 +88,7 @@ def chains(draw: st.DrawFn) -> dict[int, list[tuple[int, Fraction]]]:
     return edges
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(chains())
 def test_random_chains_against_unrolling_to_a_bound(edges: dict[int, list[tuple[int, Fraction]]]) -> None:
     n = len(edges)

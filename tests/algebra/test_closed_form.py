@@ -10,6 +10,7 @@ import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Quotient
+from tests.patience import examples
 
 small = st.fractions(min_value=-4, max_value=4, max_denominator=9)
 polynomials = st.lists(st.tuples(st.integers(0, 3), small, small), max_size=6).map(ExpPoly.from_terms)
@@ -65,7 +66,7 @@ positive = st.lists(
 ).map(ExpPoly.from_terms)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(5))
 @given(polynomials, positive)
 def test_sympy_reads_the_text_of_a_quotient_as_the_same_function(above: ExpPoly, below: ExpPoly) -> None:
     form = ClosedForm(Quotient(above, below))

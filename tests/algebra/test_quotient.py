@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached
 from dipc.algebra.quotient import Quotient
+from tests.patience import examples
 
 rationals = st.fractions(min_value=-3, max_value=3, max_denominator=4)
 rings = st.lists(st.tuples(st.integers(0, 2), rationals, rationals), max_size=4).map(ExpPoly.from_terms)
@@ -22,7 +23,7 @@ positive = st.one_of(
 quotients = st.builds(Quotient, rings, positive)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(quotients, quotients, quotients)
 def test_field_laws(a: Quotient, b: Quotient, c: Quotient) -> None:
     assert a + b == b + a
@@ -32,7 +33,7 @@ def test_field_laws(a: Quotient, b: Quotient, c: Quotient) -> None:
     assert hash((a + b) - b) == hash(a)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(rings, positive, positive)
 def test_equal_functions_have_one_form(numerator: ExpPoly, denominator: ExpPoly, factor: ExpPoly) -> None:
     small, large = Quotient(numerator, denominator), Quotient(numerator * factor, denominator * factor)
@@ -41,7 +42,7 @@ def test_equal_functions_have_one_form(numerator: ExpPoly, denominator: ExpPoly,
     assert small.numerator == large.numerator
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(quotients, quotients, st.fractions(min_value=Fraction(1, 5), max_value=5, max_denominator=7))
 def test_values_follow_and_denominators_stay_positive(a: Quotient, b: Quotient, eps: Fraction) -> None:
     for value in (a + b, a * b, -a, a - b):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipc.cli.main import run
+from tests.patience import examples
 
 NOISE = "program noise;\ninput x : real;\noutput y : real;\ny <- Lap(eps, x)\n"
 ROWS = "x,y\n0,0\n"
@@ -201,7 +202,7 @@ def test_absurd_options(here: Path, capsys: pytest.CaptureFixture[str], more: li
     assert sorted(path.name for path in here.iterdir()) == ["p.dip", "t.csv"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(8))
 @given(st.integers())
 def test_random_damage_never_becomes_a_defect(seed: int) -> None:
     """A byte changed, dropped or doubled in the program or the table: a verdict or a diagnostic, nothing else."""

@@ -15,6 +15,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.weights import exponential
+from tests.patience import examples
 
 R = ExpPoly.term(1, 0, -1)
 
@@ -227,7 +228,7 @@ def test_distributions(weights: str) -> None:
     assert total(o.probability.value for o in dipc.load(choosing(weights)).outcomes({})) == 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(
     st.lists(
         st.tuples(st.fractions(min_value=Fraction(1, 9), max_value=5, max_denominator=9), st.integers(-3, 3)),

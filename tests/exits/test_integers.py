@@ -15,6 +15,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.diagnostics.diagnostic import DiagnosticError
+from tests.patience import examples
 
 R = ExpPoly.term(1, 0, -1)
 
@@ -27,7 +28,7 @@ if a >= b then out <- 1 else out <- 2 end
 """
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.integers(-9, 9), st.fractions(min_value=0, max_value=9, max_denominator=3))
 def test_the_discrete_laplace_mechanism(q: int, gamma: Fraction) -> None:
     """Pr[|y - q| <= γ] = 1 - 2·r^{γ+1}/(1 + r), where only the whole part of γ matters."""

@@ -14,7 +14,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from tests.patience import at_most
+from tests.patience import at_most, examples
 
 R = ExpPoly.term(1, 0, -1)
 
@@ -66,7 +66,7 @@ BODY = """y <- choose { 0 : exp(-eps)/2, 1 : 1/2, 2 : 1/2 - exp(-eps)/2 };
     if y = 1 then done <- choose { true : eps/(1 + eps), false : 1/(1 + eps) } end;"""
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 @given(st.integers(1, 6), st.fractions(min_value=Fraction(1, 4), max_value=4, max_denominator=4))
 def test_a_loop_is_enclosed_by_its_unrolling(rounds: int, eps: Fraction) -> None:
     head = "program p; output y : {0..2} = 2; output done : bool = false; "

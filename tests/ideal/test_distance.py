@@ -33,6 +33,7 @@ from tests.ideal.programs import (
     trees,
     with_ideal,
 )
+from tests.patience import examples
 
 HALVES = [F(k, 2) for k in range(-3, 4)]
 QUARTERS = st.integers(-8, 8).map(lambda k: F(k, 4))
@@ -45,7 +46,7 @@ def lengths(norm: Norm, gaps: Sequence[Fraction]) -> Fraction:
 # --- two independent ways --------------------------------------------------------------------------
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(5))
 @given(trees(2, differences(2), HALVES), st.tuples(QUARTERS, QUARTERS), st.sampled_from([Norm.LINF, Norm.L1]))
 def test_dd_against_a_grid(tree: Tree, u: tuple[Fraction, Fraction], norm: Norm) -> None:
     """Borders are x = c/2 and x - y = c/2, so the nearest other answer is at, or just beside, a point of the grid of
@@ -108,7 +109,7 @@ def optimum(tree: Tree, u: Sequence[Fraction], norm: Norm) -> Fraction | None:
     return Fraction(str(value))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(8))
 @given(
     trees(3, any_coefficients(3), HALVES) | trees(3, differences(3), HALVES),
     st.tuples(QUARTERS, QUARTERS, QUARTERS),
@@ -118,7 +119,7 @@ def test_dd_against_z3(tree: Tree, u: tuple[Fraction, ...], norm: Norm) -> None:
     assert distance(Ideal(dipc.load(source(tree, 3))), u, norm) == optimum(tree, u, norm)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(5))
 @given(
     trees(2, any_coefficients(2), HALVES) | trees(2, differences(2), HALVES),
     st.tuples(st.integers(-4, 4).map(F), st.integers(-4, 4).map(F)),
@@ -220,7 +221,7 @@ def test_finite_inputs_are_compared_with_all_others() -> None:
 
 
 @given(st.lists(st.integers(0, 2), min_size=27, max_size=27), st.sampled_from([*Norm]))
-@settings(max_examples=15)
+@settings(max_examples=examples(5))
 def test_finite_inputs_against_all_pairs(answers: list[int], norm: Norm) -> None:
     cells = list(itertools.product(range(3), repeat=3))
     body = "; ".join(
@@ -290,7 +291,7 @@ def test_answers_that_are_the_same_do_not_count() -> None:
     assert distance(Ideal(real), (F(5),)) == F(1, 2)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(8))
 @given(trees(2, differences(2), HALVES), st.tuples(QUARTERS, QUARTERS), st.integers(0, 2))
 def test_apart_against_the_regions_without_it(tree: Tree, u: tuple[Fraction, ...], k: int) -> None:
     """Inputs with a larger second coordinate are apart: the same as an ideal that answers there what it does at u."""

@@ -17,6 +17,7 @@ from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.render import render
 from dipc.ideal.ideal import Ideal, Region
 from tests.ideal.programs import BENCHMARKS, F, Tree, answer, any_coefficients, differences, source, trees, with_ideal
+from tests.patience import examples
 
 HALVES = [F(k, 2) for k in range(-3, 4)]
 
@@ -34,7 +35,7 @@ def at(region: Region, point: dict[int, Fraction]) -> tuple[object, ...]:
 # --- regions ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(8))
 @given(trees(3, differences(3), HALVES) | trees(3, any_coefficients(3), HALVES))
 def test_regions_partition_the_inputs_and_say_what_the_ideal_says(tree: Tree) -> None:
     ideal = Ideal(dipc.load(source(tree, 3)))
@@ -46,7 +47,7 @@ def test_regions_partition_the_inputs_and_say_what_the_ideal_says(tree: Tree) ->
         assert ideal.values(x) == expected
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(8))
 @given(trees(2, differences(2), [F(k) for k in range(-2, 3)]), st.randoms(use_true_random=False))
 def test_regions_of_ints(tree: Tree, rng: random.Random) -> None:
     ideal = Ideal(dipc.load(source(tree, 2, "int")))

@@ -13,6 +13,7 @@ from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, Gamm
 from dipc.inverse.solve import solve
 from dipc.inverse.tighten import Tightest, tighten
 from dipc.sources.source import Variable
+from tests.patience import examples
 from tests.sources.generated import programs
 from tests.sources.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, SPARSE
 
@@ -66,7 +67,7 @@ def test_no_input_needs_more_than_all(name: str) -> None:
         assert everywhere.factor[1] >= some.factor[0]
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(5))
 @given(programs(2))
 def test_random_programs_need_no_more_than_all(text: str) -> None:
     assume("input q[1..2] : real" in text)
@@ -77,7 +78,7 @@ def test_random_programs_need_no_more_than_all(text: str) -> None:
     agrees(everywhere, tighten(program, inputs=reals, digits=6, **claim))
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(5))
 @given(programs(2))
 def test_random_programs_hold_at_the_eps_that_all_hold_at(text: str) -> None:
     assume("input q[1..2] : real" in text)

@@ -15,6 +15,7 @@ from dipc.algebra.decimals import magnitude
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Solution, Status
 from dipc.inverse.solve import solve
+from tests.patience import examples
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -400,7 +401,7 @@ def test_a_beta_that_falls_with_alpha() -> None:
     assert (found.value, found.rows, found.claims) == (2, (2,), 2)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(8))
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=6), st.integers(1, 4))
 def test_the_least_alpha_against_trying_them_all(pairs: list[tuple[int, int]], rate: int) -> None:
     table = [{"q": 0, "out": off, "dd": dd} for dd, off in pairs]

@@ -25,6 +25,7 @@ from dipc.linear.program import (
 )
 from dipc.linear.simplex import Simplex
 from tests.linear.systems import boxed, halfspaces, least_at_a_vertex, numbers, satisfied, small, systems
+from tests.patience import examples
 
 F = Fraction
 
@@ -61,14 +62,14 @@ def test_what_is_implied_holds_wherever_the_system_does(system: list[Halfspace],
     assert implies(system, question) is not in_z3([*system, question.complement()])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(8))
 @given(systems(2, 4, numbers), halfspaces(2), st.integers(1, 5))
 def test_the_minimum_over_a_polygon_is_at_a_vertex(system: list[Halfspace], form: Halfspace, radius: int) -> None:
     closed = [item.closure() for item in (*system, *boxed(2, radius))]
     _matches_vertices(closed, form, 2)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(8))
 @given(systems(3, 4, small), halfspaces(3, small))
 def test_the_minimum_over_a_polyhedron_is_at_a_vertex(system: list[Halfspace], form: Halfspace) -> None:
     _matches_vertices([item.closure() for item in (*system, *boxed(3, 2))], form, 3)

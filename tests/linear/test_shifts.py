@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dipc.algebra.limits import LimitReached
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import Ball, least_shift, proved_cost, worst_shift
+from tests.patience import examples
 
 F = Fraction
 
@@ -47,7 +48,7 @@ moving = st.builds(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(8))
 @given(st.lists(moving, max_size=3), st.lists(moving, max_size=1), st.sampled_from(Ball))
 def test_no_move_of_the_ball_is_worse(inequalities: list[Halfspace], equations: list[Halfspace], ball: Ball) -> None:
     worst = worst_shift(RATES, inequalities, equations, [10, 11], ball, F(2))

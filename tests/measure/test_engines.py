@@ -15,6 +15,7 @@ from dipc.measure.measure import Measurer
 from dipc.measure.polyhedral import polyhedral_measure
 from dipc.measure.value_tree import value_tree_measure
 from tests.measure.linear_extensions import measure_by_linear_extensions
+from tests.patience import examples
 from tests.strategies.events import difference_events, order_events, tree_events
 
 
@@ -36,7 +37,7 @@ ENGINES = {
 
 
 @pytest.mark.parametrize("pair", list(combinations(ENGINES, 2)), ids=" and ".join)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.one_of(tree_events(3), order_events(3), difference_events(3)))
 def test_two_engines_agree(pair: tuple[str, str], event: Event) -> None:
     try:

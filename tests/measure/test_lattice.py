@@ -14,6 +14,7 @@ from dipc.algebra.quotient import Quotient
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Family, Noise
 from dipc.measure.lattice import lattice_measure
+from tests.patience import examples
 
 
 def noise(rate: Fraction | int = 1, mean: int = 0) -> Noise:
@@ -78,19 +79,19 @@ def events(draw: st.DrawFn, noises: int = 2, unit: bool = False) -> Event:
     return Event(drawn, tuple(constraints))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(events())
 def test_two_noises_with_any_coefficients(event: Event) -> None:
     assert_agrees(event, Fraction(3, 2), 45)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 @given(events(noises=3, unit=True))
 def test_three_noises(event: Event) -> None:
     assert_agrees(event, Fraction(3), 14)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(events(), st.dictionaries(st.integers(0, 0), st.sampled_from([-2, -1, 1, 2, 3]), min_size=1), st.integers(-2, 2))
 def test_a_constraint_and_its_complement_share_the_event(event: Event, halving: dict[int, int], constant: int) -> None:
     split = constraint(dict(halving), constant)

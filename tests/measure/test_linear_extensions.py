@@ -20,6 +20,7 @@ from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.measure.event import Event, Family, Noise
 from tests.measure import linear_extensions
 from tests.measure.linear_extensions import measure_by_linear_extensions
+from tests.patience import examples
 from tests.strategies.events import (
     LENGTHS,
     RATES,
@@ -122,7 +123,7 @@ def test_a_range_of_a_difference() -> None:
 # --- partitions and transformations --------------------------------------------------------------------
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(5))
 @given(st.lists(st.builds(laplace, st.sampled_from(RATES), st.sampled_from(LENGTHS)), min_size=3, max_size=3))
 def test_the_orders_of_three_noises_sum_to_one(noises: list[Noise]) -> None:
     total = ExpPoly.zero()
@@ -133,7 +134,7 @@ def test_the_orders_of_three_noises_sum_to_one(noises: list[Noise]) -> None:
     assert total == 1
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(8))
 @given(tree_events(3))
 def test_a_half_space_and_its_complement_sum_to_the_rest(e: Event) -> None:
     if e.constraints:
@@ -143,7 +144,7 @@ def test_a_half_space_and_its_complement_sum_to_the_rest(e: Event) -> None:
         assert inside + outside == measure_by_linear_extensions(event(e.noises, *rest))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(8))
 @given(order_events(3), st.permutations(range(3)), st.lists(st.sampled_from(SCALES), min_size=3, max_size=3))
 def test_names_and_units_do_not_matter(e: Event, order: list[int], scales: list[Fraction]) -> None:
     size = len(e.noises)

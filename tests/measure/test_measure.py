@@ -23,7 +23,7 @@ from dipc.measure.difference import event_shape
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import Measurer, measure
 from tests.measure.linear_extensions import measure_by_linear_extensions
-from tests.patience import at_most
+from tests.patience import at_most, examples
 from tests.strategies.events import (
     SCALES,
     above,
@@ -71,7 +71,7 @@ def test_trees_agree_with_linear_extensions(e: Event) -> None:
     assert measure(e) == measure_by_linear_extensions(e)
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(5))
 @given(tree_events(5, scaled=False, two_sided=False))
 def test_larger_trees_agree_with_linear_extensions(e: Event) -> None:
     assert measure(e) == measure_by_linear_extensions(e)

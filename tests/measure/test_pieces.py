@@ -17,6 +17,7 @@ from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.measure.pieces import Piece, Piecewise, Terms
+from tests.patience import examples
 
 EPS = mpmath.mpf(7) / 5
 
@@ -170,7 +171,7 @@ def test_the_mass_beyond_a_point_is_as_it_should_be(rate: int, mean: int, end: i
     assert f.restricted(None, end).integral(meter()) == 1 - expected
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(8))
 @given(densities())
 def test_integrals_agree_with_quadrature(f: Piecewise) -> None:
     expected = integral(f)

@@ -16,6 +16,7 @@ from dipc.measure.event import Event, Family, Noise
 from dipc.measure.measure import measure
 from dipc.measure.polyhedral import polyhedral_measure
 from dipc.measure.value_tree import value_tree_measure
+from tests.patience import examples
 
 RATES = [Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3)]
 FACTORS = [-2, -1, 1, 2, Fraction(1, 2), Fraction(-2, 3)]
@@ -71,7 +72,7 @@ def sampled(event: Event, eps: float, count: int, seed: int) -> tuple[float, flo
     return low, high
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(events(), st.integers(0, 2**32))
 def test_elimination_against_sampling(event: Event, seed: int) -> None:
     low, high = sampled(event, 0.7, 20_000, seed)
@@ -79,7 +80,7 @@ def test_elimination_against_sampling(event: Event, seed: int) -> None:
     assert low <= exact <= high
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(events())
 def test_trees_of_values_against_elimination(event: Event) -> None:
     try:
@@ -100,7 +101,7 @@ def sums(draw: st.DrawFn) -> Event:
     return Event(noises, tuple(constraint({i: draw(signs) for i in row}, draw(st.integers(0, 1))) for row in rows))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(sums())
 def test_trees_of_sums_against_elimination(event: Event) -> None:
     try:
@@ -112,7 +113,7 @@ def test_trees_of_sums_against_elimination(event: Event) -> None:
         assert fast == slow
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(events(), events(most=3, rows=1))
 def test_a_constraint_and_its_complement_share_the_event(event: Event, cut: Event) -> None:
     c = cut.constraints[0]

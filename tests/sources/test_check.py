@@ -22,6 +22,7 @@ from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.check import iter_rows
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Interrupted, Report
+from tests.patience import examples
 
 LAPLACE = "program laplace; input q : real; output out : real; out <- Lap(eps, q);"
 
@@ -254,7 +255,7 @@ cells = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(8))
 @given(st.lists(cells, min_size=1, max_size=8))
 def test_a_table_is_decided_as_its_rows_are_alone(rows: list[dict[str, object]]) -> None:
     together = dipc.check(dipc.load(MIXED), rows)

@@ -17,6 +17,7 @@ from dipc.ideal.inputs import FiniteInputs
 from dipc.lang.core import DomType, Value
 from dipc.sources.symmetry.check import class_table
 from dipc.sources.symmetry.classes import SymmetryClass, input_classes
+from tests.patience import examples
 from tests.sources.generated import GRIDS, programs
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -53,7 +54,7 @@ def members(program: dipc.Program, each: SymmetryClass) -> Iterator[tuple[Value,
         yield tuple(now[slot] for slot in slots)
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(5))
 @given(programs(), GRIDS)
 def test_classes_say_what_the_rows_say(text: str, grid: tuple[Fraction | int, ...]) -> None:
     program = dipc.load(text)

@@ -20,6 +20,7 @@ from dipc.sources.every_input.facet_metric import facet_metric
 from dipc.sources.every_input.facets import Metric, facets, way_out
 from dipc.sources.every_input.halfspaces import Moving, best_bound, bound_of, single_bound
 from dipc.sources.every_input.rivals import choices
+from tests.patience import examples
 from tests.sources.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
 from tests.sources.test_all_inputs import some_fast
 
@@ -42,7 +43,7 @@ def behind(some: list[Moving], point: dict[int, Fraction], alpha: Fraction) -> b
     return all(facet.form.at(point) >= alpha * facet.step for facet in some)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(5))
 @given(st.lists(moving, min_size=1, max_size=4), forms, points, st.sampled_from([F(0), F(1, 2), F(1), F(3)]))
 def test_bounds_hold_at_every_point_behind_the_facets(
     some: list[Moving], wanted: Affine, point: dict[int, Fraction], alpha: Fraction
@@ -53,7 +54,7 @@ def test_bounds_hold_at_every_point_behind_the_facets(
             assert wanted.at(point) >= bound.at(alpha)
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(5))
 @given(st.lists(moving, min_size=1, max_size=4), forms, st.sampled_from([F(0), F(1), F(3)]))
 def test_the_best_bound_at_one_alpha_is_the_least_value(some: list[Moving], wanted: Affine, alpha: Fraction) -> None:
     """The duality of linear programs, by two runs of the solver on different programs."""
@@ -78,7 +79,7 @@ def test_a_bound_is_base_and_slope() -> None:
     assert (bound.base, bound.slope) == (F(5), F(5))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(5))
 @given(st.lists(moving, min_size=1, max_size=4), st.sampled_from([F(1, 3), F(1), F(7)]))
 def test_a_corner_is_behind_all_facets_at_every_alpha(some: list[Moving], alpha: Fraction) -> None:
     for tight in (range(0), range(1), range(len(some))):

@@ -22,6 +22,7 @@ from dipc.sources.question import question
 from dipc.sources.source import Source, Variable, results
 from tests.obligations.test_reports import Shuffled
 from tests.obligations.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, texts
+from tests.patience import examples
 from tests.sources import real_programs
 from tests.sources.generated import GRIDS, programs
 
@@ -151,7 +152,7 @@ def test_reports_rows_and_closed_forms_pickle_and_deep_copy(name: str) -> None:
             assert str(copy.deepcopy(row.closed_form)) == str(row.closed_form) == str(again.closed_form)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(programs(2), GRIDS, st.integers(0, 10**6))
 def test_random_programs_have_the_same_verdicts_whoever_decides(
     text: str, grid: tuple[Fraction | int, ...], seed: int

@@ -14,6 +14,7 @@ from dipc.verifier.budget import Budget
 from dipc.verifier.check import check_text as verify
 from dipc.verifier.expression import Form, NotOneForm, evaluate_least
 from dipc.verifier.rejection import Rejected
+from tests.patience import examples
 from tests.verifier import samples
 
 Cells = list[dict[str, Any]]
@@ -128,7 +129,7 @@ lines = st.builds("{}*eps + {}".format, st.integers(-2, 2), st.integers(-2, 2)).
 curves = st.builds("{}*exp(-eps) - {}/8".format, st.integers(1, 3), st.integers(1, 12))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.lists(st.one_of(lines, curves), min_size=1, max_size=3), st.sampled_from(["(0, inf)", "(0, 1]", "[2, 5)"]))
 def test_what_is_certified_is_true(arms: list[str], eps: str) -> None:
     text = samples.certain.__wrapped__((f"max({', '.join(arms)})",), eps)

@@ -19,7 +19,7 @@ from dipc.verifier.events import read_event
 from dipc.verifier.measure import Allowance, NotReplayed, Replayed, unreplayed
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import Closed, read_closed
-from tests.patience import at_most
+from tests.patience import at_most, examples
 from tests.strategies.events import (
     LENGTHS,
     RATES,
@@ -59,25 +59,25 @@ def accepted(found: Event) -> None:
 # --- against the engine --------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(tree_events(5))
 def test_forests_are_all_replayed(found: Event) -> None:
     assert isinstance(replayed(record(found, measure(found))), Replayed)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(order_events(4))
 def test_orders_with_cycles_are_replayed(found: Event) -> None:
     accepted(found)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(difference_events(4))
 def test_cycles_of_distances_are_replayed_or_left_out(found: Event) -> None:
     accepted(found)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(tree_events(3), st.lists(st.booleans(), min_size=3, max_size=3))
 def test_one_sided_noise(found: Event, sides: list[bool]) -> None:
     noises = [one_sided(n.rate, n.mean) if side else n for n, side in zip(found.noises, sides, strict=False)]
@@ -102,7 +102,7 @@ def integer_events(draw: st.DrawFn) -> Event:
     return event(noises, *constraints, *[halfspace({i: draw(factors)}, draw(constants)) for i in bounded])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 @given(integer_events())
 def test_integer_noise(found: Event) -> None:
     assert isinstance(replayed(record(found, measure(found))), Replayed)
@@ -216,7 +216,7 @@ def test_every_changed_number_is_rejected() -> None:
             replayed(case)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(tree_events(3), st.data())
 def test_a_measure_that_is_off_by_a_little_is_rejected(found: Event, data: st.DataObject) -> None:
     value = measure(found) + data.draw(st.sampled_from([Fraction(1, 10**40), -1, Fraction(1, 3)]))

@@ -15,6 +15,7 @@ from dipc.certificate.terms import closed_data, ring_data
 from dipc.verifier import ring
 from dipc.verifier.budget import Budget
 from dipc.verifier.rejection import Rejected
+from tests.patience import examples
 
 numbers = st.fractions(min_value=-3, max_value=3, max_denominator=6)
 functions = st.lists(st.tuples(st.integers(0, 3), numbers, numbers), max_size=5).map(ExpPoly.from_terms)
@@ -24,7 +25,7 @@ def read(value: ExpPoly) -> ring.Ring:
     return ring.read_ring(ring_data(value), "here")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(functions, functions, numbers)
 def test_arithmetic(f: ExpPoly, g: ExpPoly, c: Fraction) -> None:
     left, right = read(f), read(g)
@@ -38,7 +39,7 @@ def test_arithmetic(f: ExpPoly, g: ExpPoly, c: Fraction) -> None:
     assert ring.constant(c) == read(ExpPoly.constant(c))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(functions, functions, functions)
 def test_quotients(f: ExpPoly, g: ExpPoly, h: ExpPoly) -> None:
     # Squares plus 1 are positive.
@@ -53,7 +54,7 @@ def test_quotients(f: ExpPoly, g: ExpPoly, h: ExpPoly) -> None:
         assert not ring.equal_closed(mine, ring.read_closed(closed_data(engines + 1), ""), budget, "")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(functions)
 def test_what_is_written_is_read(f: ExpPoly) -> None:
     terms = sorted(read(f).items(), key=lambda term: (term[0][1], term[0][0]))
@@ -96,7 +97,7 @@ def test_products_are_counted() -> None:
         ring.multiply(long, long, Budget(100_000), "here")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(functions, functions.filter(lambda g: not g.is_zero()))
 def test_division(f: ExpPoly, g: ExpPoly) -> None:
     product = read(f * g)
