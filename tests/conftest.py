@@ -1,8 +1,10 @@
 """What all tests share: how Hypothesis searches, and the option to write golden outputs anew."""
 
+import gc
 import os
 import signal
 from collections import defaultdict
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,6 +28,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden outputs anew from what is printed")
     parser.addoption("--few-cases", action="store_true", help="leave out most cases of tests that have many")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collected tests are kept to the end: looking through thousands of them for garbage, again and again, took most of
+    the time that collecting them took."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 #: With `--few-cases`, a test with more cases than this runs this many of them, and a tenth of the others.

@@ -1,4 +1,5 @@
-"""The README is true: its commands give the output it shows, its Python runs, its file map matches the tree."""
+"""The README and the pages of docs/ are true: their commands give the output they show, their Python runs, the file map
+matches the tree."""
 
 from __future__ import annotations
 
@@ -19,18 +20,21 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-#: The other pages with commands.
-DOCS = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))]
+#: The README, and the pages it names.
+PAGES = [README, *(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md")))]
 
 
-def blocks(language: str, text: str = README) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+def blocks(language: str) -> list[str]:
+    """The code blocks of all pages in that language."""
+    return [
+        block for page in PAGES for block in re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    ]
 
 
 def sessions() -> list[list[tuple[str, str]]]:
     """The console blocks, each as its `$ command`s with the output shown under it."""
     found = []
-    for block in (block for text in (README, *DOCS) for block in blocks("console", text)):
+    for block in blocks("console"):
         session = []
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             lines = part.splitlines()
@@ -100,6 +104,13 @@ def test_the_python_examples_run() -> None:
     messages: list[str] = []
     runner.run(examples, out=messages.append)
     assert messages == []
+
+
+def test_the_readme_is_short_and_its_links_lead_somewhere() -> None:
+    assert README.count("\n") < 200
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for link in re.findall(r"\]\(([^):#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
 def test_the_programs_of_the_readme_are_accepted() -> None:
