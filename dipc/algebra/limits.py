@@ -33,6 +33,7 @@ class Limits:
     order: int = _limit(20_000, "Taylor coefficients that may vanish at 0")
     monomials: int = _limit(2_000_000, "products of terms compared to put functions in order")
     rows: int = _limit(1_000_000, "inputs that are enumerated for one table")
+    orbits: int = _limit(20_000, "classes that inputs which can be exchanged for each other are sorted into")
     combinations: int = _limit(1_000_000, "combinations of finite inputs that one input is compared with")
     parts: int = _limit(20_000, "convex sets of inputs that are searched for the nearest other answer")
     answers: int = _limit(20_000, "answers whose distances are looked up one by one")

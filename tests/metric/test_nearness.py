@@ -158,4 +158,6 @@ def test_too_many_answers_are_undecided() -> None:
     program = dipc.load("program p; output x[1..5] : {0..9} = 0; metric { output: abs(x[1] - x'[1]); } x[1] <- 1")
     report = dipc.check(program, [{f"x[{i}]": int(i == 1) for i in range(1, 6)}], beta="0")
     assert str(report.verdict) == "undecided"
-    assert report.rows[0].reason == "there are 100000 answers, too many to look up the distance of each (limit `answers`)"
+    assert (
+        report.rows[0].reason == "there are 100000 answers, too many to look up the distance of each (limit `answers`)"
+    )

@@ -19,7 +19,6 @@ from dipc.exits.probability import Probabilities
 from dipc.ideal.inputs import FiniteInputs
 from dipc.lang.ast import CompareOp
 from dipc.lang.core import DomType, IntType, RealType, Value
-from dipc.sources.symmetry import classes as finite
 from dipc.sources.symmetry.blocks import Position
 from dipc.sources.symmetry.check import class_table
 from dipc.sources.symmetry.classes import input_classes
@@ -214,12 +213,22 @@ def test_too_many_classes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def dear(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(finite, "CLASS_LIMIT", 5)
     monkeypatch.setattr(ClassDistances, "dd", dear)
-    program = dipc.load(BENCHMARKS / "noisy_max.dip", m=4)
+    program = dipc.load(BENCHMARKS / "noisy_max.dip", m=4).with_limits(Limits(orbits=5))
     with pytest.raises(DiagnosticError) as error:
         input_classes(program, dict.fromkeys(program.core.inputs, (Fraction(0), Fraction(1), Fraction(2))))
     assert [found.code for found in error.value.diagnostics] == ["E1251"]
+
+
+def test_too_many_classes_that_nobody_asked_for_are_rows() -> None:
+    """Past the limit on classes, inputs are decided one by one, or refused by the limit on those."""
+    program = dipc.load(BENCHMARKS / "sparse.dip", m=1).with_limits(Limits(orbits=5))
+    spec = "q in {" + ", ".join(str(Fraction(at, 5000)) for at in range(6000)) + "}"
+    assert dipc.check(program, inputs="q = -3..3").rows == dipc.check(program, inputs="q = -3..3", classes=False).rows
+    with pytest.raises(DiagnosticError, match="limit `orbits`"):
+        dipc.check(program, inputs=spec, classes=True)
+    with pytest.raises(DiagnosticError, match="limit `rows`"):
+        dipc.check(program.with_limits(Limits(orbits=5, rows=100)), inputs=spec)
 
 
 def test_formulas_of_a_metric_leave_no_symmetry() -> None:

@@ -78,7 +78,7 @@ def grouped(
     program: Program, table: object, inputs: Any, classes: bool | None, *, as_given: bool = False
 ) -> ClassTable | None:
     """The classes of the inputs that are asked for, if they are to be decided so: always, never, or, for None, where
-    they are many. None where rows are checked one by one. `inputs` is what `parse_inputs` reads, None for all inputs of
+    they are many and their classes are not. None where rows are checked one by one. `inputs` is what `parse_inputs` reads, None for all inputs of
     a program that has finitely many.
 
     Raises DiagnosticError for classes of a table, for inputs that cannot be read, and as `class_table` does.
@@ -92,7 +92,15 @@ def grouped(
     found = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     if not isinstance(found, FiniteInputs) or (classes is None and found.count <= ROW_BY_ROW):
         return None
-    return class_table(program, found, as_given=as_given)
+    from dipc.sources.symmetry.classes import TOO_MANY
+
+    try:
+        return class_table(program, found, as_given=as_given)
+    except DiagnosticError as error:
+        # Classes were not asked for by name, and there are too many of them to be worth it: row by row, then.
+        if classes is None and all(each.code == TOO_MANY for each in error.diagnostics):
+            return None
+        raise
 
 
 def with_corollary(report: Report) -> Report:

@@ -22,15 +22,11 @@ from dipc.sources.symmetry.promote import promoted
 from dipc.sources.symmetry.structure import Ending, ending_of, guards_of
 from dipc.tables.cells import CellPool
 
-#: More classes than this are not decided, and more assignments not tried: the inputs have too little symmetry.
-CLASS_LIMIT = 200_000
-TRIAL_LIMIT = 3_000_000
+#: Assignments tried for each class that is allowed: where there are more, the inputs have too little symmetry.
+TRIALS = 15
 
 #: The code of the diagnostic that says so.
 TOO_MANY = "E1251"
-
-#: More combinations of finite inputs than this are not gone through.
-COMBINATION_LIMIT = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +58,8 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> Sy
     Guarantees that every combination is a member of one class, that the counts sum to the number of combinations, and
     that dd(u), the probability of det(u) within any gamma, and so every obligation is the same at all members.
 
-    Raises DiagnosticError for a program without an ideal or with a partial one, and where there are too many classes.
+    Raises DiagnosticError for a program without an ideal or with a partial one, and, with the code TOO_MANY, where there
+    are more classes than the program's limit `orbits`.
     """
     executed = promoted(program)
     try:
@@ -96,6 +93,7 @@ class _Finder:
 
     def __init__(self, program: Program, executed: Program, values: Mapping[int, Sequence[Value]]) -> None:
         self._given = program
+        self._most = program.limits.orbits
         self._core = executed.core
         self._values = values
         self._ideal = Ideal(executed)
@@ -116,16 +114,17 @@ class _Finder:
 
     def find(self) -> tuple[SymmetryClass, ...]:
         asked = prod(len(self._values[slot]) for slot in self._finite)
-        if asked > COMBINATION_LIMIT:
-            raise DiagnosticError(_too_many(f"{asked} combinations of bool and DOM inputs that stay finite"))
+        if asked > self._most:
+            kept = f"{asked} combinations of bool and DOM inputs that stay finite (limit `orbits`)"
+            raise DiagnosticError(_too_many(kept))
         found: list[_Found] = []
         for combination in product(*(self._values[slot] for slot in self._finite)):
             finite = dict(zip(self._finite, combination, strict=True))
             for region in self._ideal.regions(finite):
                 for each in self._classes(finite, region):
                     found.append(each)
-                    if len(found) > CLASS_LIMIT:
-                        raise DiagnosticError(_too_many(f"more than {CLASS_LIMIT} classes"))
+                    if len(found) > self._most:
+                        raise DiagnosticError(_too_many(f"more than {self._most} classes (limit `orbits`)"))
         # Only now, as distances are dear and it takes many classes to see that there are too many.
         return tuple(map(self._class, found))
 
@@ -140,8 +139,9 @@ class _Finder:
         blocks = self._blocks(finite, region, family)
         for assignment in representatives(blocks, region.guards):
             self._trials += 1
-            if self._trials > TRIAL_LIMIT:
-                raise DiagnosticError(_too_many(f"more than {TRIAL_LIMIT} assignments to try"))
+            if self._trials > TRIALS * self._most:
+                trials = f"more than {TRIALS} assignments to try for each of {self._most} classes (limit `orbits`)"
+                raise DiagnosticError(_too_many(trials))
             if assignment is None:
                 continue
             chosen, count = assignment
