@@ -78,8 +78,8 @@ def grouped(
     program: Program, table: object, inputs: Any, classes: bool | None, *, as_given: bool = False
 ) -> ClassTable | None:
     """The classes of the inputs that are asked for, if they are to be decided so: always, never, or, for None, where
-    they are many and their classes are not. None where rows are checked one by one. `inputs` is what `parse_inputs` reads, None for all inputs of
-    a program that has finitely many.
+    they are many and their classes are not. None where rows are checked one by one. `inputs` is what `parse_inputs`
+    reads, None for all inputs of a program that has finitely many.
 
     Raises DiagnosticError for classes of a table, for inputs that cannot be read, and as `class_table` does.
     """

@@ -58,8 +58,8 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> Sy
     Guarantees that every combination is a member of one class, that the counts sum to the number of combinations, and
     that dd(u), the probability of det(u) within any gamma, and so every obligation is the same at all members.
 
-    Raises DiagnosticError for a program without an ideal or with a partial one, and, with the code TOO_MANY, where there
-    are more classes than the program's limit `orbits`.
+    Raises DiagnosticError for a program without an ideal or with a partial one, and, with the code TOO_MANY, where
+    there are more classes than the program's limit `orbits`.
     """
     executed = promoted(program)
     try:
