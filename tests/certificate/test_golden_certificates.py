@@ -42,10 +42,10 @@ def test_golden_checks_are_certified(
     assert f"--- exit {int(status)}" == expected
     capsys.readouterr()
     sources = []
-    if "--inputs" not in command:
-        program, table, *_ = (word for word in words[1:] if word.endswith((".dip", ".csv")))
+    program, *tables = (word for word in words[1:] if word.endswith((".dip", ".csv")))
+    if tables and "--inputs" not in command:
         definitions = [word for at, name in enumerate(words) if name == "-D" for word in ("-D", words[at + 1])]
-        sources = ["--program", program, "--table", table, *definitions]
+        sources = ["--program", program, "--table", tables[0], *definitions]
     code = run(["verify", str(file), *sources])
     captured = capsys.readouterr()
     assert captured.err == ""
