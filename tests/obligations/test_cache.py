@@ -393,8 +393,9 @@ def count(path: Path) -> int:
         return 0
 
 
+@pytest.mark.slow
 def test_killed_and_resumed(tmp_path: Path) -> None:
-    killed_and_resumed(tmp_path, 40, 4, [(1, 0)])
+    killed_and_resumed(tmp_path, 100, 4, [(1, 0), (2, 0)])
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def peak(program: dipc.Program, path: Path, beta: str, by_tasks: bool) -> tuple[
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("rows", [1500, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rows", [500, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("by_tasks", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_row_more_is_a_few_bytes_more(by_tasks: bool, rows: int, tmp_path: Path) -> None:
     program = dipc.load(SPARSE, m=4, c=1)

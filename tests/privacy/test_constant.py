@@ -54,7 +54,7 @@ def test_sparse(m: int, expected: str) -> None:
     assert (found["constant"]["proved"], found.exact) == (expected, True)
 
 
-@pytest.mark.parametrize("m", [2, 3])
+@pytest.mark.parametrize("m", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_little_less_is_refuted_and_the_constant_is_not(m: int) -> None:
     """By another road: the claim at the pair that `constant` names, decided for all eps."""
     program = dipc.load(SPARSE, m=m)

@@ -50,28 +50,22 @@ def test_a_program_means_what_it_says() -> None:
         assert ours == {o.output["out"]: o.probability for o in same.outcomes(point)}
 
 
-CLAMPED = [
-    (0, 0, 2),
-    *(pytest.param(*case, marks=pytest.mark.slow) for case in ((1, 0, 2), (2, 0, 2), (2, 0, 1), (0, 1, 2))),
-]
-
-
-@pytest.mark.parametrize(("center", "low", "high"), CLAMPED)
+@pytest.mark.parametrize(("center", "low", "high"), [(0, 0, 2), (1, 0, 2), (2, 0, 2), (2, 0, 1), (0, 1, 2)])
 def test_clamped_noise(center: int, low: int, high: int) -> None:
     """Against the sums of the law of the noise that is not clamped."""
     text = f'0 2\ninput int x 0 2 ;\nint y ;\ny = TDLap "eps/3" x {low} {high} ;\nreturn y ;\n'
     program = dipc.load(imported(Source("t", text), "t").text)
     free = dipc.load("program f; input x : int; output y : int; y <- DLap(eps/3, x);")
-    found = {o.output["y"]: o.probability.at(1, 30)[0] for o in program.outcomes({"x": center})}
+    found = {o.output["y"]: o.probability.at(6, 30)[0] for o in program.outcomes({"x": center})}
     for value in range(low, high + 1):
         inside = (
             [value]
             if low < value < high
-            else range(value - 200, value + 1)
+            else range(value - 40, value + 1)
             if value == low
-            else range(value, value + 200)
+            else range(value, value + 40)
         )
-        whole = sum(free.probability({"x": center}, {"y": at}).at(1, 30)[0] for at in inside)
+        whole = sum(free.probability({"x": center}, {"y": at}).at(6, 30)[0] for at in inside)
         assert abs(whole - found[str(value)]) < 10**-20
 
 

@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SIGN = [str(ROOT / "tests" / "golden" / "files" / name) for name in ("sign.dip", "sign.csv")]
 
 
+@pytest.mark.slow
 def test_equal_checks_are_equal_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pictures = [tmp_path / "first.svg", tmp_path / "second.svg"]
     for path in pictures:
