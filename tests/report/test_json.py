@@ -54,6 +54,15 @@ def test_the_whole_object(report: Report) -> None:
         "schema": "dipc.check/1",
         "program": "noisy",
         "verdict": "inaccurate",
+        "constants": {},
+        "claim": {"alpha": "1/2", "beta": "exp(-alpha*eps)/2", "gamma": None, "eps": "(0, inf)"},
+        "versions": {"dipc": dipc.__version__},
+        "vacuous_rows": 1,
+        "says_something": {
+            "eps": [
+                {"start": {"eps": ["0", "0"], "included": False}, "end": {"eps": ["inf", "inf"], "included": False}}
+            ]
+        },
         "rows": [
             {
                 "row": 1,

@@ -12,7 +12,7 @@ import pytest
 import dipc
 from dipc.cli.main import run
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.report import tighten_plot
+from dipc.report import picture, tighten_plot
 from dipc.report.tighten_data import Member
 from dipc.report.tighten_plot import check_plot, write_plot
 
@@ -79,7 +79,7 @@ def test_what_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DiagnosticError) as error:
         check_plot(Path("x.svg"), {"a": many, "b": many, "c": many})
     assert error.value.diagnostics[0].code == "E1004"
-    monkeypatch.setattr(tighten_plot, "find_spec", lambda name: None)
+    monkeypatch.setattr(picture, "find_spec", lambda name: None)
     with pytest.raises(DiagnosticError) as error:
         check_plot(Path("x.svg"), {})
     (found,) = error.value.diagnostics

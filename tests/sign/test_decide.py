@@ -345,7 +345,7 @@ def test_a_root_extremely_near_to_a_simple_number() -> None:
 
 @pytest.mark.parametrize("bits", [1, 30, 70])
 def test_witnesses_found_with_little_precision_are_still_right(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dipc.sign.decide._WITNESS_BITS", bits)
+    monkeypatch.setattr("dipc.sign.witness._WITNESS_BITS", bits)
     near = Fraction(693147180559945309417232121458, 10**30)
     for f in (
         (EPS - near) * (e(1) - 2),

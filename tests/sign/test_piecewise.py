@@ -66,7 +66,7 @@ def ends(interval: FailureInterval) -> tuple[float, float | None]:
         ("max(exp(-eps), 1 - exp(-eps))", None, "Max(exp(-eps), 1 - exp(-eps))"),
         ("min(1/2, exp(-eps))", "[7/10, inf)", "Min(1/2, exp(-eps))"),
         ("exp(-min(eps, 2*eps))", None, "exp(-eps)"),
-        ("exp(-max(gamma, 1/2)*eps)", None, "exp(-eps)"),
+        ("exp(-max(gamma, 1/2)*eps)", None, "Min(exp(-eps), exp(-eps/2))"),
         ("1/(eps - 1)", "(2, inf)", "1/(eps - 1)"),
         ("1/(eps - 1)", "(1, 2), [5, 5], (6, inf)", "1/(eps - 1)"),
         ("1/max(eps - 1, 1)", None, "1/Max(eps - 1, 1)"),
