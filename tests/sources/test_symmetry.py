@@ -227,7 +227,7 @@ def test_too_many_classes_that_nobody_asked_for_are_rows() -> None:
     assert dipc.check(program, inputs="q = -3..3").rows == dipc.check(program, inputs="q = -3..3", classes=False).rows
     with pytest.raises(DiagnosticError, match="limit `orbits`"):
         dipc.check(program, inputs=spec, classes=True)
-    with pytest.raises(DiagnosticError, match="limit `rows`"):
+    with pytest.raises(DiagnosticError, match="--limit rows=N"):
         dipc.check(program.with_limits(Limits(orbits=5, rows=100)), inputs=spec)
 
 
