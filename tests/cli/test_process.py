@@ -26,11 +26,13 @@ def test_the_exit_code_is_the_verdict(dipc: Dipc) -> None:
     assert dipc("check", SPARSE, TABLE, "--limit", "states=12").returncode == 3
 
 
+@pytest.mark.slow
 def test_values_may_begin_with_a_minus_or_a_parenthesis(dipc: Dipc) -> None:
     done = dipc("check", SPARSE, TABLE, "--beta", "-1 + (2)", "--eps", "(0, inf)", "--alpha", "-0", "-D", "T=-0", "-q")
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_result_goes_to_a_file_and_only_there(dipc: Dipc, tmp_path: Path) -> None:
     plain = dipc("check", SPARSE, TABLE, "--format", "json")
     done = dipc("check", SPARSE, TABLE, "--format", "json", "-o", "result.json")
@@ -43,6 +45,7 @@ def test_a_result_goes_to_a_file_and_only_there(dipc: Dipc, tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
 
 
+@pytest.mark.slow
 def test_bad_input_leaves_an_old_result_alone(dipc: Dipc, tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text("old")
     assert dipc("check", SPARSE, TABLE, "--beta", "oops", "-o", "result.json").returncode == 2
@@ -50,6 +53,7 @@ def test_bad_input_leaves_an_old_result_alone(dipc: Dipc, tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_gets_ascii(dipc: Dipc) -> None:
     done = dipc("check", SPARSE, TABLE, "--beta", "0", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert done.returncode == 1
@@ -59,6 +63,7 @@ def test_a_terminal_without_unicode_gets_ascii(dipc: Dipc) -> None:
     assert dipc("prob", "--help", PYTHONIOENCODING="ascii", PYTHONUTF8="0").returncode == 0
 
 
+@pytest.mark.slow
 def test_width_follows_the_terminal(dipc: Dipc) -> None:
     for width in (60, 120):
         done = dipc("prob", SPARSE, "--input", "q=(-1, 1/2, 3)", COLUMNS=str(width))
@@ -199,6 +204,7 @@ def on_a_terminal(*arguments: str, run: tuple[str, ...] = ("-m", "dipc"), **envi
 CHECK = ("check", "benchmarks/sparse.dip", "benchmarks/sparse.csv")
 
 
+@pytest.mark.slow
 def test_color_at_a_terminal_unless_forbidden() -> None:
     assert "\x1b[1;32maccurate" in on_a_terminal(*CHECK)
     assert (
@@ -222,6 +228,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_progress_bar_for_those_who_wait_at_a_terminal() -> None:
     seen = on_a_terminal(*CHECK, run=("-c", IMPATIENT), COLUMNS="80")
     assert "checking sparse" in seen

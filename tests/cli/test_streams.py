@@ -102,6 +102,7 @@ def test_a_link_that_leads_back_to_itself_is_bad_input(
     assert capsys.readouterr().err.startswith("error[E")
 
 
+@pytest.mark.slow
 def test_the_checker_alone_says_nothing_into_a_closed_stream(shell: Shell, tmp_path: Path) -> None:
     assert shell("check", SPARSE, "--inputs", "q=0", "--eps", "1", "--certificate", "c.json").returncode == 0
     assert shell("c.json", module="dipc.verifier").returncode == 0

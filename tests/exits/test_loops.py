@@ -178,6 +178,7 @@ def test_a_loop_that_never_ends(text: str) -> None:
 # --- size ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_long_chain() -> None:
     program = dipc.load(
         """program count; const n = 400; output y : {0, 1}; var x : {0..n} = 200;

@@ -89,6 +89,7 @@ def test_what_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     assert importlib.util.find_spec("matplotlib") is not None
 
 
+@pytest.mark.slow
 def test_the_command_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     plot = tmp_path / "sparse.svg"

@@ -324,7 +324,7 @@ def test_a_row_over_a_limit_is_undecided_and_the_others_are_decided() -> None:
     chosen = next(
         limit
         for limit in range(1, 60)
-        if 0 < dipc.check(program, rows, beta=1, limits=_states(limit)).counts.undecided < len(rows)
+        if 0 < dipc.check(program, rows, beta="exp(-eps)/100", limits=_states(limit)).counts.undecided < len(rows)
     )
     report = dipc.check(program, rows, beta="exp(-eps)/100", limits=_states(chosen))
     free = dipc.check(program, rows, beta="exp(-eps)/100")
