@@ -436,6 +436,7 @@ def test_loop_bounds() -> None:
     assert body("for i in 1..2 do y <- i end; for i in 4..4 do y <- i end") == ["y <- 1", "y <- 2", "y <- 4"]
 
 
+@pytest.mark.slow
 def test_long_loops_are_refused_at_once() -> None:
     for loops in ("for i in 1..1000000000", "for i in 1..40000 do for j in 1..40000", "for i in -10^9..10^40"):
         with pytest.raises(DiagnosticError) as caught, at_most(4_000_000):
@@ -447,6 +448,7 @@ def test_long_loops_without_statements_are_nothing() -> None:
     assert body("for i in 1..10^40 do end; y <- 1") == ["y <- 1"]
 
 
+@pytest.mark.slow
 def test_the_limit_on_statements_is_exact() -> None:
     def size(count: int) -> int:
         return len(lowered(f"program p; output y : real = 0; for i in 1..{count} do y <- 1 end").instructions)

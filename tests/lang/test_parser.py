@@ -429,6 +429,7 @@ def test_wide_is_not_deep() -> None:
     assert len(wide.body) == 5001
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_statements_are_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         read("program p;\n" + "x <- 1;\n" * 100_000)

@@ -119,7 +119,7 @@ class Counting(InTurn):
 def check_with(
     executor: Executor,
     program: dipc.Program,
-    table: object,
+    table: object = None,
     cache: Cache | None = None,
     window: int = 100,
     digits: int | None = None,
