@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import entry_points
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -15,13 +16,17 @@ from dipc.suite.tested import Status
 
 pytest_plugins = ["pytester"]
 
+#: The plugin is there of itself where the distribution is installed, and pytest does not take it twice.
+INSTALLED = any(each.value == "dipc.suite.pytest_plugin" for each in entry_points(group="pytest11"))
+PLUGINS = () if INSTALLED else ("-p", "dipc.suite.pytest_plugin")
+
 LAPLACE = "program laplace;\nconst k = 1;\ninput q : real;\noutput out : real;\nout <- Lap(k*eps, q);\n"
 TABLE = "q,out\n0,0\n1,1\n"
 TRUE = '[[claim]]\nname = "true"\nprogram = "laplace.dip"\ntable = "t.csv"\nbeta = "exp(-gamma*eps)"\ngamma = 0.5\n'
 FALSE = '[[claim]]\nname = "false"\nprogram = "laplace.dip"\ntable = "t.csv"\nbeta = "exp(-eps)"\ngamma = "1/2"\n'
 TWO = "program two;\ninput q : real;\noutput out : {0, 1};\nvar r : real;\nr <- Lap(eps, q);\n"
 TWO += "if r >= 0 then out <- 1 else out <- 0 end;\n"
-OPEN = '[[claim]]\nname = "open"\nprogram = "two.dip"\ntable = "t.csv"\nbeta = 1\nlimits = { states = 1 }\n'
+OPEN = '[[claim]]\nname = "open"\nprogram = "two.dip"\ntable = "t.csv"\nbeta = 0.5\nlimits = { states = 1 }\n'
 
 
 @pytest.fixture
@@ -189,7 +194,7 @@ def test_pytest(claims: Path, pytester: pytest.Pytester) -> None:
     pytester.makefile(".csv", t=TABLE + "1,\n")
     pytester.path.joinpath("c.dipc.toml").write_text(TRUE + FALSE + OPEN, encoding="utf-8")
     pytester.path.joinpath("d.toml").write_text(TRUE, encoding="utf-8")
-    result = pytester.runpytest("-p", "dipc.suite.pytest_plugin", "-p", "no:cacheprovider")
+    result = pytester.runpytest(*PLUGINS, "-p", "no:cacheprovider")
     result.assert_outcomes(passed=1, failed=1)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -204,12 +209,10 @@ def test_pytest(claims: Path, pytester: pytest.Pytester) -> None:
         ["*UNDECIDED CLAIMS*", "expected accurate", "UNDECIDED:*", "*1 failed, 1 passed, 1 undecided*"]
     )
 
-    rows = pytester.runpytest(
-        "-p", "dipc.suite.pytest_plugin", "-p", "no:cacheprovider", "--dipc-rows", "-v", "c.dipc.toml"
-    )
+    rows = pytester.runpytest(*PLUGINS, "-p", "no:cacheprovider", "--dipc-rows", "-v", "c.dipc.toml")
     rows.assert_outcomes(passed=4, failed=2)
     rows.stdout.fnmatch_lines(["*::false?row 1? FAILED*", "*::false?row 3? PASSED*", "*::open?row 1? UNDECIDED*"])
     rows.stdout.fnmatch_lines(["row 1 fails", "replay: * --closed-form 1"])
 
-    asked_for = pytester.runpytest("-p", "dipc.suite.pytest_plugin", "-p", "no:cacheprovider", "d.toml")
+    asked_for = pytester.runpytest(*PLUGINS, "-p", "no:cacheprovider", "d.toml")
     asked_for.assert_outcomes(passed=1)
