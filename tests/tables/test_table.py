@@ -369,6 +369,9 @@ FLOAT = "row 1, column q[1] = 0.5 is a binary floating-point number, which is no
 FLOAT += 'give a text such as "0.5" or a fractions.Fraction'
 
 
+A_TABLE = "a table is the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame"
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
