@@ -20,9 +20,8 @@ TABLE = ROOT / "benchmarks" / "sparse.csv"
 
 
 def test_the_exit_code_is_the_verdict(dipc: Dipc) -> None:
-    assert dipc("check", SPARSE, TABLE).returncode == 0
+    """Of a process; what the codes mean is tested without one."""
     assert dipc("check", SPARSE, TABLE, "--beta", "0").returncode == 1
-    assert dipc("check", SPARSE, TABLE, "--beta", "(").returncode == 2
     assert dipc("check", SPARSE, TABLE, "--limit", "states=12").returncode == 3
 
 
