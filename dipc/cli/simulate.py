@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dipc.lang.core import Value
     from dipc.simulation.compare import ComparedTally
     from dipc.simulation.expected import Expected
-    from dipc.simulation.run import Tally
+    from dipc.simulation.runs import Tally
 
 _EPILOG = """
 \b
@@ -122,7 +122,7 @@ def simulate(
     from dipc.lang.parser import parse
     from dipc.simulation.compare import CONFIDENCE, judge
     from dipc.simulation.fault import LoopLimitReached
-    from dipc.simulation.run import LOOP_LIMIT, SimulationInterrupted, run
+    from dipc.simulation.runs import LOOP_LIMIT, SimulationInterrupted, run
 
     confidence = CONFIDENCE if confidence_text is None else _confidence(confidence_text)
     source = read_source(program_path)

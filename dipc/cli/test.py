@@ -70,8 +70,8 @@ def test(
     check_target(junit, "--junit")
 
     from dipc.suite.claims_file import claims_files, read_claims
-    from dipc.suite.run import run_claims
     from dipc.suite.tested import Status, overall
+    from dipc.suite.testing import run_claims
     from dipc.suite.written import render_github, render_json, render_junit, render_text, verdict_line
 
     files = list(claims_files(paths))

@@ -12,7 +12,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.exits.program import Outcome, Program
 from dipc.simulation.expected import Expected, NoProbability, expect, nothing
 from dipc.simulation.intervals import clopper_pearson, error_of_each
-from dipc.simulation.run import Tally
+from dipc.simulation.runs import Tally
 from dipc.tables.cells import show_value
 
 #: The probability with which all intervals together hold the true probabilities.

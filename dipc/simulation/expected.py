@@ -11,7 +11,7 @@ from dipc.algebra.limits import Undecided
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.exits.program import Outcome, Program
 from dipc.lang.core import Value
-from dipc.simulation.run import Event
+from dipc.simulation.runs import Event
 
 #: Diagnostics with these codes say that the exact engine does not go so far, not that the program is wrong.
 _NOT_EXECUTED = "E04"

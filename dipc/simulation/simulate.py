@@ -10,7 +10,7 @@ from dipc.exits.program import Program
 from dipc.lang.core import Value
 from dipc.simulation.compare import CONFIDENCE, ComparedTally, judge
 from dipc.simulation.expected import expect
-from dipc.simulation.run import LOOP_LIMIT, Progress, run
+from dipc.simulation.runs import LOOP_LIMIT, Progress, run
 from dipc.tables.assignment import input_cells, output_cells
 from dipc.tables.cells import Cell, CellPool
 

@@ -77,7 +77,7 @@ def _rows(claim: ExpectedClaim) -> int | None:
     expected to be accurate, and for what cannot be read, which its test shows."""
     from dipc.diagnostics.diagnostic import DiagnosticError
     from dipc.obligations.verdict import Verdict
-    from dipc.suite.run import asked
+    from dipc.suite.testing import asked
 
     if claim.adjacent is not None or claim.expect is not Verdict.ACCURATE:
         return None
@@ -90,7 +90,7 @@ def _rows(claim: ExpectedClaim) -> int | None:
 
 def _answered(claim: ExpectedClaim) -> Answered:
     from dipc.obligations.engine import Engine
-    from dipc.suite.run import answered, asked
+    from dipc.suite.testing import answered, asked
 
     source = asked(claim)
     return answered(claim, source, Engine(source.program.measurer, source.program.limits))
@@ -105,8 +105,8 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Ask. Raises Unexpected where something else came out than should."""
-        from dipc.suite.run import outcome_of
         from dipc.suite.tested import Status
+        from dipc.suite.testing import outcome_of
 
         found = outcome_of(self.claim, None)
         if found.status is Status.PASSED:

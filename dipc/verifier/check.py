@@ -12,7 +12,7 @@ from typing import Any
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Least
-from dipc.verifier.decided import Context, Decided, Positive, check_obligation
+from dipc.verifier.decision import Context, Decided, Positive, check_obligation
 from dipc.verifier.derivation import Derivation, check_derivation
 from dipc.verifier.inputs import SCHEMA as INPUTS
 from dipc.verifier.inputs import check_inputs

@@ -22,7 +22,7 @@ from typing import Any
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Interval, Least, linear
-from dipc.verifier.decided import Decided
+from dipc.verifier.decision import Decided
 from dipc.verifier.events import Event, Family
 from dipc.verifier.expression import Form, NotOneForm, evaluate_least, mentions
 from dipc.verifier.reading import items, natural, rational, record, text

@@ -24,7 +24,7 @@ from dipc.verifier.classes import (
     same_least,
     variable_of,
 )
-from dipc.verifier.decided import VERDICTS, Context, Decided, Positive, check_obligation, index
+from dipc.verifier.decision import VERDICTS, Context, Decided, Positive, check_obligation, index
 from dipc.verifier.events import Event, read_event
 from dipc.verifier.measure import Allowance, NotReplayed, replay_measure
 from dipc.verifier.numbers import check_numbers, constants_of

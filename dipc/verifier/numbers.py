@@ -17,7 +17,7 @@ from typing import Any
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Interval
 from dipc.verifier.classes import Stated, Sum, intervals_of, required, same_least, variable_of
-from dipc.verifier.decided import VERDICTS, Decided, index
+from dipc.verifier.decision import VERDICTS, Decided, index
 from dipc.verifier.degree import degree_in
 from dipc.verifier.expression import NotOneForm, mentions
 from dipc.verifier.reading import items, natural, rational, record, text

@@ -9,7 +9,7 @@ from typing import Any
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Least, Terms
-from dipc.verifier.decided import VERDICTS, Context, Decided, index
+from dipc.verifier.decision import VERDICTS, Context, Decided, index
 from dipc.verifier.reading import items, optional_text, rational, record, text
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import equal_closed

@@ -14,7 +14,7 @@ from dipc.simulation.declarations import declared
 from dipc.simulation.expressions import Expressions
 from dipc.simulation.forms import Form
 from dipc.simulation.noise import Noise
-from dipc.simulation.run import run
+from dipc.simulation.runs import run
 from dipc.simulation.statements import Statements
 
 

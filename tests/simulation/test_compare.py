@@ -18,7 +18,7 @@ from dipc.lang.core import BoolType, DomType
 from dipc.lang.lower import lower
 from dipc.lang.parser import parse
 from dipc.simulation.compare import Agreement, compare, estimates
-from dipc.simulation.run import SimulationInterrupted, run
+from dipc.simulation.runs import SimulationInterrupted, run
 from dipc.simulation.simulate import simulate
 from tests.simulation.programs import INPUTS, programs
 from tests.simulation.running import tally, typed
@@ -243,7 +243,7 @@ def test_programs_with_many_variables_use_smaller_batches(monkeypatch):
     text = "program p; const m = 30; output o[1..m] : real; for i in 1..m do o[i] <- Lap(eps, i) end"
     tally(text, runs=3000, progress=lambda done, total: seen.append(done))
     assert seen == [0]
-    monkeypatch.setattr("dipc.simulation.run._BATCH_BYTES", 8 * 61 * 1000)
+    monkeypatch.setattr("dipc.simulation.runs._BATCH_BYTES", 8 * 61 * 1000)
     seen.clear()
     tally(text, runs=3000, progress=lambda done, total: seen.append(done))
     assert seen == [0, 1000, 2000]

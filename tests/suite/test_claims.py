@@ -11,8 +11,8 @@ from dipc.cli.main import run
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.obligations.verdict import Verdict
 from dipc.suite.claims_file import claims_files, read_claims
-from dipc.suite.run import run_claims
 from dipc.suite.tested import Status
+from dipc.suite.testing import run_claims
 
 pytest_plugins = ["pytester"]
 
