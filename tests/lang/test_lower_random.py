@@ -7,7 +7,7 @@ from itertools import cycle
 from random import Random
 
 import pytest
-from hypothesis import assume, event, given
+from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from dipc.diagnostics.diagnostic import DiagnosticError
@@ -18,6 +18,7 @@ from dipc.lang.lower import lower
 from dipc.lang.parser import parse
 from dipc.lang.printer import print_program
 from tests.lang.interpreters import CoreRun, Fault, TreeRun
+from tests.patience import examples
 from tests.strategies.programs import programs
 from tests.strategies.tall import tall_programs
 
@@ -218,6 +219,7 @@ def test_random_statements_are_accepted_or_refused_by_a_diagnostic(body: str) ->
     check(Source("p.dip", HEADER + body))
 
 
+@settings(max_examples=examples(4))
 @given(programs())
 def test_random_trees_are_accepted_or_refused_by_a_diagnostic(program: ast.Program) -> None:
     check(Source("p.dip", print_program(program)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipc.diagnostics.diagnostic import DiagnosticError
@@ -15,6 +15,7 @@ from dipc.diagnostics.source import Source
 from dipc.lang import ast
 from dipc.lang.parser import parse, parse_expression, parse_interval
 from dipc.lang.printer import print_expression, print_interval, print_program, print_statement
+from tests.patience import examples
 from tests.strategies.programs import expressions, intervals, programs, statements
 
 TOKEN = re.compile(r"[^\W\d]\w*'?|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|<-|<=|>=|!=|\.\.|\S")
@@ -89,6 +90,7 @@ SPELLINGS = {
 }
 
 
+@settings(max_examples=examples(4))
 @given(programs(), st.data())
 def test_layout_comments_and_spellings_do_not_matter(program: ast.Program, data: st.DataObject) -> None:
     tokens = TOKEN.findall(print_program(program))

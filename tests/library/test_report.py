@@ -107,6 +107,7 @@ def test_notebooks_show_texts_as_texts() -> None:
     assert "&lt;" in dipc.load(COIN).chain({"x": 0})._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_plot_has_both_curves(refuted: dipc.Report) -> None:
     from matplotlib.figure import Figure
 

@@ -34,7 +34,7 @@ def in_the_box(system: list[Halfspace]) -> list[dict[int, Fraction]]:
     return [point for point in points if satisfied(system, point)]
 
 
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(4))
 @given(integer_systems)
 def test_an_integer_point_is_found_where_there_is_one(system: list[Halfspace]) -> None:
     within = [*system, *boxed(3, RADIUS)]
@@ -44,7 +44,7 @@ def test_an_integer_point_is_found_where_there_is_one(system: list[Halfspace]) -
     assert found is None or found in expected
 
 
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(4))
 @given(integer_systems)
 def test_without_a_box_only_what_no_box_has_is_denied(system: list[Halfspace]) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -60,7 +60,7 @@ def test_without_a_box_only_what_no_box_has_is_denied(system: list[Halfspace]) -
         assert all(found[key].denominator == 1 for key in range(3))
 
 
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(4))
 @given(integer_systems, integer_forms)
 def test_the_least_value_over_integers(system: list[Halfspace], goal: tuple[tuple[int, Fraction], ...]) -> None:
     form = Halfspace(goal, F(1))

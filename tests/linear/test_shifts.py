@@ -23,6 +23,7 @@ forms = st.builds(
 RATES = {0: F(1), 1: F(1, 2)}
 
 
+@settings(max_examples=examples(4))
 @given(st.lists(forms, max_size=4), st.lists(forms, max_size=1))
 def test_no_shift_that_is_tried_costs_less(inequalities: list[Halfspace], equations: list[Halfspace]) -> None:
     found = least_shift(RATES, inequalities, equations)
@@ -48,7 +49,7 @@ moving = st.builds(
 )
 
 
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(4))
 @given(st.lists(moving, max_size=3), st.lists(moving, max_size=1), st.sampled_from(Ball))
 def test_no_move_of_the_ball_is_worse(inequalities: list[Halfspace], equations: list[Halfspace], ball: Ball) -> None:
     worst = worst_shift(RATES, inequalities, equations, [10, 11], ball, F(2))

@@ -181,6 +181,7 @@ def test_theorem_12(beta: str) -> None:
         assert row.obligations[-1].probability == "1"
 
 
+@pytest.mark.slow
 def test_theorem_12_with_numbers_as_answers() -> None:
     """linf between finite answers; alpha = dd and gamma free together, against single values of both."""
     program = dipc.load(ROUNDED)

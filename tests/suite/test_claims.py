@@ -181,6 +181,7 @@ def test_directories(claims: Path) -> None:
     assert caught.value.diagnostics[0].code == "E1501"
 
 
+@pytest.mark.slow
 def test_several_at_a_time_give_the_same(claims: Path) -> None:
     found = read_claims(write(claims, TRUE, FALSE))
     alone, together = list(run_claims(found)), list(run_claims(found, jobs=2))
