@@ -33,7 +33,7 @@ format: .venv/.dev  ## rewrite the sources in the project's format
 	@$(RUN) ruff check --fix .
 
 pytest: .venv/.dev  ## the tests and the doctests, a few cases of each
-	@$(RUN) pytest -q -n $(JOBS) --dist worksteal --few-cases
+	@HYPOTHESIS_PROFILE=few $(RUN) pytest -q -n $(JOBS) --dist worksteal --few-cases
 
 slow: .venv/.dev  ## every case of every test, the long ones too, and every property with many more examples
 	@HYPOTHESIS_PROFILE=explore $(RUN) pytest -q -n $(JOBS) --dist worksteal -m ''

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "default", deadline=None, derandomize=True, max_examples=10, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("few", settings.get_profile("default"), max_examples=5)
 settings.register_profile(
     "explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
@@ -42,8 +43,8 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-#: With `--few-cases`, a test with more cases than this runs this many of them, and a tenth of the others.
-FEW = 3
+#: With `--few-cases`, a test with more cases than this runs this many of them, and a twentieth of the others.
+FEW = 2
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -58,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             cases[item.nodeid.partition("[")[0]].append(item)
     left_out: set[pytest.Item] = set()
     for of_one in cases.values():
-        number = min(len(of_one), FEW + len(of_one) // 10)
+        number = min(len(of_one), FEW + len(of_one) // 20)
         kept = {round(at * (len(of_one) - 1) / max(number - 1, 1)) for at in range(number)}
         left_out.update(item for at, item in enumerate(of_one) if at not in kept)
     config.hook.pytest_deselected(items=list(left_out))

@@ -18,8 +18,15 @@ SECONDS = 600
 
 
 def examples(few: int) -> int:
-    """How many examples a property gets that is dear to test: few, and fifty times as many where all are explored."""
-    return 50 * few if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else few
+    """How many examples a property gets that is dear to test: few, half as many in `make test`, and fifty times as many
+    where all are explored."""
+    match os.environ.get("HYPOTHESIS_PROFILE"):
+        case "explore":
+            return 50 * few
+        case "few":
+            return max(2, few // 2)
+        case _:
+            return few
 
 
 def until(condition: Callable[[], object]) -> None:

@@ -7,6 +7,7 @@ import functools
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import networkx as nx
@@ -84,40 +85,60 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in SOURCES}
 
 
+@dataclass(frozen=True)
+class Import:
+    """What a statement of a module imports: `from a import b` is a.b where that is a module of ours."""
+
+    module: str
+    line: int
+    outside: bool  # of functions; what is for the type checker only is
+
+
 @functools.cache
-def tree_of(module: str) -> ast.Module:
-    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+def imports(module: str) -> tuple[Import, ...]:
+    """What the module imports, wherever."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    return tuple(
+        Import(target, statement.lineno, outside)
+        for statement, outside in _statements(tree, True)
+        for target in _targets(statement, module)
+    )
 
 
-def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, int]]:
-    """Every module that `tree` imports, with the line; `from a import b` is a.b where that is a module of ours."""
-    is_package = MODULES[module].name == "__init__.py"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, node.lineno
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                here = module.split(".") if is_package else module.split(".")[:-1]
-                base = ".".join([*here[: len(here) - node.level + 1], *([base] if base else [])])
-            for alias in node.names:
+def _statements(inside: ast.AST, outside: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """The imports below a node, with whether no function is around them."""
+    for child in ast.iter_child_nodes(inside):
+        match child:
+            case ast.Import() | ast.ImportFrom():
+                yield child, outside
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield from _statements(child, False)
+            case ast.stmt() | ast.ExceptHandler() | ast.match_case():
+                yield from _statements(child, outside)
+
+
+def _targets(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]:
+    match statement:
+        case ast.Import(names=names):
+            yield from (alias.name for alias in names)
+        case ast.ImportFrom(module=source, names=names, level=level):
+            base = source or ""
+            if level:
+                here = module.split(".") if MODULES[module].name == "__init__.py" else module.split(".")[:-1]
+                base = ".".join([*here[: len(here) - level + 1], *([base] if base else [])])
+            for alias in names:
                 inner = f"{base}.{alias.name}"
-                yield (inner if inner in MODULES else base), node.lineno
+                yield inner if inner in MODULES else base
 
 
 def top_level_imports(module: str) -> Iterator[str]:
     """What the module imports outside of functions, for the type checker, too."""
+    return (each.module for each in imports(module) if each.outside)
 
-    def outside(node: ast.AST) -> Iterator[ast.stmt]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Import | ast.ImportFrom):
-                yield child
-            elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield from outside(child)
 
-    for statement in outside(tree_of(module)):
-        yield from (target for target, _ in imports(statement, module))
+def roots_of(module: str) -> set[str]:
+    """The packages that the module imports something of."""
+    return {each.module.split(".")[0] for each in imports(module)}
 
 
 def inside(module: str, room: str) -> bool:
@@ -142,14 +163,15 @@ def test_rooms_import_only_what_lies_below_them(room: str) -> None:
         if not inside(name, room):
             continue
         checked += 1
-        for target, line in imports(tree_of(name), name):
+        for each in imports(name):
+            target = each.module
             if not inside(target, "dipc") or inside(target, room):
                 continue
             if inside(target, "dipc.library") and name in ASKING:
                 continue  # inside functions only, else there would be a circle, see below
             allowed = any(target == other if other == "dipc" else inside(target, other) for other in ALLOWED[room])
             if not allowed:
-                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
+                wrong.append(f"{path.relative_to(ROOT)}:{each.line} imports {target}")
     assert checked, f"no module of {room} was found"
     assert wrong == []
 
@@ -179,7 +201,7 @@ def test_the_package_does_not_know_its_benchmarks() -> None:
     wrong = [
         name
         for name in MODULES
-        if inside(name, "dipc") and any(inside(target, "benchmarks") for target, _ in imports(tree_of(name), name))
+        if inside(name, "dipc") and any(inside(each.module, "benchmarks") for each in imports(name))
     ]
     assert wrong == []
 
@@ -192,7 +214,7 @@ def test_mathematics_knows_no_language() -> None:
     """The mathematics imports neither a parser, nor a terminal library; computer algebra only shows closed forms."""
     for name in MODULES:
         if any(inside(name, room) for room in _MATHEMATICS):
-            roots = {target.split(".")[0] for target, _ in imports(tree_of(name), name)}
+            roots = roots_of(name)
             assert not roots & {"lark", "click", "rich", "numpy", "scipy"}, name
             assert "sympy" not in roots or name in _SHOWING, name
 
@@ -203,7 +225,7 @@ def test_floating_point_and_randomness_stay_in_the_simulation() -> None:
     for name in MODULES:
         if inside(name, "dipc.simulation") or inside(name, "benchmarks"):
             continue
-        roots = {target.split(".")[0] for target, _ in imports(tree_of(name), name)}
+        roots = roots_of(name)
         assert not roots & {"numpy", "scipy", "random"}, name
 
 

@@ -44,7 +44,7 @@ def draw(report: Report, number: int | None, axes: Any) -> Any:
     axes.set_xlabel("eps")
     axes.set_ylim(-0.02, 1.02)
     axes.set_title(f"{report.program}, row {row.row}: {row.verdict}", loc="left", fontsize=10)
-    axes.legend()
+    axes.legend(loc="lower right")
     return axes
 
 

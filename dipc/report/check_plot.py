@@ -38,7 +38,7 @@ def draw(path: Path, answered: Answered) -> None:
         axes.set_xlim(min(curve.xs[0] for curve in curves), max(curve.xs[-1] for curve in curves))
         axes.xaxis.set_major_formatter(lambda eps, _: f"{eps:g}")
         axes.set_xlabel(str(curves[0].variable))
-        axes.legend(frameon=False, fontsize=9)
+        axes.legend(loc="lower right", frameon=False, fontsize=9)
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("Pr, and dashed the required 1 − beta")
     axes.set_title(f"{report.program}: {report.verdict}", fontsize=10, loc="left")

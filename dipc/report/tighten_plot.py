@@ -100,7 +100,7 @@ def _draw_needs(axes: Any, found: Tightest) -> None:
         axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
     axes.set_xlabel(" and ".join(sorted({str(one.variable) for one in found.claims.distinct})) or "eps")
     axes.set_ylabel("(1 − Pr) / beta")
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(loc="upper right", frameon=False, fontsize=9)
 
 
 def _mark_maximum(axes: Any, found: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Claimed]) -> None:
@@ -221,7 +221,7 @@ def _draw_family(axes: Any, members: Sequence[Member]) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(across)
     axes.set_ylabel("factor of beta")
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(loc="upper left", frameon=False, fontsize=9)
 
 
 def _drawable(found: Tightest) -> bool:

@@ -19,10 +19,11 @@ SPARSE = ROOT / "benchmarks" / "sparse.dip"
 TABLE = ROOT / "benchmarks" / "sparse.csv"
 
 
-def test_the_exit_code_is_the_verdict(dipc: Dipc) -> None:
-    """Of a process; what the codes mean is tested without one."""
-    assert dipc("check", SPARSE, TABLE, "--beta", "0").returncode == 1
-    assert dipc("check", SPARSE, TABLE, "--limit", "states=12").returncode == 3
+@pytest.mark.parametrize(
+    ("options", "code"), [((), 0), (("--beta", "0"), 1), (("--beta", "("), 2), (("--limit", "states=12"), 3)]
+)
+def test_the_exit_code_is_the_verdict(dipc: Dipc, options: tuple[str, ...], code: int) -> None:
+    assert dipc("check", SPARSE, TABLE, *options).returncode == code
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import ROOT
+from tests.patience import SECONDS
 
 SPARSE = str(ROOT / "benchmarks" / "sparse.dip")
 REFUTED = ["check", SPARSE, "--inputs", "q=0", "--beta", "0", "--alpha", "0", "-q"]
@@ -32,7 +33,7 @@ def shell(tmp_path: Path) -> Shell:
             encoding="utf-8",
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
-            timeout=120,
+            timeout=SECONDS,
             check=False,
         )
 
@@ -51,7 +52,7 @@ def test_the_help_on_a_full_disk() -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     run = ["/bin/sh", "-c", f"{sys.executable} -m dipc --help > /dev/full"]
-    done = subprocess.run(run, capture_output=True, encoding="utf-8", cwd=ROOT, timeout=60, check=False)
+    done = subprocess.run(run, capture_output=True, encoding="utf-8", cwd=ROOT, timeout=SECONDS, check=False)
     assert done.returncode == 2
     assert "No space left on device" in done.stderr
 

@@ -13,7 +13,7 @@ ROOM = Path(__file__).resolve().parent.parent.parent / "dipc" / "simulation"
 KNOWN = ("dipc.diagnostics", "dipc.lang.ast", "dipc.lang.core", "dipc.lang.parser", "dipc.simulation")
 
 #: What may look at exact probabilities; nothing that runs programs may import it.
-COMPARING = ("compare", "expected", "simulate")
+COMPARING = ("compare", "conform", "expected", "observed", "simulate")
 
 
 @pytest.mark.parametrize("path", sorted(ROOM.glob("*.py")), ids=lambda path: path.stem)
@@ -36,5 +36,5 @@ def test_what_runs_programs_knows_only_their_trees(path):
 def test_of_the_lowered_program_only_its_size_is_used():
     """`core` is imported for the type of values, and where programs come in."""
     users = [path.stem for path in ROOM.glob("*.py") if ".instructions" in path.read_text(encoding="utf-8")]
-    assert users == ["run"]
-    assert (ROOM / "run.py").read_text(encoding="utf-8").count(".instructions") == 1
+    assert users == ["runs"]
+    assert (ROOM / "runs.py").read_text(encoding="utf-8").count(".instructions") == 1

@@ -220,15 +220,19 @@ def test_too_many_classes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [found.code for found in error.value.diagnostics] == ["E1251"]
 
 
-def test_too_many_classes_that_nobody_asked_for_are_rows() -> None:
+def test_too_many_classes_that_nobody_asked_for_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past the limit on classes, inputs are decided one by one, or refused by the limit on those."""
-    program = dipc.load(BENCHMARKS / "sparse.dip", m=1).with_limits(Limits(orbits=5))
-    spec = "q in {" + ", ".join(str(Fraction(at, 5000)) for at in range(6000)) + "}"
-    assert dipc.check(program, inputs="q = -3..3").rows == dipc.check(program, inputs="q = -3..3", classes=False).rows
+    monkeypatch.setattr("dipc.sources.symmetry.check.ROW_BY_ROW", 6)
+    program = dipc.load(BENCHMARKS / "sparse.dip", m=1)
+    few, inputs = program.with_limits(Limits(orbits=5)), "q = -3..3"
+    by_classes, by_rows = dipc.check(program, inputs=inputs), dipc.check(few, inputs=inputs)
+    assert all(row.count == 1 for row in by_classes.rows)
+    assert by_rows.rows == dipc.check(program, inputs=inputs, classes=False).rows
+    assert all(row.count is None for row in by_rows.rows)
     with pytest.raises(DiagnosticError, match="limit `orbits`"):
-        dipc.check(program, inputs=spec, classes=True)
+        dipc.check(few, inputs=inputs, classes=True)
     with pytest.raises(DiagnosticError, match="--limit rows=N"):
-        dipc.check(program.with_limits(Limits(orbits=5, rows=100)), inputs=spec)
+        dipc.check(program.with_limits(Limits(orbits=5, rows=6)), inputs=inputs)
 
 
 def test_formulas_of_a_metric_leave_no_symmetry() -> None:

@@ -379,11 +379,8 @@ A_TABLE = "a table is the path of a CSV file, a list of dicts, a pair (header, r
             [{"q[1]": 0.5}],
             FLOAT,
         ),
-        (7, "a table is the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame, not int"),
-        (
-            {"q[1]": 0},
-            "a table is the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame, not dict",
-        ),
+        (7, f"{A_TABLE}, not int"),
+        ({"q[1]": 0}, f"{A_TABLE}, not dict"),
         ([[1, 2]], "row 1 of the table is a list, not a dict"),
         ((["q[1]"], 7), "the rows of a table are a sequence of sequences, not int"),
         ((["q[1]"], [7]), "row 1 of the table is a int, not a sequence of cells"),

@@ -212,6 +212,7 @@ DEAR: list[Callable[[Document], None]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", DEAR, ids=[change.__name__ for change in DEAR])
 def test_what_is_dear_to_check_is_rejected_in_time(change: Callable[[Document], None]) -> None:
     document = one()

@@ -85,6 +85,7 @@ def test_nor_is_one_of_ten_thousand(seed: int) -> None:
     assert outcomes["true"] > 10, outcomes
 
 
+@pytest.mark.slow
 def test_without_the_digest_made_right_every_change_is_rejected() -> None:
     chance = random.Random(7)
     for make in CERTIFICATES.values():

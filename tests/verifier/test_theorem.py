@@ -31,6 +31,7 @@ from dipc.verifier.ring import ONE, add, equal_closed, read_closed
 from dipc.verifier.sums import of_one_sum
 from dipc.verifier.syntax import read_program
 from dipc.verifier.theorem import Theorem, check_range
+from tests.patience import SECONDS
 from tests.test_whole_programs import Writer
 from tests.verifier import samples
 
@@ -391,6 +392,7 @@ def test_an_old_certificate_is_accepted_in_part(tmp_path: Path, capsys: pytest.C
 # --- anywhere --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nothing_beside_the_certificate_is_run(tmp_path: Path) -> None:
     for name in ("csv", "json", "argparse", "hashlib"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('foreign code was run')\n", encoding="utf-8")
@@ -407,7 +409,7 @@ def test_nothing_beside_the_certificate_is_run(tmp_path: Path) -> None:
             env=paths,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=SECONDS,
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, "")
