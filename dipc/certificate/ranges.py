@@ -113,6 +113,9 @@ class _Writer:
             intervals = self._question.intervals
             found = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
             data["obligation"] = self._obligations.obligation((data["probability"], form), beta, intervals, found)
+        elif result.verdict is Verdict.ACCURATE:
+            zero = self._probability(ClosedForm.of(0))
+            data["obligation"] = self._obligations.of_nothing(zero, beta, terms.beta, self._question.intervals)
         if result.reason is not None:
             data["reason"] = result.reason
         return data

@@ -23,11 +23,11 @@ from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Excerpt, Source
-from dipc.lang.ast import ClaimField, Expr, Name
+from dipc.lang.ast import ClaimField, Name
 from dipc.lang.core_program import CoreProgram
 from dipc.lang.parser import parse_interval
 from dipc.lang.printer import print_expression
-from dipc.lang.tree import walk
+from dipc.lang.tree import mentions
 from dipc.sign.divisors import sign_throughout
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
@@ -360,9 +360,3 @@ def _moved(found: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
     quote = 1 if place.text[place.column - 1 : place.column] == '"' else 0
     column = place.column + quote + found.excerpt.column - 1
     return replace(found, excerpt=replace(place, column=column, length=found.excerpt.length), secondary=())
-
-
-def mentions(tree: Expr, name: str) -> bool:
-    """Whether a name occurs in a claim expression, perhaps as its Greek letter."""
-    greek = {"α": "alpha", "β": "beta", "γ": "gamma"}
-    return any(isinstance(part, Name) and greek.get(part.name, part.name) == name for part in walk(tree))

@@ -22,11 +22,12 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from dipc.algebra.parametric import Parametric
-from dipc.claim.claim import Claim, Key, mentions
+from dipc.claim.claim import Claim, Key
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.theorem import Condition, Theorem
 from dipc.claim.trend import Trend, trend
 from dipc.lang.ast import Name
+from dipc.lang.tree import mentions
 
 #: The conditions of a table with more different betas are not looked into.
 MOST_BETAS = 300

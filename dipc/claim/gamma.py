@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dipc.claim.claim import Claim, mentions
+from dipc.claim.claim import Claim
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.lang.core import BoolType, DomType
 from dipc.lang.core_program import CoreProgram
+from dipc.lang.tree import mentions
 
 
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import Enum
 from fractions import Fraction
 
-from dipc.algebra.decimals import magnitude
 from dipc.algebra.limits import Undecided
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.intervals import intervals_text
+from dipc.inverse.bisection import narrowed, neighboring_powers
 from dipc.inverse.claims import Claims, claims_of
 from dipc.inverse.holding import outside, span_between
 from dipc.inverse.question import Question
@@ -126,47 +126,25 @@ class _Everywhere:
 
     def _at_numbers(self, rows: tuple[int, ...]) -> GammaSolution:
         """The least gamma among decimal numbers: enclosed by one that is refuted and one that is proved."""
-        blamed = rows
-        low, high = Fraction(0), None
-        power = 0
-        while high is None and power < MOST_MAGNITUDE:
-            found, failing, _ = self._at(Fraction(10) ** power)
-            if found is _Found.HOLDS:
-                high = Fraction(10) ** power
-            else:
+        blamed, refuted = rows, Fraction(0)
+
+        def holds(gamma: Fraction) -> bool:
+            nonlocal blamed, refuted
+            found, failing, _ = self._tried(claims_of(self._question.asking(gamma=gamma)))
+            if found is not _Found.HOLDS:
                 blamed = failing
-                low = Fraction(10) ** power if found is _Found.FAILS else low
-                power += 1
-        if high is None:
-            return self._answer(Status.UNDECIDED, blamed, f"the least gamma, if there is one, is above 10^{power - 1}")
-        refuted = low
-        while not low and power > -MOST_MAGNITUDE:
-            # It holds with 1: the first power of ten with which it does not says where the digits begin.
-            power -= 1
-            found, failing, _ = self._at(Fraction(10) ** power)
-            if found is _Found.HOLDS:
-                high = Fraction(10) ** power
-                continue
-            low, blamed = Fraction(10) ** power, failing
-            refuted = low if found is _Found.FAILS else refuted
-        unit = Fraction(10) ** (magnitude(low or high) + 1 - self._digits)
-        while high - low > unit:
-            middle = Fraction(int((low + high) / 2 / unit)) * unit
-            if middle in (low, high):
-                break
-            found, failing, _ = self._at(middle)
-            if found is _Found.HOLDS:
-                high = middle
-                continue
-            low, blamed = middle, failing
-            refuted = middle if found is _Found.FAILS else refuted
+            if found is _Found.FAILS:
+                refuted = max(refuted, gamma)
+            return found is _Found.HOLDS
+
+        try:
+            low, high = narrowed(holds, *neighboring_powers(holds, MOST_MAGNITUDE), self._digits)
+        except Undecided as undecided:
+            return self._answer(Status.UNDECIDED, blamed, undecided.reason)
         if refuted == low:
             return self._answer(Status.SOLVED, blamed, "", (low, high))
         reason = f"it fails with gamma = {refuted} and holds with {high}; between them the bounds prove nothing"
         return self._answer(Status.UNDECIDED, blamed, reason, (refuted, high))
-
-    def _at(self, gamma: Fraction) -> tuple[_Found, tuple[int, ...], str]:
-        return self._tried(claims_of(self._question.asking(gamma=gamma)))
 
     def _answer(
         self,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from dipc.claim.claim import Claim, mentions
+from dipc.claim.claim import Claim
 from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.inverse.question import Question
 from dipc.inverse.solution import Wanted
+from dipc.lang.tree import mentions
 
 
 def checked(question: Question, wanted: Wanted) -> Question:

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
-from dipc.claim.claim import Claim, mentions
+from dipc.claim.claim import Claim
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
 from dipc.claim.trend import trend
@@ -26,6 +26,7 @@ from dipc.inverse.holding import outside, span_between
 from dipc.inverse.question import Question
 from dipc.inverse.solution import AlphaSolution, Cell, Span, Status
 from dipc.inverse.solve_eps import failing_parts, preventing
+from dipc.lang.tree import mentions
 from dipc.obligations.decide_cells import holds_in_cells
 from dipc.sign import Interval
 from dipc.sources.source import Variable

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.decimals import magnitude
-from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Claim
 from dipc.claim.intervals import intervals_text
 from dipc.exits.probability import Probabilities
+from dipc.inverse.bisection import bisected, narrowed, neighboring_powers
 from dipc.inverse.gamma_everywhere import solve_gamma_everywhere
 from dipc.inverse.question import Question
 from dipc.inverse.requests import refuse_dependence
@@ -80,11 +80,11 @@ class _Search:
         hopeless = self._hopeless()
         if hopeless is not None:
             return hopeless
-        low, high = self._bracket()
+        low, high = neighboring_powers(self._all_hold, MOST_MAGNITUDE)
         exact = self._on_steps(low, high) if self._all_in_steps() else None
         if exact is not None:
             return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")
-        low, high = self._narrowed(low, high)
+        low, high = narrowed(self._all_hold, low, high, self._digits)
         if self._is_least(high):
             return self.answer(Status.SOLVED, (high, high), self.worst_rows(), "")
         return self.answer(Status.SOLVED, (low, high), self.worst_rows(), "")
@@ -151,30 +151,6 @@ class _Search:
 
     # --- numbers -----------------------------------------------------------------------------------
 
-    def _bracket(self) -> tuple[Fraction, Fraction]:
-        """Neighboring powers of ten, of which all rows hold at the larger and not at the smaller."""
-        power = 0
-        step = -1 if self._all_hold(Fraction(1)) else 1
-        while abs(power) < MOST_MAGNITUDE:
-            power += step
-            if self._all_hold(Fraction(10) ** power) == (step > 0):
-                low = power if step < 0 else power - 1
-                return Fraction(10) ** low, Fraction(10) ** (low + 1)
-        side = "greater" if step > 0 else "less"
-        raise LimitReached(None, f"the least gamma, if there is one, is {side} than 10^{power}")
-
-    def _narrowed(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-        """Decimal numbers one unit of the last digit apart, of which all rows hold at the larger only."""
-        unit = Fraction(10) ** (magnitude(low) + 1 - self._digits)
-        below, above = int(low / unit), int(high / unit)
-        while above - below > 1:
-            middle = (above + below) // 2
-            if self._all_hold(middle * unit):
-                above = middle
-            else:
-                below = middle
-        return below * unit, above * unit
-
     def _all_in_steps(self) -> bool:
         return all(isinstance(course_of(self._probabilities, claimed.row), Steps) for claimed in self._open)
 
@@ -183,23 +159,10 @@ class _Search:
         courses = [course_of(self._probabilities, claimed.row) for claimed in self._open]
         steps = [course for course in courses if isinstance(course, Steps)]
         if any(course.integers for course in steps):
-            below, above = int(low), -int(-high // 1)
-            while above - below > 1:
-                middle = (above + below) // 2
-                if self._all_hold(Fraction(middle)):
-                    above = middle
-                else:
-                    below = middle
+            below, above = bisected(lambda number: self._all_hold(Fraction(number)), int(low), -int(-high // 1))
             low, high = max(low, Fraction(below)), Fraction(above)
         jumps = sorted({jump for course in steps for jump in course.jumps if low < jump <= high} | {high})
-        first, last = 0, len(jumps) - 1
-        while first < last:
-            middle = (first + last) // 2
-            if self._all_hold(jumps[middle]):
-                last = middle
-            else:
-                first = middle + 1
-        return jumps[first]
+        return jumps[bisected(lambda at: self._all_hold(jumps[at]), -1, len(jumps) - 1)[1]]
 
     def _is_least(self, gamma: Fraction) -> bool:
         """Whether this gamma, at which all hold, is proved to be the least: some row has Pr = 1 - beta there at some

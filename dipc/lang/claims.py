@@ -8,7 +8,7 @@ from dipc.lang import ast
 from dipc.lang.codes import Code
 from dipc.lang.expressions import Elaborator
 from dipc.lang.scope import FUNCTIONS, Constant, suggest, word_for
-from dipc.lang.tree import walk
+from dipc.lang.tree import mentions, walk
 
 #: What may stand in each field, besides eps and constants.
 _FIELDS: dict[str, frozenset[str]] = {
@@ -115,4 +115,4 @@ def _check_circle(fields: dict[str, ast.ClaimField], elaborator: Elaborator) -> 
 def _uses(field: ast.ClaimField | None, name: str) -> bool:
     if field is None or isinstance(field.value, tuple):
         return False
-    return any(isinstance(part, ast.Name) and part.name == name for part in walk(field.value))
+    return mentions(field.value, name)

@@ -85,11 +85,11 @@ def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
         case BinaryOp.MULTIPLY:
             if b != 0 and d != 0:
                 raise _NotLinear(expr.span, "this multiplies eps by eps")
-            return bounded(a * c), bounded(a * d + b * c)
+            return bounded(a * c), bounded(a * d) if d != 0 else bounded(b * c) if b != 0 else _ZERO
         case _:
             if d != 0:
                 raise _NotLinear(expr.span, "this divides by eps")
-            return bounded(a / c), bounded(b / c)
+            return bounded(a / c), bounded(b / c) if b != 0 else _ZERO
 
 
 def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:

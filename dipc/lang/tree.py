@@ -7,60 +7,48 @@ tuples (at any depth) included. So a new kind of node needs nothing here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import Any
 
 from dipc.diagnostics.source import Span
+from dipc.lang.ast import Element, Name
 
-_Tree = TypeVar("_Tree")
-
-
-def children(node: object) -> list[Any]:
-    """The nodes directly below a node, or in a tuple; none for what is neither."""
-    found: list[Any] = []
-    for part in node if isinstance(node, tuple) else [getattr(node, name) for name in _fields_of(node) or ()]:
-        if isinstance(part, tuple):
-            found += children(part)
-        elif _fields_of(part) is not None:
-            found.append(part)
-    return found
+#: How fields are declared that hold no node. Others are looked into: a program is walked for every one that is checked.
+_LEAVES = {"str", "int", "bool", "Fraction", "Span", "tuple[int, ...]", "tuple[str, ...]"}
 
 
 def walk(tree: object) -> Iterator[Any]:
     """Every node of a tree, or of the trees in a tuple: a node comes before its children, these from left to right."""
-    pending = children(tree)[::-1] if isinstance(tree, tuple) else [tree]
+    pending: list[Any] = [tree]
     while pending:
-        node = pending.pop()
-        yield node
-        pending += children(node)[::-1]
+        part = pending.pop()
+        if part.__class__ is tuple:
+            pending += part[::-1]
+        elif (fields := _fields(part.__class__)) is not None:
+            yield part
+            pending += fields(part)
 
 
-def rewrite(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
-    """The tree with `change(node)` in the place of every node, from the leaves up: `change` sees a node whose children
-    are changed already, and what it puts in is not looked at again. Where nothing changes, the tree itself."""
-    if isinstance(tree, tuple):
-        parts = tuple([rewrite(part, change) for part in tree])
-        return tree if all(new is old for new, old in zip(parts, tree, strict=True)) else parts  # type: ignore[return-value]
-    names = _fields_of(tree)
-    if names is None:
-        return tree
-    changed: dict[str, Any] = {}
-    for name in names:
-        old = getattr(tree, name)
-        new = rewrite(old, change)
-        if new is not old:
-            changed[name] = new
-    return change(replace(tree, **changed) if changed else tree)  # type: ignore[no-any-return,type-var]
+_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
 
-def _fields_of(node: object) -> tuple[str, ...] | None:
-    kind: Any = type(node)
-    return _fields(kind)
+def mentions(tree: object, name: str) -> bool:
+    """Whether a name occurs in a tree of syntax; a Greek letter is its name in Latin letters."""
+    wanted = _GREEK.get(name, name)
+    return any(isinstance(part, Name | Element) and _GREEK.get(part.name, part.name) == wanted for part in walk(tree))
 
 
 @cache
-def _fields(kind: Any) -> tuple[str, ...] | None:
-    """The fields of a class of nodes that may hold others; None for a class of anything else."""
+def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
+    """What takes the fields of a node of this class that may hold nodes, the last first; None if it is no node's."""
     known = None if kind is Span else getattr(kind, "__dataclass_fields__", None)
-    return None if known is None else tuple([name for name in known if name != "span"])
+    if known is None:
+        return None
+    match [name for name, field in reversed(known.items()) if field.type not in _LEAVES]:
+        case []:
+            return lambda _: ()
+        case [name]:
+            return lambda node: (getattr(node, name),)
+        case names:
+            return attrgetter(*names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import product, total
@@ -37,9 +37,11 @@ class Bound:
     _hash: int | None = field(default=None, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
-        if self._hash is None:
-            object.__setattr__(self, "_hash", hash((self.shares, self.constant)))
-        return cast(int, self._hash)
+        known = self._hash
+        if known is None:
+            known = hash((self.shares, self.constant))
+            object.__setattr__(self, "_hash", known)
+        return known
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Names hash differently in each process.

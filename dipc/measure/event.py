@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from dipc.linear.halfspace import Halfspace
 
@@ -46,9 +46,11 @@ class Event:
     _hash: int | None = field(default=None, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
-        if self._hash is None:
-            object.__setattr__(self, "_hash", hash((self.noises, self.constraints)))
-        return cast(int, self._hash)
+        known = self._hash
+        if known is None:
+            known = hash((self.noises, self.constraints))
+            object.__setattr__(self, "_hash", known)
+        return known
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Names hash differently in each process.

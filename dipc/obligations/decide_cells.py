@@ -109,10 +109,11 @@ def failing_regions(
 
 def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> bool:
     """Whether Pr >= 1 - beta at all eps of the interval: `decide_cells` for those who do not ask where it fails."""
-    for cell in beta.cells(interval, limits):
+    cells = beta.cells(interval, limits)
+    for cell in cells:
         decision = _decided(probability, beta, cell, limits).decision
         if isinstance(decision, Fails):
-            if _fails_at(probability, beta, decision.witness, limits):
+            if len(cells) == 1 or _fails_at(probability, beta, decision.witness, limits):
                 return False
             # Negative just outside the cell, as it seems: that needs a closer look.
             return isinstance(decide_cells(probability, beta, interval, limits), HoldsInCells)

@@ -16,13 +16,14 @@ from fractions import Fraction
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.chain.symbolic import is_symbolic
-from dipc.claim.claim import Claim, Given, Terms, mentions, resolve_claim
+from dipc.claim.claim import Claim, Given, Terms, resolve_claim
 from dipc.claim.conditions import at_dd, betas_of, region_conditions
 from dipc.claim.theorem import Condition, Theorem
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.probability import Work
 from dipc.exits.program import Program
 from dipc.lang.ast import Name
+from dipc.lang.tree import mentions
 from dipc.measure.bound import Bound
 from dipc.metric.nearness import Nearness
 from dipc.obligations.decision import Decision

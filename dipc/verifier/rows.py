@@ -166,8 +166,14 @@ class Rows:
                 raise Rejected(step, f"{verdict} without an obligation")
             return verdict, False, None
         decided = self.decided[index(row["obligation"], self.decided, step)]
-        if (probability, beta) != (decided.probability, decided.beta) or probability is None:
-            raise Rejected(step, "its obligation is about another probability or beta")
+        if decided.beta != beta:
+            raise Rejected(step, "its obligation is about another beta")
+        if probability is None:
+            # No probability is less than 0, so what 0 is enough for holds whatever it is.
+            if verdict != "accurate" or self.context.probabilities[decided.probability][0]:
+                raise Rejected(step, f"{verdict} without a probability")
+        elif decided.probability != probability:
+            raise Rejected(step, "its obligation is about another probability")
         if verdict != decided.verdict:
             raise Rejected(step, f"its obligation is {decided.verdict}, not {verdict}")
         return verdict, False, decided.open

@@ -18,7 +18,6 @@ from dipc.simulation.expressions import Expressions
 from dipc.simulation.forms import Form
 from dipc.simulation.noise import Noise
 from dipc.simulation.statements import Statements
-from tests.patience import examples
 from tests.simulation.programs import INPUTS, programs
 from tests.simulation.scalar import run
 
@@ -109,7 +108,7 @@ def test_every_run_ends_in_the_same_values(text, inputs, eps, seed):
 def test_the_strategy_uses_every_kind_of_statement_and_expression():
     seen = set()
 
-    @settings(max_examples=examples(8), phases=[Phase.generate], database=None)
+    @settings(max_examples=30, phases=[Phase.generate], database=None)
     @given(programs())
     def collect(text):
         seen.update(word for word in KINDS if word in text.split("r[2] <-", 1)[1])

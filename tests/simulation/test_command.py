@@ -142,7 +142,7 @@ def test_a_loop_that_is_given_up_is_undecided(simulate, tmp_path):
         ([SPARSE, *INPUT, "--confidence", "nan"], "is not a rational number"),
         ([SPARSE, *INPUT, "--gamma", "1"], "`--gamma` without `--output`"),
         ([SPARSE, *INPUT, "--output", "out[1]=top", "--gamma", "-1"], "is negative"),
-        ([SPARSE, *INPUT, "--output", "out[9]=top"], "is no output of sparse"),
+        ([SPARSE, *INPUT, "--output", "out[9]=top"], "the program has no output `out[9]`"),
         ([SPARSE, *INPUT, "--output", "out[1]=maybe"], "not in the domain"),
         ([SPARSE, *INPUT, "--limit", "sates=3"], "there is no limit `sates`"),
         ([SPARSE, *INPUT, "-D", "n=1"], "no constant `n`"),

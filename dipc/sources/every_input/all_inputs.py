@@ -18,6 +18,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import Quotient
+from dipc.chain.affine import Affine
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.program import Program
@@ -26,7 +27,7 @@ from dipc.ideal.ideal import Ideal
 from dipc.ideal.norm import Norm
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
-from dipc.obligations.obligation import Obligation
+from dipc.obligations.obligation import Bound, Obligation
 from dipc.obligations.saying import saying
 from dipc.obligations.verdict import Counterexample, Verdict
 from dipc.sign import Interval
@@ -218,8 +219,13 @@ class ClassCase:
     def _said(self, found: ClassResult) -> ClassResult:
         """The result with where its claim says something, which may be nowhere: then it holds, decided or not."""
         assert found.note is not None
-        if found.note.method is Method.EMPTY or self._is_too_near():
-            return _vacuous(found, Method.EMPTY)
+        nearness = self._greatest_dd()
+        if found.note.method is Method.EMPTY or nearness is not None:
+            found = _vacuous(found, Method.EMPTY)
+            if found.evidence is None and nearness is not None:
+                bound = Moving(Affine.number(nearness), Fraction(1))
+                found = replace(found, evidence=ClassEvidence((bound,), Empty(Ceiling(nearness, ((0, Fraction(1)),)))))
+            return found
         try:
             bounded = self._bounded
         except Undecided:
@@ -228,17 +234,26 @@ class ClassCase:
             return found
         says = saying(bounded.required.beta, bounded.intervals, self._source.program.limits)
         found = replace(found, says=says)
-        return _vacuous(found, Method.NOTHING) if says.nothing else found
+        if not says.nothing:
+            return found
+        if found.evidence is None:
+            # Whatever the probabilities are, they are not less than 0.
+            required = bounded.required
+            why = Farkas(self.of.facets, required.distances, ())
+            posed = Posed(Obligation(Bound(()), required.beta, bounded.intervals), required.variable, why)
+            ceiling = bounded.ceiling if required.distances.alpha_rate else None
+            found = self._evident(found, Proved(posed, required.dd, ceiling))
+        return _vacuous(found, Method.NOTHING)
 
-    def _is_too_near(self) -> bool:
-        """Whether alpha is a number greater than dd is at all inputs of the class."""
+    def _greatest_dd(self) -> Fraction | None:
+        """What dd is at most at all inputs of the class, if alpha is a greater number."""
         source, metric, of = self._source, self._source.metric, self.of.of
         if source.claim.at_distance or of.alone or metric.apart is not None:
-            return False
+            return None
         alpha = source.claim.alpha_number()
         if metric.norm is Norm.DISCRETE:
-            return alpha > 1
-        return of.restless and alpha > 0
+            return Fraction(1) if alpha > 1 else None
+        return _ZERO if of.restless and alpha > 0 else None
 
     def _settle(self) -> Settling:
         bounded = self._bounded

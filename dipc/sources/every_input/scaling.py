@@ -14,13 +14,14 @@ from fractions import Fraction
 
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.selection import rebuilt
-from dipc.claim.claim import Claim, Given, Terms, mentions, resolve_claim
+from dipc.claim.claim import Claim, Given, Terms, resolve_claim
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.gamma import forgotten, unused_gamma
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.lang.ast import Name
 from dipc.lang.core_program import CoreProgram
+from dipc.lang.tree import mentions
 from dipc.metric.nearness import Nearness
 from dipc.sign import Interval
 from dipc.sign.piecewise import BetaForm

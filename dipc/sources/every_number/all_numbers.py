@@ -21,6 +21,7 @@ from dipc.exits.load import load_source
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal
 from dipc.lang.parser import parse_interval
+from dipc.lang.tree import mentions
 from dipc.measure.bound import Bound
 from dipc.obligations.decide import decide
 from dipc.obligations.decision import Decision
@@ -35,7 +36,7 @@ from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
 from dipc.sources.every_input.requirement import Requirement, fixed_requirement, open_requirement
 from dipc.sources.every_input.scaling import ClassClaim, products
 from dipc.sources.every_number.polynomial import polynomial, shifted
-from dipc.sources.every_number.uniform import NotUniform, mentions
+from dipc.sources.every_number.uniform import NotUniform
 from dipc.sources.every_number.union_of import union_of
 from dipc.sources.every_number.union_proof import Proof, UnionEvidence, UnionProof
 from dipc.sources.evidence import CaseEvidence

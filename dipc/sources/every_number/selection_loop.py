@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dipc.lang import ast
-from dipc.sources.every_number.uniform import NotUniform, mentions
+from dipc.lang.tree import mentions
+from dipc.sources.every_number.uniform import NotUniform
 
 
 @dataclass(frozen=True, slots=True)

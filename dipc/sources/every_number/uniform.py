@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from dipc.diagnostics.source import Span
 from dipc.lang import ast
-from dipc.lang.tree import walk
+from dipc.lang.tree import mentions, walk
 
 
 class NotUniform(Exception):
@@ -103,11 +103,6 @@ def require_uniform_metric(program: ast.Program, parameter: str, arrays: frozens
                 _require_free(value, parameter, "the metric depends on the number of queries")
                 if field.name == "apart":
                     _require_index(value, arrays, None, "a condition of the metric is about some indices only")
-
-
-def mentions(node: object, name: str) -> bool:
-    """Whether the name occurs in a tree."""
-    return any(isinstance(found, ast.Name | ast.Element) and found.name == name for found in walk(node))
 
 
 def _declare(declaration: ast.VariableDecl, parameter: str, arrays: set[str], others: set[str]) -> None:
