@@ -25,6 +25,9 @@ from dipc.sign.polynomial import Layout
 
 _LOG2 = log(2)
 
+#: From this many bits of an exponent times the radius on, its powers are rounded one after the other.
+_EXACT_BITS = 128
+
 
 @dataclass(frozen=True, slots=True)
 class TaylorModel:
@@ -104,7 +107,7 @@ def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, ne
     top = layout.exponents[kept - 1]
     growth = growth_bits(top * rn, rd)
     # One unit pays for all roundings: see the errors below.
-    errors = (layout.power_errors[kept - 1] + 1) * layout.count + (order + degree + 1) * 4 * (degree + 1)
+    errors = (layout.power_errors[kept - 1] + 1 + order) * layout.count + (order + degree + 1) * 4 * (degree + 1)
     guard = errors.bit_length()
     fine = bits + growth + guard
     height = [0, *((bn**k // bd**k + 1).bit_length() for k in range(1, degree + 1))]
@@ -150,6 +153,9 @@ def _series(
 
     c·Z is off by at most c times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that
     error, and one for rounding; the factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Then one more each.
+
+    Large numbers are rounded after every power, by less than 1, else they would grow with each: what is rounded at the
+    power m comes to at most (jr)^(n - m)/(n - m)! at the power n, and so to at most `order` times as much.
     """
     exponents = layout.exponents
     if positions[-1] >= kept:
@@ -160,6 +166,13 @@ def _series(
         return [sum(values)]
     steps = [-exponents[i] for i in positions]
     result = [sum(values)]
+    if steps and steps[-1].bit_length() + rn.bit_length() > _EXACT_BITS:
+        factors = [step * rn for step in steps]
+        for n in range(1, order):
+            divisor = n * rd
+            values = [value * factor // divisor for value, factor in zip(values, factors, strict=True)]
+            result.append(sum(values))
+        return result
     numerator = denominator = 1
     for n in range(1, order):
         values = list(map(int.__mul__, values, steps))

@@ -74,6 +74,18 @@ def test_wide_intervals(polynomial: Polynomial, lower: Fraction, bits: int, wher
     check(polynomial, lower, 8 * lower, bits, where)
 
 
+@given(polynomials(), lowers, widths, precisions, positions)
+def test_large_exponents(
+    polynomial: Polynomial, lower: Fraction, width: Fraction, bits: int, where: list[Fraction]
+) -> None:
+    """Their powers are rounded one after the other. Where the interval is as small, F is of the same size."""
+    by = 10**40 + 1
+    large = Polynomial(tuple((j * by, k, c) for j, k, c in polynomial.terms))
+    check(large, lower / by, (lower + width) / by, bits, where)
+    several = Polynomial(tuple((j * by + 7 * (j > 0), k, c) for j, k, c in polynomial.terms))
+    check(several, lower / by, (lower + width) / by, bits, where)
+
+
 @given(polynomials(), lowers, widths, st.integers(1, 300))
 def test_the_order_makes_the_remainder_small(
     polynomial: Polynomial, lower: Fraction, width: Fraction, need: int
