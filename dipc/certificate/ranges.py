@@ -109,13 +109,13 @@ class _Writer:
         }
         if terms.vacuous:
             data["vacuous"] = True
+        elif result.says is not None and result.says.nothing:
+            zero = self._probability(ClosedForm.of(0))
+            data["obligation"] = self._obligations.of_nothing(zero, beta, terms.beta, self._question.intervals)
         elif form is not None:
             intervals = self._question.intervals
             found = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
             data["obligation"] = self._obligations.obligation((data["probability"], form), beta, intervals, found)
-        elif result.verdict is Verdict.ACCURATE:
-            zero = self._probability(ClosedForm.of(0))
-            data["obligation"] = self._obligations.of_nothing(zero, beta, terms.beta, self._question.intervals)
         if result.reason is not None:
             data["reason"] = result.reason
         return data

@@ -14,7 +14,6 @@ from dipc.certificate.rows import HOLE, RowTexts
 from dipc.certificate.seal import encode, seal
 from dipc.certificate.terms import FunctionData
 from dipc.claim.claim import Terms
-from dipc.obligations.verdict import Verdict
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.decided_rows import RowOutcome
 from dipc.sources.every_input.all_inputs import EveryInput
@@ -122,13 +121,15 @@ class _Writer:
         if terms.vacuous:
             data["vacuous"] = True
         data["obligation"] = None
-        if probability is not None and not terms.vacuous:
+        if terms.vacuous:
+            pass
+        elif outcome.vacuous:
+            zero = self._probability(ClosedForm.of(0))
+            data["obligation"] = self.obligations.of_nothing(zero, beta, terms.beta, self.evidence.claim.intervals)
+        elif probability is not None:
             numbered = self._probability(probability), probability
             intervals = self.evidence.claim.intervals
             data["obligation"] = self.obligations.obligation(numbered, beta, intervals, settled)
-        elif settled.verdict is Verdict.ACCURATE and not terms.vacuous:
-            zero = self._probability(ClosedForm.of(0))
-            data["obligation"] = self.obligations.of_nothing(zero, beta, terms.beta, self.evidence.claim.intervals)
         data["verdict"] = str(settled.verdict)
         if settled.reason is not None:
             data["reason"] = settled.reason

@@ -11,14 +11,18 @@ from dipc.algebra.limits import LimitReached
 Property = Callable[[Fraction], bool]
 
 
-def neighboring_powers(holds: Property, most: int) -> tuple[Fraction, Fraction]:
+#: Smaller numbers than 10 to the power of this are not tried.
+_LEAST_POWER = -300
+
+
+def neighboring_powers(holds: Property, greatest: int) -> tuple[Fraction, Fraction]:
     """Powers of ten, one ten times the other, such that it holds at the larger and not at the smaller.
 
-    Raises LimitReached where there are none from 10^-most to 10^most.
+    Raises LimitReached where there are none from 10^-300 to 10^greatest.
     """
     power = 0
     step = -1 if holds(Fraction(1)) else 1
-    while abs(power) < most:
+    while _LEAST_POWER < power < greatest:
         power += step
         if holds(Fraction(10) ** power) == (step > 0):
             low = power if step < 0 else power - 1

@@ -19,8 +19,8 @@ from dipc.obligations.decide_cells import holds_in_cells
 from dipc.sign import Interval
 from dipc.sources.source import Variable
 
-#: Gammas above 10 to the power of this are not tried, nor below 10 to the power of its negative.
-MOST_MAGNITUDE = 30
+#: Gammas above 10 to the power of this are not tried: each takes all classes once more.
+GREATEST_POWER = 30
 
 
 class _Found(Enum):
@@ -138,7 +138,7 @@ class _Everywhere:
             return found is _Found.HOLDS
 
         try:
-            low, high = narrowed(holds, *neighboring_powers(holds, MOST_MAGNITUDE), self._digits)
+            low, high = narrowed(holds, *neighboring_powers(holds, GREATEST_POWER), self._digits)
         except Undecided as undecided:
             return self._answer(Status.UNDECIDED, blamed, undecided.reason)
         if refuted == low:

@@ -25,8 +25,8 @@ from dipc.sign.piecewise import BetaForm
 from dipc.tables.cells import CellPool
 from dipc.tables.table import Row, Table
 
-#: Gammas above 10 to the power of this are not tried, nor below 10 to the power of its negative.
-MOST_MAGNITUDE = 300
+#: Gammas above 10 to the power of this are not tried.
+GREATEST_POWER = 300
 
 _WHY = "if the bound moves with gamma, a larger gamma may fail where a smaller one holds"
 
@@ -80,7 +80,7 @@ class _Search:
         hopeless = self._hopeless()
         if hopeless is not None:
             return hopeless
-        low, high = neighboring_powers(self._all_hold, MOST_MAGNITUDE)
+        low, high = neighboring_powers(self._all_hold, GREATEST_POWER)
         exact = self._on_steps(low, high) if self._all_in_steps() else None
         if exact is not None:
             return self.answer(Status.SOLVED, (exact, exact), self.worst_rows(), "")

@@ -168,11 +168,9 @@ class Rows:
         decided = self.decided[index(row["obligation"], self.decided, step)]
         if decided.beta != beta:
             raise Rejected(step, "its obligation is about another beta")
-        if probability is None:
-            # No probability is less than 0, so what 0 is enough for holds whatever it is.
-            if verdict != "accurate" or self.context.probabilities[decided.probability][0]:
-                raise Rejected(step, f"{verdict} without a probability")
-        elif decided.probability != probability:
+        # No probability is less than 0, so what 0 is enough for holds whatever it is.
+        of_nothing = verdict == "accurate" and not self.context.probabilities[decided.probability][0]
+        if decided.probability != probability and not of_nothing:
             raise Rejected(step, "its obligation is about another probability")
         if verdict != decided.verdict:
             raise Rejected(step, f"its obligation is {decided.verdict}, not {verdict}")

@@ -48,7 +48,7 @@ def test_without_a_probability_only_a_beta_of_one_is_enough() -> None:
         check_text(samples.resealed(document))
     assert undecided["beta"] == measured["beta"]
     undecided["obligation"] = measured["obligation"]
-    with pytest.raises(Rejected, match="without a probability"):
+    with pytest.raises(Rejected, match="another probability"):
         check_text(samples.resealed(document))
     # The same inequality about the probability 0 does not hold, and no proof of another shows it.
     about_nothing = document["obligations"][nothing["obligation"]]
@@ -68,4 +68,41 @@ def test_classes(options: dict[str, Any]) -> None:
     assert all(row.vacuous for row in report.rows)
     accepted = check_text(dipc.certify(report))
     assert accepted.verdict == "accurate"
+    assert not accepted.open_rows
+
+
+NOISY = """
+program noisy;
+input q : int;
+output out : int;
+out <- DLap(eps/3, q);
+"""
+
+#: Finite outputs at a distance from each other, with gamma left open.
+RANGES = """
+program ranges;
+input x : {0..2}; output y : {0..2};
+metric { output: abs(y - y'); }
+ideal { y <- x }
+y <- Exp(eps, v in {0..2} : -abs(v - x));
+"""
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(bits=1), Limits(intervals=1), Limits(order=0)])
+@pytest.mark.parametrize("beta", ["1", "1 + exp(-eps)", "max(1, 2 - eps)"])
+def test_rows_with_a_probability_whose_inequality_takes_too_much(limits: Limits, beta: str) -> None:
+    program = dipc.load(NOISY).with_limits(limits)
+    report = dipc.check(program, [{"q": 0, "out": 0}], gamma=3, beta=beta, keep_proofs=True)
+    accepted = check_text(dipc.certify(report))
+    assert accepted.verdict == str(report.verdict)
+    if report.verdict is dipc.Verdict.ACCURATE and "max" not in beta:
+        assert not accepted.open_rows
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(bits=1), Limits(intervals=1)])
+def test_ranges_of_gamma(limits: Limits) -> None:
+    program = dipc.load(RANGES).with_limits(limits)
+    report = dipc.check(program, alpha=0, gamma="free", beta="1 + exp(-gamma*eps)", keep_proofs=True)
+    accepted = check_text(dipc.certify(report))
+    assert accepted.verdict == str(report.verdict)
     assert not accepted.open_rows
