@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from dipc.algebra.limits import LimitReached, Limits
 
+#: Powers of a Taylor model times their bits that go into one interval looked at. Most take far fewer.
+_WORK_OF_ONE = 8_000
+
 
 class Budget:
     """What is left of the limits during one decision."""
@@ -27,9 +30,9 @@ class Budget:
             )
         )
 
-    def spend_interval(self) -> None:
-        """Count one interval looked at."""
-        self.intervals -= 1
+    def spend_interval(self, work: int = 0) -> None:
+        """Count one interval looked at; as several, where that takes more than the `work` of one."""
+        self.intervals -= 1 + work // _WORK_OF_ONE
         if self.intervals < 0:
             raise LimitReached(
                 "intervals",

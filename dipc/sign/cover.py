@@ -96,10 +96,10 @@ class _Worker:
         """Append the cover of [lower, upper]."""
         magnitude = magnitude_at(self.layout, lower, self.budget)
         while lower < upper:
-            self.budget.spend_interval()
             bits = precision - magnitude
             end, need, order = self._reach(lower, upper, bits)
             self.budget.check_bits(need)
+            self.budget.spend_interval(order * (need + self.layout.exponents[-1].bit_length()))
             model = taylor_model(self.layout, lower, end, bits, need, order)
             sign = sign_by_partial_sums(model)
             if sign:

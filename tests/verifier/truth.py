@@ -222,7 +222,10 @@ def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[lis
         verdicts.append(row["verdict"])
         if row["obligation"] is not None:
             entry = document["obligations"][row["obligation"]]
-            if probabilities[entry["probability"]] != probabilities[row["probability"]]:
+            own = row["probability"] is not None and entry["probability"] == row["probability"]
+            # What holds of the probability 0 holds of every other.
+            nothing = probabilities[entry["probability"]] == 0 and row["verdict"] == "accurate"
+            if not own and not nothing:
                 yield f"row {row['row']}: another probability"
             if (entry["beta"], entry["verdict"]) != (row["beta"], row["verdict"]):
                 yield f"row {row['row']}: another obligation"
