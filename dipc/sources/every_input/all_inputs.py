@@ -230,17 +230,19 @@ class ClassCase:
             bounded = self._bounded
         except Undecided:
             return found
-        if isinstance(bounded, Empty) or bounded.required.beta is None:
+        if isinstance(bounded, Empty):
             return found
-        says = saying(bounded.required.beta, bounded.intervals, self._source.program.limits)
+        required, beta = bounded.required, bounded.required.beta
+        if beta is None:
+            return found
+        says = saying(beta, bounded.intervals, self._source.program.limits)
         found = replace(found, says=says)
         if not says.nothing:
             return found
         if found.evidence is None:
             # Whatever the probabilities are, they are not less than 0.
-            required = bounded.required
             why = Farkas(self.of.facets, required.distances, ())
-            posed = Posed(Obligation(Bound(()), required.beta, bounded.intervals), required.variable, why)
+            posed = Posed(Obligation(Bound(()), beta, bounded.intervals), required.variable, why)
             ceiling = bounded.ceiling if required.distances.alpha_rate else None
             found = self._evident(found, Proved(posed, required.dd, ceiling))
         return _vacuous(found, Method.NOTHING)
