@@ -12,7 +12,7 @@ RUN = .venv/bin/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint format pytest slow bench targets clean help
+.PHONY: demo test lint format pytest slow docs bench targets clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -36,7 +36,13 @@ pytest: .venv/.dev  ## the tests and the doctests, a few cases of each
 	@HYPOTHESIS_PROFILE=few $(RUN) pytest -q -n $(JOBS) --dist worksteal --few-cases
 
 slow: .venv/.dev  ## every case of every test, the long ones too, and every property with many more examples
-	@HYPOTHESIS_PROFILE=explore $(RUN) pytest -q -n $(JOBS) --dist worksteal -m ''
+	@HYPOTHESIS_PROFILE=explore $(RUN) pytest -q -n $(JOBS) --dist worksteal -m '' -o timeout=0
+
+docs: .venv/.dev  ## the site, in docs/_build/html: its examples run anew, and warnings are errors
+	@$(INSTALL) --editable '.[docs]'
+	@$(RUN) pytest -q --few-cases tests/test_readme.py
+	@$(RUN) sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo 'docs/_build/html/index.html'
 
 bench: .venv/.run  ## every row of the paper's Tables 2-4, against the published figures
 	@$(RUN) benchmarks
@@ -45,7 +51,7 @@ targets: .venv/.run  ## the speed and memory goals, measured
 	@$(RUN) benchmarks targets
 
 clean:  ## remove the virtual environment and every cache
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/generated .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.run: pyproject.toml

@@ -128,6 +128,30 @@ def literature(wanted: tuple[str, ...], as_json: bool, directory: Path | None) -
 
 
 @main.command()
+@click.option("--only", "wanted", multiple=True, metavar="PROGRAM", help="Only this program; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def privacy(wanted: tuple[str, ...], as_json: bool) -> None:
+    """Exact losses and least constants of private mechanisms, beside what was published about them.
+
+    The exit code is 1 where one is not what was found before.
+    """
+    from benchmarks.privacy import run, show
+    from benchmarks.privacy.atlas import ATLAS
+
+    names = list(dict.fromkeys(mechanism.file.stem for mechanism in ATLAS))
+    for name in wanted:
+        if name not in names:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(names)}", param_hint="--only")
+    found = list(run.run(mechanism for mechanism in ATLAS if not wanted or mechanism.file.stem in wanted))
+    if as_json:
+        click.echo(show.as_json(found))
+    else:
+        show.show(found, _console())
+    if any(each.differences for each in found):
+        raise SystemExit(1)
+
+
+@main.command()
 @click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs behind each median.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def targets(runs: int, as_json: bool) -> None:

@@ -45,6 +45,7 @@ def measure_all(runs: int = 3) -> list[Goal]:
         _tolerance(),
         *_all_inputs(),
         *_tasks(),
+        *_privacy(),
         *certificates.goals(),
     ]
 
@@ -87,6 +88,10 @@ def measure(kind: str, arguments: Sequence[str]) -> Measured:
             answer = tasks.TASKS[arguments[0]]()
         except Undecided as reason:
             undecided = str(reason)
+    elif kind == "privacy":
+        from benchmarks.privacy.goals import TASKS
+
+        TASKS[arguments[0]]()
     else:
         raise ValueError(kind)
     seconds = time.process_time() - start
@@ -174,6 +179,17 @@ def _all_inputs() -> list[Goal]:
         found = {name: _child("all inputs", name, str(queries)) for name in all_inputs.CLAIMS}
         remark = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in found.items())
         name = f"Every real input, m = {queries}" if queries != all_inputs.EVERY else "Every real input, for every m"
+        goals.append(Goal(name, limit, max(found.values()), "s CPU", remark))
+    return goals
+
+
+def _privacy() -> list[Goal]:
+    from benchmarks.privacy.goals import GOALS
+
+    goals = []
+    for name, (names, limit) in GOALS.items():
+        found = {task: _child("privacy", task) for task in names}
+        remark = ", ".join(f"{task} {seconds:.2f} s" for task, seconds in found.items()) if len(found) > 1 else ""
         goals.append(Goal(name, limit, max(found.values()), "s CPU", remark))
     return goals
 
@@ -288,6 +304,12 @@ _TASKS = (
     ("Three noises below each of three others", ("order",), 2.0),
     ("A sum of six noises within γ", ("total",), 2.0),
     ("`while`, 2000 states", ("fair_walk", "biased_walk", "lazy_walk", "stopping_walk"), 10.0),
+    ("`while`, a fair walk over 10000 states", ("long_fair_walk",), 4.0),
+    ("`while`, a biased walk over 4000 states", ("long_biased_walk",), 3.0),
+    ("NoisyMax and AboveThreshold over integers, m = 30", ("integers_30", "threshold_30"), 1.0),
+    ("NoisyMax over integers, m = 60", ("integers_60",), 10.0),
+    ("A grid of 4 by 4 like noises", ("grid_4",), 1.0),
+    ("A grid of 6 by 6 like noises", ("grid_6",), 20.0),
     ("NoisyMax, m = 16, as one event and as a running maximum", ("direct_maximum", "running_maximum"), 0.5),
 )
 

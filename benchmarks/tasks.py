@@ -68,6 +68,48 @@ for i in 2..m do
 end
 """
 
+#: The first of the noisy integers is the largest.
+_INTEGERS = """
+program integers;
+const m = 3;
+input q[1..m] : int;
+output first : bool = true;
+var r[1..m] : int;
+for i in 1..m do r[i] <- DLap(eps/2, q[i]) end;
+for i in 2..m do
+  if r[i] > r[1] then first <- false; exit end
+end
+"""
+
+#: The first noisy integer that is no less than a noisy threshold.
+_THRESHOLD = """
+program threshold;
+const m = 3;
+input q[1..m] : int;
+output at : {0..m} = 0;
+var t, r : int;
+t <- DLap(eps/2, 0);
+for i in 1..m do
+  r <- DLap(eps/4, q[i]);
+  if r >= t then at <- i; exit end
+end
+"""
+
+#: A square of like noises that rise along rows and columns.
+_GRID = """
+program grid;
+const n = 4;
+output rising : bool = true;
+var x[1..n*n] : real;
+for i in 1..n*n do x[i] <- Lap(eps, 0) end;
+for i in 1..n do
+  for j in 1..n-1 do
+    if x[(i-1)*n+j] > x[(i-1)*n+j+1] then rising <- false; exit end;
+    if x[(j-1)*n+i] > x[j*n+i] then rising <- false; exit end
+  end
+end
+"""
+
 _COIN = ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))")
 
 
@@ -145,6 +187,65 @@ def total() -> Answer:
     return _answer(found, _ONE, otherwise)
 
 
+def _integers(m: int) -> Answer:
+    """The first of m noisy integers around 0 and 1 is the largest."""
+    q = [i % 3 % 2 for i in range(m)]
+    found = dipc.load(_INTEGERS, m=m).probability({"q": q}, {"first": True})
+    return _answer(
+        found, _ONE, lambda: _summed(0.5, lambda t: math.prod(_geometric(0.5, t - mean)[1] for mean in q[1:]))
+    )
+
+
+def integers_30() -> Answer:
+    """NoisyMax over 30 integers."""
+    return _integers(30)
+
+
+def integers_60() -> Answer:
+    """NoisyMax over 60 integers."""
+    return _integers(60)
+
+
+def threshold_30() -> Answer:
+    """AboveThreshold over 30 integers: only the last is above."""
+    q = [i % 2 for i in range(30)]
+    found = dipc.load(_THRESHOLD, m=30).probability({"q": q}, {"at": 30})
+
+    def last(t: int) -> float:
+        below = math.prod(_geometric(0.25, t - 1 - mean)[1] for mean in q[:-1])
+        return below * (1 - _geometric(0.25, t - 1 - q[-1])[1])
+
+    return _answer(found, _ONE, lambda: _summed(0.5, last))
+
+
+def _geometric(rate: float, x: int) -> tuple[float, float]:
+    """Mass and distribution function of discrete Laplace noise."""
+    r = math.exp(-rate)
+    tail = r ** abs(x) / (1 + r)
+    return (1 - r) * tail, tail if x < 0 else 1 - r * tail
+
+
+def _summed(rate: float, function: Callable[[int], float]) -> float:
+    """The mean of a bounded function of discrete Laplace noise."""
+    return math.fsum(_geometric(rate, t)[0] * function(t) for t in range(-200, 201))
+
+
+def grid_4() -> Answer:
+    """16 like noises on a grid."""
+    return _grid(4)
+
+
+def grid_6() -> Answer:
+    """36 like noises on a grid."""
+    return _grid(6)
+
+
+def _grid(n: int) -> Answer:
+    """One over the hook lengths of a square (Frame, Robinson, Thrall 1954)."""
+    hooks = math.prod(i + j + 1 for i in range(n) for j in range(n))
+    return _answer(dipc.load(_GRID, n=n).probability({}, {"rising": True}), _ONE, lambda: 1 / hooks)
+
+
 def fair_walk() -> Answer:
     """2 000 states, up and down alike: from k the top is reached with probability k/n."""
     return _walk(_LOOP % ("1/2", "1/2", "x <- x - 1"), 700, _ONE, lambda: 700 / 1999)
@@ -166,8 +267,19 @@ def stopping_walk() -> Answer:
     return _walk(_LOOP % (*_COIN, "exit"), 1, Fraction(5), lambda: (1 + math.exp(-5)) ** (1 - 1999))
 
 
-def _walk(text: str, start: int, eps: Fraction, otherwise: Callable[[], float]) -> Answer:
-    return _answer(dipc.load(text, k=start).probability({}, {"top": True}), eps, otherwise)
+def long_fair_walk() -> Answer:
+    """10 000 states."""
+    return _walk(_LOOP % ("1/2", "1/2", "x <- x - 1"), 700, _ONE, lambda: 700 / 10_000, n=10_000)
+
+
+def long_biased_walk() -> Answer:
+    """4 000 states."""
+    text = _LOOP % (*_COIN, "x <- x - 1")
+    return _walk(text, 700, Fraction(1, 1000), lambda: math.expm1(-0.7) / math.expm1(-4), n=4000)
+
+
+def _walk(text: str, start: int, eps: Fraction, otherwise: Callable[[], float], n: int = 1999) -> Answer:
+    return _answer(dipc.load(text, n=n, k=start).probability({}, {"top": True}), eps, otherwise)
 
 
 _SIXTEEN = [i % 3 % 2 for i in range(16)]
@@ -204,7 +316,14 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         biased_walk,
         lazy_walk,
         stopping_walk,
+        long_fair_walk,
+        long_biased_walk,
         direct_maximum,
         running_maximum,
+        integers_30,
+        integers_60,
+        threshold_30,
+        grid_4,
+        grid_6,
     )
 }

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "default", deadline=None, derandomize=True, max_examples=10, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("few", settings.get_profile("default"), max_examples=5)
+settings.register_profile("few", settings.get_profile("default"), max_examples=3)
 settings.register_profile(
     "explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, FunctionType
 
 #: Seconds after which another process is taken to hang.
 SECONDS = 600
@@ -40,13 +40,24 @@ def until(condition: Callable[[], object]) -> None:
 @contextmanager
 def at_most(calls: int) -> Iterator[None]:
     """The block calls at most so many functions, those written in C included, or fails at the first one too many."""
+    with reporting(calls):
+        yield
+
+
+@contextmanager
+def reporting(calls: int, *reports: Callable[..., object]) -> Iterator[None]:
+    """The block calls at most so many functions between two calls of one of `reports`, or fails at the first one too
+    many."""
     left = calls
+    codes = {report.__code__ for report in reports if isinstance(report, FunctionType)}
 
     def count(frame: FrameType, event: str, _argument: object) -> None:
         nonlocal left
         if event in ("call", "c_call"):
             left -= 1
-            if left < 0:
+            if event == "call" and frame.f_code in codes:
+                left = calls
+            elif left < 0:
                 sys.setprofile(None)
                 raise AssertionError(f"more than {calls} calls, in {frame.f_code.co_qualname}")
 

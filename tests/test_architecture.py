@@ -48,9 +48,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.examples": (),
     "dipc.library": (*_QUESTIONS, "dipc.simulation", "dipc.report"),
     "dipc.verifier": (),  # the standard library only, see tests/verifier/test_standalone.py
-    "dipc.certificate": (*_QUESTIONS, "dipc.verifier"),
+    "dipc.certificate": (*_QUESTIONS, "dipc.privacy", "dipc.verifier"),
     "dipc.simulation": (*_LANGUAGE, "dipc.algebra", "dipc.tables", "dipc.exits"),
-    "dipc.report": (*_QUESTIONS, "dipc.inverse", "dipc.privacy", "dipc.simulation"),
+    "dipc.estimate": (*_PROGRAMS, "dipc.simulation"),
+    "dipc.report": (*_QUESTIONS, "dipc.inverse", "dipc.privacy", "dipc.simulation", "dipc.estimate"),
     "dipc.suite": (*_QUESTIONS, "dipc.privacy", "dipc.report"),
     "dipc.editors": ("dipc.lang",),
     "dipc.explain": ("dipc.diagnostics",),
@@ -60,6 +61,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *_QUESTIONS,
         "dipc.inverse",
         "dipc.privacy",
+        "dipc.estimate",
         "dipc.examples",
         "dipc.verifier",
         "dipc.certificate",
@@ -221,9 +223,9 @@ def test_mathematics_knows_no_language() -> None:
 
 def test_floating_point_and_randomness_stay_in_the_simulation() -> None:
     """No room that takes part in a verdict may even import them; of these only the report may import the
-    simulation, to show it (see ALLOWED)."""
+    simulation and estimates, to show them (see ALLOWED)."""
     for name in MODULES:
-        if inside(name, "dipc.simulation") or inside(name, "benchmarks"):
+        if any(inside(name, room) for room in ("dipc.simulation", "dipc.estimate", "benchmarks")):
             continue
         roots = roots_of(name)
         assert not roots & {"numpy", "scipy", "random"}, name
@@ -236,7 +238,7 @@ HEAVY += ("distributed", "hypothesis", "pytest")
 
 
 def loaded_after(code: str) -> set[str]:
-    """The top-level packages in sys.modules after `code` ran in a fresh interpreter."""
+    """The modules that are loaded after `code` ran in a fresh interpreter."""
     script = (
         "import contextlib, io, sys\n"
         "with contextlib.redirect_stdout(io.StringIO()):\n"
@@ -244,7 +246,7 @@ def loaded_after(code: str) -> set[str]:
         f"        {code}\n"
         "    except SystemExit as stop:\n"
         "        assert not stop.code, stop.code\n"
-        "print(*sorted({name.split('.')[0] for name in sys.modules}))\n"
+        "print(*sys.modules)\n"
     )
     result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=SECONDS, check=False
@@ -263,6 +265,21 @@ def test_help_loads_nothing_heavy() -> None:
     loaded = loaded_after("from dipc.cli.main import main; main(['--help'])")
     assert "click" in loaded
     assert loaded & {*HEAVY, "lark", "flint"} == set()
+
+
+def test_a_check_of_rows_loads_what_rows_need() -> None:
+    words = ["check", "benchmarks/sparse.dip", "benchmarks/sparse.csv", "--quiet"]
+    loaded = loaded_after(f"from dipc.cli.main import main; main({words})")
+    assert "dipc.sources.rows" in loaded
+    assert loaded & set(HEAVY) == set()
+    others = (
+        "dipc.sources.every_input",
+        "dipc.sources.every_number",
+        "dipc.inverse",
+        "dipc.certificate",
+        "dipc.privacy",
+    )
+    assert not [name for name in loaded if name.startswith(others)]
 
 
 def test_the_loading_probe_sees_what_is_loaded() -> None:

@@ -54,9 +54,9 @@ class Entry:
         """The rows that `claim` is about."""
         return [dict(claim.row(row)) for row in self.rows]
 
-    def csv(self) -> str:
-        """The table of the first claim, as a CSV file for `dipc check`."""
-        rows = self.table(self.claims[0])
+    def csv(self, claim: Claim | None = None) -> str:
+        """The table of a claim, the first one by default, as a CSV file for `dipc check`."""
+        rows = self.table(claim or self.claims[0])
         stream = StringIO()
         writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
         writer.writeheader()

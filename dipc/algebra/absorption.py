@@ -1,21 +1,25 @@
 """Where a finite chain ends: exact weights of reaching its exits, strongly connected component by component.
 
-A component is removed state by state: a path through state s with self-loop weight w may go round any number of
-times, so it carries the factor 1/(1 - w). Inside a component all weights are probabilities, so 1 - w stays positive
-for every eps > 0 as long as s can be left, which is checked.
+What is reached from a component solves a linear system with the matrix I - P, where P are the weights inside. It is
+eliminated state by state without fractions (Bareiss 1968): rows are multiplied by their common denominators, so that
+all entries are in the ring, and stay there, as they are minors of the matrix. Only the solution is a quotient, reduced
+once. Inside a component all weights are probabilities and each state can be left, which is checked: I - P is an
+M-matrix for every eps > 0, so that its principal minors, the pivots and in the end the denominator, are positive there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import count
 from math import lcm
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.algebra.quotient import Closed, Quotient
+from dipc.algebra.quotient import Closed, Quotient, fraction_of, positive_divisor
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -48,19 +52,52 @@ class _Arithmetic:
         self._count(left, right)
         return left * right
 
-    def over(self, left: Closed, right: Quotient) -> Quotient:
-        """left/right, for a positive `right`."""
-        self._count(left, right)
-        return Quotient.of(left).over_positive(right)
+    def minor(
+        self, pivot: ExpPoly, kept: ExpPoly | None, entry: ExpPoly, crossing: ExpPoly | None, divisor: ExpPoly
+    ) -> ExpPoly:
+        """(pivot·kept + entry·crossing)/divisor, which is in the ring; None is 0."""
+        total = ExpPoly.zero()
+        for left, right in ((pivot, kept), (entry, crossing)):
+            if right is not None:
+                self._count_ring(left, right)
+                total = total + left * right
+        return self._over(total, divisor)
+
+    def brought(self, entry: ExpPoly, multiplier: ExpPoly, divisor: ExpPoly) -> ExpPoly:
+        """entry·multiplier/divisor, which is in the ring."""
+        if multiplier is divisor:
+            return entry
+        self._count_ring(entry, multiplier)
+        return self._over(entry * multiplier, divisor)
+
+    def _over(self, left: ExpPoly, right: ExpPoly) -> ExpPoly:
+        if right == 1:
+            return left
+        self._count_ring(left, right)
+        return left.exact_quotient(right)
+
+    def quotient(self, left: ExpPoly, right: ExpPoly) -> Quotient:
+        """left/right, for a `right` that is positive."""
+        self._count(Quotient.of(left), right)
+        return Quotient(left, right)
 
     def _count(self, left: Closed, right: Closed) -> None:
         if isinstance(left, Quotient) or isinstance(right, Quotient):
             a, b = Quotient.of(left), Quotient.of(right)
-            parts = (a.numerator, a.denominator, b.numerator, b.denominator)
-            unit = lcm(*[part.unit for part in parts])
-            self.meter.spend(_STEPS * sum(part.bulk(unit) for part in parts))
+            self.meter.spend(self._bulk(a.numerator, a.denominator, b.numerator, b.denominator))
         else:
-            self.meter.spend(_STEPS + 4 * len(left) * len(right))
+            self._count_ring(left, right)
+
+    def _count_ring(self, left: ExpPoly, right: ExpPoly) -> None:
+        steps = 4 * len(left) * len(right)
+        if steps > _STEPS:
+            steps = min(steps, self._bulk(left, right))
+        self.meter.spend(_STEPS + steps)
+
+    @staticmethod
+    def _bulk(*parts: ExpPoly) -> int:
+        unit = lcm(*[part.unit for part in parts])
+        return _STEPS * sum(part.bulk(unit) for part in parts)
 
 
 def absorption_weights(
@@ -99,58 +136,92 @@ def absorption_weights(
                 continue
             if not graph.out_degree(s):
                 raise Trapped(frozenset(component))
-            weights = {(s, t): graph.edges[s, t]["weight"] for t in graph.successors(s) if t not in ignored}
-            flow = {s: reached.pop(s)}
+            flow = reached.pop(s)
+            parts = {
+                t: arithmetic.times(flow, graph.edges[s, t]["weight"]) for t in graph.successors(s) if t not in ignored
+            }
         else:
-            flow = {s: reached.pop(s) for s in component if s in reached}
-            weights = _through(graph, frozenset(component), frozenset(flow), arithmetic, ignored)
-        for (s, t), weight in weights.items():
-            if s in flow:
-                part = arithmetic.times(flow[s], weight)
-                reached[t] = arithmetic.plus(reached[t], part) if t in reached else part
+            entries = {s: reached.pop(s) for s in component if s in reached}
+            parts = _through(graph, frozenset(component), entries, arithmetic, ignored)
+        for t, part in parts.items():
+            reached[t] = arithmetic.plus(reached[t], part) if t in reached else part
     return reached
+
+
+@dataclass(slots=True)
+class _Row(Generic[S]):
+    """pivot·x = Σ weight·x[t] over `out`: where x, what is reached from a state, goes when the states eliminated so far
+    are passed through. `divisor` is the pivot of the last one that was eliminated from this row, 1 for none."""
+
+    pivot: ExpPoly
+    out: dict[S | None, ExpPoly]
+    divisor: ExpPoly
+
+    @classmethod
+    def of(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
+        """The row over the least common denominator, which is positive."""
+        common, out = ExpPoly.one(), dict(leaving)
+        for value in (stay, *out.values()):
+            _, below = fraction_of(value)
+            shared = positive_divisor(below, common)
+            common = common * (below if shared is None else below.exact_quotient(shared))
+        return cls(_cleared(stay, common), {t: _cleared(weight, common) for t, weight in out.items()}, ExpPoly.one())
+
+
+def _cleared(value: Closed, common: ExpPoly) -> ExpPoly:
+    """value·common, for a multiple of its denominator."""
+    above, below = fraction_of(value)
+    return above * (common if below == 1 else common.exact_quotient(below))
 
 
 def _through(
     graph: nx.DiGraph[S],
     component: frozenset[S],
-    entries: frozenset[S],
+    entries: Mapping[S, Closed],
     arithmetic: _Arithmetic,
     ignored: frozenset[S],
-) -> dict[tuple[S, S], Closed]:
-    """For each entry of a component and each state just outside it, the weight of all paths from one to the other."""
-    out: dict[S, dict[S, Closed]] = {s: {} for s in component}
-    into: dict[S, set[S]] = {s: set() for s in component}
-    for s in component:
-        for t in graph.successors(s):
-            out[s][t] = graph.edges[s, t]["weight"]
-            if t in component:
-                into[t].add(s)
-    if all(t in component for s in component for t in out[s]):
+) -> dict[S, Closed]:
+    """For each state just outside a component, the weight of all paths to it that enter at `entries` with these
+    weights."""
+    if all(t in component for s in component for t in graph.successors(s)):
         raise Trapped(component)
-    out = {s: {t: weight for t, weight in row.items() if t not in ignored} for s, row in out.items()}
-    # The source of each entry is a copy of it, so that the entry itself may be removed like the others.
-    sources: dict[S, dict[S, Closed]] = {s: {s: ExpPoly.one()} for s in entries}
-    fed: dict[S, set[S]] = {s: {s} if s in entries else set() for s in component}
-    waiting = set(component)
+    #: The source of what enters is one state more, under None.
+    rows: dict[S | None, _Row[S]] = {None: _Row.of(ExpPoly.one(), entries.items())}
+    into: dict[S, set[S | None]] = {s: {None} if s in entries else set() for s in component}
+    for s in component:
+        leaving = {t: graph.edges[s, t]["weight"] for t in graph.successors(s) if t not in ignored}
+        stay = ExpPoly.one() - leaving.pop(s, ExpPoly.zero())
+        rows[s] = _Row.of(stay, leaving.items())
+        for t in graph.successors(s):
+            if t in component and t != s:
+                into[t].add(s)
+    # The cheapest state first, of equal ones the one that changed last: so a walk is swept from its ends.
+    order = count(0, -1)
+    waiting = [(len(into[s]) * len(rows[s].out), next(order), s) for s in component]
+    heapify(waiting)
+    before = ExpPoly.one()
     while waiting:
-        s = min(waiting, key=lambda s: (len(into[s]) + len(fed[s])) * len(out[s]))
-        waiting.discard(s)
-        row = out.pop(s)
-        loop = row.pop(s, None)
-        into[s].discard(s)
-        if loop is not None:
-            stay = Quotient.of(1 - loop)
-            row = {t: arithmetic.over(weight, stay) for t, weight in row.items()}
-        for t in row:
-            if t in component:
-                into[t].discard(s)
-        for holder, keys in ((out, into[s]), (sources, fed[s])):
-            for p in keys:
-                onward = holder[p].pop(s)
-                for t, weight in row.items():
-                    part = arithmetic.times(onward, weight)
-                    holder[p][t] = arithmetic.plus(holder[p][t], part) if t in holder[p] else part
-                    if t in component:
-                        (into if holder is out else fed)[t].add(p)
-    return {(s, t): weight for s, targets in sources.items() for t, weight in targets.items()}
+        cost, _, s = heappop(waiting)
+        if s not in rows or cost != len(into[s]) * len(rows[s].out):
+            continue
+        row = rows.pop(s)
+        # As minors of all that is eliminated so far, also if the row had no part in that.
+        pivot = arithmetic.brought(row.pivot, before, row.divisor)
+        out = {t: arithmetic.brought(weight, before, row.divisor) for t, weight in row.out.items()}
+        for p in into[s]:
+            above = rows[p]
+            entry = above.out.pop(s)
+            back = out.get(p)
+            above.pivot = arithmetic.minor(pivot, above.pivot, entry, None if back is None else -back, above.divisor)
+            for goal in [*above.out, *(t for t in out if t not in above.out and t != p)]:
+                above.out[goal] = arithmetic.minor(pivot, above.out.get(goal), entry, out.get(goal), above.divisor)
+            above.divisor = pivot
+        before = pivot
+        onward = [t for t in out if t is not None and t in component]
+        for t in onward:
+            into[t].discard(s)
+            into[t].update(p for p in into[s] if p != t)
+        for t in dict.fromkeys([*onward, *(p for p in into[s] if p is not None)]):
+            heappush(waiting, (len(into[t]) * len(rows[t].out), next(order), t))
+    source = rows[None]
+    return {t: arithmetic.quotient(weight, source.pivot) for t, weight in source.out.items() if t is not None}

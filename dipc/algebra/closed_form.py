@@ -25,12 +25,16 @@ class ClosedForm:
     they are the same function; one is equal to a number if it is constant. `+ - * /` with closed forms and exact
     numbers (int, Fraction, Decimal) give closed forms, exactly. `<` and `>` are not defined, as neither may hold for
     every eps: `at_least` decides such a question.
+
+    Where `only_at` is not None the function stands for its value at that eps alone: that is what is shown, and
+    ValueError is raised where it is asked about another eps.
     """
 
-    __slots__ = ("_text", "value")
+    __slots__ = ("_text", "only_at", "value")
 
-    def __init__(self, value: Closed) -> None:
+    def __init__(self, value: Closed, only_at: Fraction | None = None) -> None:
         self.value = value
+        self.only_at = only_at
         self._text: str | None = None
 
     @classmethod
@@ -45,10 +49,10 @@ class ClosedForm:
     def __str__(self) -> str:
         if self._text is None:
             numerator, denominator = self.parts()
-            self._text = format_terms(numerator.terms())
+            self._text = format_terms(numerator.terms(), self.only_at)
             if denominator is not None:
                 above = self._text if len(numerator) == 1 else f"({self._text})"
-                self._text = f"{above}/({format_terms(denominator.terms())})"
+                self._text = f"{above}/({format_terms(denominator.terms(), self.only_at)})"
         return self._text
 
     def __repr__(self) -> str:
@@ -56,7 +60,7 @@ class ClosedForm:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, ClosedForm):
-            return self.value == other.value
+            return self.value == other.value and self.only_at == other.only_at
         if isinstance(other, int | Fraction | Decimal) and not isinstance(other, bool):
             return self.value == exact_rational(other, "the number")
         return NotImplemented
@@ -64,8 +68,12 @@ class ClosedForm:
     def __hash__(self) -> int:
         return hash(self.value)  # that of a constant is the number's
 
+    def standing_for(self, only_at: Fraction | None) -> ClosedForm:
+        """The same function, standing for its value at that eps alone; None: for all its values."""
+        return self if only_at is None else ClosedForm(self.value, only_at)
+
     def __neg__(self) -> ClosedForm:
-        return ClosedForm(-self.value)
+        return ClosedForm(-self.value, self.only_at)
 
     def __add__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
         return self._combined(other, lambda one, two: one + two)
@@ -104,13 +112,20 @@ class ClosedForm:
             return NotImplemented  # type: ignore[no-any-return]
         from dipc.algebra.combine import simplest
 
-        return ClosedForm(simplest(operation(self.value, ClosedForm.of(other).value)))
+        form = ClosedForm.of(other)
+        return ClosedForm(simplest(operation(self.value, form.value)), self.shared_eps(form))
+
+    def shared_eps(self, other: ClosedForm) -> Fraction | None:
+        """The eps that both stand for, None where both are functions of every eps. Raises ValueError for two."""
+        if None not in (self.only_at, other.only_at) and self.only_at != other.only_at:
+            raise ValueError(f"one holds at eps = {self.only_at} only, the other at eps = {other.only_at}")
+        return other.only_at if self.only_at is None else self.only_at
 
     def __bool__(self) -> bool:
         raise TypeError("a closed form is a function of eps, neither true nor false")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ClosedForm, (self.value,)
+        return ClosedForm, (self.value, self.only_at)
 
     def parts(self) -> tuple[ExpPoly, ExpPoly | None]:
         """Numerator and denominator, None where that is 1.
@@ -142,9 +157,12 @@ class ClosedForm:
 
     @property
     def expr(self) -> Any:
-        """The same function as a SymPy expression in `dipc.eps`, with exact rational numbers."""
+        """The same function as a SymPy expression in `dipc.eps`, with exact rational numbers; a number where it is
+        `only_at` one eps."""
         numerator, denominator = self.parts()
-        return sympy_terms(numerator) if denominator is None else sympy_terms(numerator) / sympy_terms(denominator)
+        at = self.only_at
+        below = None if denominator is None else sympy_terms(denominator, at)
+        return sympy_terms(numerator, at) if below is None else sympy_terms(numerator, at) / below
 
     def _sympy_(self) -> Any:
         return self.expr
@@ -154,6 +172,8 @@ class ClosedForm:
         point = exact_rational(eps, "eps")
         if point <= 0:
             raise ValueError(f"eps is positive, not {point}")
+        if self.only_at not in (None, point):
+            raise ValueError(f"it holds at eps = {self.only_at} only, not at {point}")
         return self.value.enclosure(point, digits)
 
     def float(self, eps: Fraction | int | str) -> float:
@@ -163,25 +183,25 @@ class ClosedForm:
         return nearest_float(self, eps)
 
     def at_least(
-        self, other: ClosedForm | Fraction | int | Decimal, eps: str = "(0, inf)", limits: Limits | None = None
+        self, other: ClosedForm | Fraction | int | Decimal, eps: str | None = None, limits: Limits | None = None
     ) -> Any:
-        """Whether this is at least `other` at every eps of the intervals: `.verdict` is `accurate` (proved),
-        `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of such eps) or `undecided` (past a
-        limit, `.reason`). It is not true or false itself: three answers are not two."""
+        """Whether this is at least `other` at every eps of the intervals, by default (0, inf): `.verdict` is `accurate`
+        (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of such eps) or
+        `undecided` (past a limit, `.reason`). It is not true or false itself: three answers are not two."""
         from dipc.library.forms import at_least
 
         return at_least(self, ClosedForm.of(other), eps, limits)
 
-    def sign(self, eps: str = "(0, inf)", limits: Limits | None = None) -> tuple[Any, ...]:
-        """The sign on the intervals, in maximal pieces from left to right, each with exact or isolated ends:
-        their `start`, `end` and `sign`. Raises LimitReached."""
+    def sign(self, eps: str | None = None, limits: Limits | None = None) -> tuple[Any, ...]:
+        """The sign on the intervals, by default (0, inf), in maximal pieces from left to right, each with exact or
+        isolated ends: their `start`, `end` and `sign`. Raises LimitReached."""
         from dipc.library.forms import signs
 
         return signs(self, eps, limits)
 
-    def sup(self, eps: str = "(0, inf)", digits: int = 30, limits: Limits | None = None) -> Supremum:
-        """The supremum over the intervals, enclosed to so many digits, with where it is attained or approached. Raises
-        LimitReached."""
+    def sup(self, eps: str | None = None, digits: int = 30, limits: Limits | None = None) -> Supremum:
+        """The supremum over the intervals, by default (0, inf), enclosed to so many digits, with where it is attained
+        or approached. Raises LimitReached."""
         from dipc.library.forms import supremum
 
         return supremum(self, eps, digits, limits)
@@ -200,8 +220,8 @@ def _is_operand(value: object) -> TypeGuard[ClosedForm | Fraction | int | Decima
     return isinstance(value, ClosedForm | int | Fraction | Decimal) and not isinstance(value, bool)
 
 
-def sympy_terms(value: ExpPoly) -> Any:
-    """The sum as a SymPy expression in `dipc.eps`, with exact rational numbers."""
+def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
+    """The sum as a SymPy expression in `dipc.eps`, with exact rational numbers; with `at` its value there."""
     import sympy
 
     from dipc.algebra.symbols import eps
@@ -209,8 +229,9 @@ def sympy_terms(value: ExpPoly) -> Any:
     def rational(number: Fraction) -> Any:
         return sympy.Rational(number.numerator, number.denominator)
 
+    point = eps() if at is None else rational(at)
     terms = ordered_terms(value.terms())
-    return sympy.Add(*(rational(c) * eps() ** k * sympy.exp(rational(q) * eps()) for k, q, c in terms))
+    return sympy.Add(*(rational(c) * point**k * sympy.exp(rational(q) * point) for k, q, c in terms))
 
 
 def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple[int, Fraction, Fraction]]:
@@ -218,30 +239,40 @@ def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple
     return sorted(terms, key=lambda term: (-term[1], -term[0]))
 
 
-def format_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> str:
-    """Σ c·eps^k·e^{q·eps} as text such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`.
+def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> list[tuple[int, Fraction, Fraction]]:
+    """The terms without powers of eps that have the same sum at this eps."""
+    sums: dict[Fraction, Fraction] = {}
+    for k, q, c in terms:
+        sums[q] = sums.get(q, Fraction(0)) + c * eps**k
+    return [(0, q, c) for q, c in sums.items() if c]
 
-    The text is exact: `sympy.sympify` and this project's own expressions read it back to the same function.
+
+def format_terms(terms: Iterable[tuple[int, Fraction, Fraction]], at: Fraction | None = None) -> str:
+    """Σ c·eps^k·e^{q·eps} as text such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`; with `at` its value there, such
+    as `1 - 2*exp(-1/18)/3`.
+
+    The text is exact: `sympy.sympify` and, without `at`, this project's own expressions read it back to the same
+    function.
     """
     parts: list[str] = []
-    for k, q, c in ordered_terms(terms):
+    for k, q, c in ordered_terms(terms if at is None else terms_at(terms, at)):
         sign = "-" if c < 0 else "+"
         if parts:
             parts.append(f" {sign} ")
         elif c < 0:
             parts.append("-")
-        parts.append(_monomial(k, q, abs(c)))
+        parts.append(_monomial(k, q, abs(c), at))
     return "".join(parts) or "0"
 
 
-def _monomial(k: int, q: Fraction, c: Fraction) -> str:
+def _monomial(k: int, q: Fraction, c: Fraction, at: Fraction | None) -> str:
     factors = []
     if c.numerator != 1 or (k == 0 and q == 0):
         factors.append(str(c.numerator))
     if k:
         factors.append("eps" if k == 1 else f"eps**{k}")
     if q:
-        factors.append(f"exp({_exponent(q)})")
+        factors.append(f"exp({_exponent(q) if at is None else q * at})")
     text = "*".join(factors)
     return text if c.denominator == 1 else f"{text}/{c.denominator}"
 

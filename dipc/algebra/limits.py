@@ -38,6 +38,12 @@ class Limits:
     parts: int = _limit(20_000, "convex sets of inputs that are searched for the nearest other answer")
     answers: int = _limit(20_000, "answers whose distances are looked up one by one")
     cases: int = _limit(10_000, "combinations of finite inputs where every real input is asked about")
+    branches: int = _limit(500, "cases that inequalities over integers fall into")
+    iterations: int = _limit(40, "iterations of a loop that is proved for every number of them")
+    heads: int = _limit(200, "states at the head of such a loop")
+    paths: int = _limit(5_000, "paths from one such state to another")
+    moves: int = _limit(2_000, "integer moves of the inputs that an alignment is looked for, one by one")
+    vertices: int = _limit(4_096, "extreme moves of real inputs that an alignment is looked for")
     pieces: int = _limit(500, "pieces that comparisons of inputs cut one class of inputs into")
 
 

@@ -24,8 +24,8 @@ class Quotient:
         self.numerator, self.denominator = _normal(*_reduced(numerator, denominator))
 
     @classmethod
-    def _coprime(cls, numerator: ExpPoly, denominator: ExpPoly) -> Quotient:
-        """As `Quotient`, for parts that are known to have no common divisor."""
+    def coprime(cls, numerator: ExpPoly, denominator: ExpPoly) -> Quotient:
+        """As `Quotient`, for parts that the caller knows to have no common divisor."""
         result = cls.__new__(cls)
         result.numerator, result.denominator = _normal(numerator, denominator)
         return result
@@ -35,7 +35,7 @@ class Quotient:
         """The value as a quotient."""
         if isinstance(value, Quotient):
             return value
-        return cls._coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.one())
+        return cls.coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.one())
 
     def is_zero(self) -> bool:
         """Whether this is the zero function."""
@@ -62,18 +62,18 @@ class Quotient:
         if self.denominator == other.denominator:
             return Quotient(self.numerator + other.numerator, self.denominator)
         # Of the sum's parts only what the denominators share can have a common divisor (Henrici 1956).
-        shared = _positive_divisor(self.denominator, other.denominator)
+        shared = positive_divisor(self.denominator, other.denominator)
         if shared is None:
             above = self.numerator * other.denominator + other.numerator * self.denominator
-            return Quotient._coprime(above, self.denominator * other.denominator)
+            return Quotient.coprime(above, self.denominator * other.denominator)
         left, right = self.denominator.exact_quotient(shared), other.denominator.exact_quotient(shared)
         above, shared = _reduced(self.numerator * right + other.numerator * left, shared)
-        return Quotient._coprime(above, left * right * shared)
+        return Quotient.coprime(above, left * right * shared)
 
     __radd__ = __add__
 
     def __neg__(self) -> Quotient:
-        return Quotient._coprime(-self.numerator, self.denominator)
+        return Quotient.coprime(-self.numerator, self.denominator)
 
     def __sub__(self, other: Quotient | ExpPoly | Fraction | int) -> Quotient:
         return self + (-other)
@@ -85,7 +85,7 @@ class Quotient:
         other = Quotient.of(other)
         above, below = _reduced(self.numerator, other.denominator)
         more, under = _reduced(other.numerator, self.denominator)
-        return Quotient._coprime(above * more, below * under)
+        return Quotient.coprime(above * more, below * under)
 
     __rmul__ = __mul__
 
@@ -93,11 +93,12 @@ class Quotient:
         """self/divisor; the caller guarantees divisor(eps) > 0 for every eps > 0."""
         above, below = _reduced(self.numerator, divisor.numerator)
         more, under = _reduced(divisor.denominator, self.denominator)
-        return Quotient._coprime(above * more, below * under)
+        return Quotient.coprime(above * more, below * under)
 
     def scaled(self, factor: Fraction) -> Quotient:
         """f(factor·eps), for factor > 0."""
-        return Quotient(self.numerator.scaled(factor), self.denominator.scaled(factor))
+        # Polynomials without a common divisor in Q[x, y] have none in Q[x, y^(1/n)] either.
+        return Quotient.coprime(self.numerator.scaled(factor), self.denominator.scaled(factor))
 
     def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals lo <= f(eps) <= hi for eps > 0, hi - lo at most 10^-digits times the larger of |lo|, |hi|."""
@@ -120,13 +121,13 @@ def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly
     """Both without their common divisor; `denominator` is positive for every eps > 0, and stays so."""
     if numerator.is_zero():
         return numerator, ExpPoly.one()
-    divisor = _positive_divisor(numerator, denominator)
+    divisor = positive_divisor(numerator, denominator)
     if divisor is None:
         return numerator, denominator
     return numerator.exact_quotient(divisor), denominator.exact_quotient(divisor)
 
 
-def _positive_divisor(value: ExpPoly, positive: ExpPoly) -> ExpPoly | None:
+def positive_divisor(value: ExpPoly, positive: ExpPoly) -> ExpPoly | None:
     """A greatest common divisor that is positive where `positive` is, everywhere; None if it is a unit."""
     divisor = value.common_divisor(positive)
     if divisor.is_unit():

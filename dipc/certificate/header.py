@@ -21,6 +21,7 @@ def program_data(program: Program) -> dict[str, Any]:
         "text": core.source.text,
         "sha256": hashlib.sha256(core.source.text.encode("utf-8", "surrogatepass")).hexdigest(),
         "constants": {name: rational(value) for name, value in core.constants.items()},
+        **({} if core.only_at is None else {"only_at": rational(core.only_at)}),
     }
 
 

@@ -119,6 +119,8 @@ class _Writer:
                 return data | {"empty": _weights(ceiling.weights)}
             case Refuted() as refuted:
                 return data | {"witness": self._witness(refuted, reader)}
+            case Proved(beyond=str(beyond)):
+                return data | {"open": beyond}
             case Proved() as proved:
                 return data | {"required": self._proved(proved, reader)}
             case None:

@@ -99,11 +99,11 @@ class ObligationWriter:
             self.obligation_data.append(data)
         return known
 
-    def of_nothing(self, zero: int, beta: Beta, form: BetaForm, intervals: Intervals) -> int:
+    def of_nothing(self, zero: int, beta: Beta, intervals: Intervals) -> int:
         """The number of the obligation that 0, the probability of this number, is at least 1 - beta: whatever the
-        probability is, so is it. beta is at least 1 on the intervals, and `form` is what it is."""
+        probability is, so is it. That beta is at least 1 on the intervals has been decided."""
         nothing = ClosedForm.of(0)
-        return self.obligation((zero, nothing), beta, intervals, decide(nothing, form, intervals, self._limits))
+        return self.obligation((zero, nothing), beta, intervals, Decision(Verdict.ACCURATE, nothing))
 
     def closed(self, value: Closed) -> Any:
         """A function, whose denominator is shown to be positive."""

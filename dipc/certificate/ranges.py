@@ -111,7 +111,7 @@ class _Writer:
             data["vacuous"] = True
         elif result.says is not None and result.says.nothing:
             zero = self._probability(ClosedForm.of(0))
-            data["obligation"] = self._obligations.of_nothing(zero, beta, terms.beta, self._question.intervals)
+            data["obligation"] = self._obligations.of_nothing(zero, beta, self._question.intervals)
         elif form is not None:
             intervals = self._question.intervals
             found = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)

@@ -118,17 +118,15 @@ class _Writer:
             data["own"] = own
         data |= {"input": HOLE, "output": HOLE, "row": HOLE}
         data["probability"] = None if probability is None else self._probability(probability)
+        data["obligation"] = None
+        intervals = self.evidence.claim.intervals
         if terms.vacuous:
             data["vacuous"] = True
-        data["obligation"] = None
-        if terms.vacuous:
-            pass
         elif outcome.vacuous:
             zero = self._probability(ClosedForm.of(0))
-            data["obligation"] = self.obligations.of_nothing(zero, beta, terms.beta, self.evidence.claim.intervals)
+            data["obligation"] = self.obligations.of_nothing(zero, beta, intervals)
         elif probability is not None:
             numbered = self._probability(probability), probability
-            intervals = self.evidence.claim.intervals
             data["obligation"] = self.obligations.obligation(numbered, beta, intervals, settled)
         data["verdict"] = str(settled.verdict)
         if settled.reason is not None:

@@ -10,20 +10,22 @@ alpha grows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any, Protocol
 
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric, TooLarge
 from dipc.algebra.rationals import exact_rational
-from dipc.algebra.selection import Selected, bits, constant_of, limit, rebuilt, unknowns
+from dipc.algebra.selection import Selected, bits, limit, rebuilt, unknowns
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Excerpt, Source
-from dipc.lang.ast import ClaimField, Name
+from dipc.lang.ast import ClaimedInputs, ClaimField, Name
 from dipc.lang.core_program import CoreProgram
 from dipc.lang.parser import parse_interval
 from dipc.lang.printer import print_expression
@@ -36,8 +38,21 @@ from dipc.tables.cells import INFINITY, Cell, show_value
 from dipc.tables.packed import first_of_each_claim
 from dipc.tables.table import MISTAKE_LIMIT, Row, Table
 
-#: What may be given for alpha, beta and gamma from Python: text, an exact number, or an expression of SymPy.
-Given = object
+
+class Symbolic(Protocol):
+    """What SymPy calls an expression."""
+
+    @property
+    def free_symbols(self) -> Any:
+        """Its symbols."""
+
+
+#: What may be given for alpha, beta and gamma from Python: text, an exact number, an expression of SymPy; None is not
+#: given.
+Given = str | int | Fraction | Decimal | Symbolic | None
+
+#: What may be given for eps: intervals as text, an interval, or the one eps that is asked about; None is not given.
+GivenEps = str | int | Fraction | Interval | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,11 +174,15 @@ class Claim:
             if wants_dd or self.program.ideal is not None:
                 raise DiagnosticError(self._no_dd(row))
             return Fraction(0)
-        value = constant_of(self.alpha.value(names))
+        value = self.alpha.number(names, self.intervals)
         if value is None:
             tree = self.alpha.tree
             raise self.alpha.error(
-                "E0610", "alpha is a number or `dd`", tree, "", "it cannot depend on eps, nor be infinite"
+                "E0610",
+                "alpha is a number or `dd`",
+                tree,
+                "",
+                "it cannot depend on eps, unless one eps is asked about, nor be infinite",
             )
         if value < 0:
             raise self.alpha.error(
@@ -181,10 +200,16 @@ class Claim:
         if isinstance(tree, Name) and tree.name == "free" and tree.name not in names:
             advice = ("give gamma a number", "`dipc check --gamma free` decides a claim for every gamma")
             raise self.gamma.error("E0614", "gamma is free, and one gamma is needed here", tree, "", *advice)
-        value = constant_of(self.gamma.value(names))
+        value = self.gamma.number(names, self.intervals)
         if value is None:
             raise self.gamma.error(
-                "E0610", "gamma is a number", self.gamma.tree, "", "it cannot depend on eps, nor be infinite"
+                "E0610",
+                "gamma is a number",
+                self.gamma.tree,
+                "",
+                "it cannot depend on eps, unless one eps is asked about (`--eps 1/2`), nor be infinite",
+                "for gamma = 3/eps ask about every gamma*eps: `--inputs all --gamma free`, with beta in gamma*eps",
+                "`dipc solve --inputs all --for gamma` finds the least k such that gamma = k/eps is enough",
             )
         if value < 0:
             raise self.gamma.error(
@@ -271,7 +296,7 @@ def resolve_claim(
     beta: Given = None,
     alpha: Given = None,
     gamma: Given = None,
-    eps: Given = None,
+    eps: GivenEps = None,
 ) -> Claim:
     """The claim for `table`; None stands for an option that is not given.
 
@@ -301,25 +326,42 @@ def _expression(program: CoreProgram, name: str, given: Given) -> ClaimExpressio
     if given is not None:
         return ClaimExpression.parse(name, _text(given, name), f"<{name}>")
     found = _field(program, name)
-    if found is None or isinstance(found.value, tuple):
+    if found is None or isinstance(found.value, tuple | ClaimedInputs):
         return None
     return ClaimExpression(name, program.source, found.value)
 
 
-def claimed_intervals(program: CoreProgram, given: Given, constants: Mapping[str, Parametric]) -> tuple[Interval, ...]:
+def claimed_intervals(
+    program: CoreProgram, given: GivenEps, constants: Mapping[str, Parametric]
+) -> tuple[Interval, ...]:
     """The eps that are asked about: those given, those of the claim block, or all. Raises DiagnosticError."""
     match given:
+        case None if program.only_at is not None:
+            return (Interval(program.only_at, program.only_at, True, True),)
         case None:
             found = _field(program, "eps")
             if found is None or not isinstance(found.value, tuple):
                 return (Interval.positive(),)
             return resolve_intervals(program.source, found.value, constants)
         case Interval():
-            return (given,)
-        case str():
-            source = Source("<eps>", given)
-            return resolve_intervals(source, parse_interval(source), constants)
-    raise TypeError(f'eps is an interval as text, such as "(0, inf)", not {type(given).__name__}')
+            intervals: tuple[Interval, ...] = (given,)
+        case _:
+            source = Source("<eps>", given_text(given))
+            intervals = resolve_intervals(source, parse_interval(source), constants)
+    program.require_meaning(the_one_eps(intervals))
+    return intervals
+
+
+def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
+    """The eps that the intervals are about, None where they are about several."""
+    return intervals[0].lower if len(intervals) == 1 and intervals[0].is_point else None
+
+
+def given_text(eps: str | int | Fraction | Interval) -> str:
+    """The intervals that are given as text. Raises TypeError."""
+    if isinstance(eps, str | int | Fraction | Interval):
+        return str(eps)
+    raise TypeError(f'eps is an interval as text, such as "(0, inf)", not {type(eps).__name__}')
 
 
 def _text(given: Given, name: str) -> str:

@@ -6,6 +6,7 @@ asked of its value."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
@@ -46,17 +47,18 @@ from dipc.lang.ast import (
     UnaryOp,
 )
 from dipc.lang.parser import parse_expression
+from dipc.lang.tree import GREEK
 from dipc.sign import Interval
 from dipc.sign.divisors import sign_throughout, zero_of
 from dipc.sign.root_text import place_text, refined
-
-_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
 _FUNCTIONS = ("exp", "min", "max", "abs")
 
 _KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
 
 _EVERYWHERE = (Interval.positive(),)
+
+_EPS = Parametric.of(ExpPoly.term(1, 1, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,26 @@ class ClaimExpression:
             return value
         note = "only beta may be put together from pieces by min, max and abs"
         raise self.error("E0491", f"{self.what} is not one closed form for every eps", self.tree, "", note)
+
+    def number(self, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Fraction | None:
+        """The rational that it is for every eps of the intervals, None where it is none. Raises DiagnosticError where
+        it has no value."""
+        match intervals:
+            case [Interval(is_point=True, lower=eps)]:
+                with suppress(DiagnosticError):
+                    value = self.rational_at(eps, names)
+                    if value is not None:
+                        return value
+        return constant_of(self.value(names, intervals))
+
+    def rational_at(self, eps: Fraction, names: Mapping[str, Parametric]) -> Fraction | None:
+        """The value at one eps where that is a rational; None where it is computed with powers of e, or infinite.
+        Raises DiagnosticError where it has no value there."""
+        evaluation = _Evaluation(self, names, (), far=False, open_divisors=False, eps=Parametric.number(eps))
+        try:
+            return constant_of(evaluation.value(self.tree))
+        except TooLarge:
+            raise self.error("E0613", f"{self.what} is too large when split", self.tree) from None
 
     def value(
         self,
@@ -116,13 +138,14 @@ class _Evaluation:
     intervals: Sequence[Interval]
     far: bool
     open_divisors: bool
+    eps: Parametric = _EPS
 
     def value(self, node: Expr) -> Selected:
         match node:
             case Number(value=value):
                 return Parametric.number(value)
             case Eps():
-                return Parametric.of(ExpPoly.term(1, 1, 0))
+                return self.eps
             case Name():
                 return self._name(node)
             case Unary(op=UnaryOp.NEGATE, operand=operand):
@@ -147,7 +170,7 @@ class _Evaluation:
         return self.expression.error(code, message, node, label, *notes)
 
     def _name(self, node: Name) -> Selected:
-        name = node.name if node.name in self.names else _GREEK.get(node.name, node.name)
+        name = node.name if node.name in self.names else GREEK.get(node.name, node.name)
         if name in self.names:
             return self.names[name]
         close = nearest(name, ["eps", *_FUNCTIONS, *self.names])

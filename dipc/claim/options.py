@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dipc.claim.claim import Given
+from dipc.claim.claim import Given, GivenEps
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +17,4 @@ class ClaimOptions:
     beta: Given = None
     alpha: Given = None
     gamma: Given = None
-    eps: Given = None
+    eps: GivenEps = None

@@ -48,6 +48,7 @@ Examples:
   dipc check sparse.dip table.csv -D m=3 --beta "2*m*exp(-alpha*eps/8)/7"
   dipc check sparse.dip --inputs "q = -1..1"
   dipc check sparse.dip --inputs all
+  dipc check mechanisms/ -j auto
   dipc check laplace.dip table.csv --gamma 2 --format json -o result.json
 
 \b
@@ -56,6 +57,8 @@ Optional columns alpha, beta and gamma win over the options; dd is the
 distance to disagreement (a rational or inf).
 A program with an `ideal` block needs no table: the answers at the --inputs,
 and dd, are computed.
+Of a directory every program that makes a claim is checked, with the table
+beside it of the same name or the --inputs; -j is how many at a time.
 
 \b
 Exit codes: 0 accurate, 1 inaccurate, 2 bad input, 3 undecided (or, with
@@ -140,8 +143,34 @@ def check(
     the reason.
     """
     begun = perf_counter()
-    check_table(table_path)
     check_target(target)
+    if program_path.is_dir():
+        from dipc.cli.check_directory import check_directory
+
+        alone: dict[str, object] = {"TABLE.csv": table_path, "--certificate": proof, "--html": html, "--plot": plot}
+        alone |= {
+            "--digits": digits,
+            "--classes": classes is not None,
+            "--closed-form": closed_form,
+            "--strict": strict,
+            "--dask": dask,
+        }
+        definitions, for_all = for_all_of(definitions, for_all)
+        return check_directory(
+            program_path,
+            {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps},
+            inputs=inputs,
+            definitions=definitions,
+            for_all=for_all,
+            limits=limits,
+            form=form,
+            target=target,
+            jobs=jobs,
+            cache=cache,
+            quiet=quiet,
+            alone=alone,
+        )
+    check_table(table_path)
     check_target(proof, "--certificate")
     check_target(html, "--html")
     written = {"-o": target, "--certificate": proof, "--html": html, "--plot": plot, "--cache": cache}
@@ -165,7 +194,7 @@ def check(
 
     progress = ProgressBar(f"reading {program_path}", silent=quiet)
     with progress:
-        program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+        program = load_source(read_source(program_path), constants, eps).with_limits(parse_limits(limits))
     claim: dict[str, Any] = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
     asked = Asked(program_path, inputs, for_all, claim)
     # A cache or a cluster that cannot be used is refused before a long table is read.
@@ -199,11 +228,12 @@ def check(
     if closed_form is not None and source.total is not None and closed_form > source.total:
         raise DiagnosticError(_no_row(closed_form, source.total, source))
     progress.stage(f"checking {program.core.name}")
+    word = "class" if source.table is None else "row"
     try:
         with progress:
             report = answer(source, engine, progress)
     except Interrupted as stop:
-        write(sys.stderr, interrupted_text(stop.report, stop.done, stop.total, look_of(sys.stderr)))
+        write(sys.stderr, interrupted_text(stop.report, stop.done, stop.total, look_of(sys.stderr), word))
         return ExitCode.INTERRUPTED
     if closed_form is not None and closed_form > len(report.rows):
         raise DiagnosticError(_no_row(closed_form, len(report.rows), source))
@@ -272,9 +302,12 @@ def _write_page(answered: Answered, command: Sequence[str], path: Path, *, quiet
 
 
 def _write_plot(answered: Answered, path: Path, *, quiet: bool) -> None:
-    from dipc.report.check_plot import draw
+    from dipc.report.curves import curves_of
+    from dipc.report.curves_plot import MOST, draw
 
-    draw(path, answered)
+    report, source = answered.report, answered.source
+    curves = curves_of(source, report.rows, answered.word, answered.engine, MOST)
+    draw(path, curves, f"{report.program}: {report.verdict}")
     if not quiet:
         write(sys.stderr, f"drawn to {path}\n")
 

@@ -86,7 +86,7 @@ def conform(
     from dipc.simulation.conform import judge
     from dipc.simulation.observed import read_observed
 
-    program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+    program = load_source(read_source(program_path), constants, eps).with_limits(parse_limits(limits))
     values = parse_input(inputs, program.core)
     path = samples if counts is None else counts
     assert path is not None

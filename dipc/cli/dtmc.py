@@ -56,7 +56,7 @@ def dtmc(
     from dipc.report import dtmc_dot, dtmc_text
     from dipc.report.dtmc import chain_at
 
-    program = load_source(read_source(program_path), constants)
+    program = load_source(read_source(program_path), constants, eps)
     core = program.core
     open_inputs = not inputs
     if open_inputs and eps is not None:
@@ -70,6 +70,7 @@ def dtmc(
         shown = chain_at(program, None if open_inputs else reals, parse_output(outputs, core), finite)
     constants_text = ", ".join(f"{name} = {value}" for name, value in core.constants.items())
     title = core.name + (f" with {constants_text}" if constants_text else "")
+    title += "" if core.only_at is None else f", only at eps = {core.only_at}"
     if form == "dot":
         write_text(target, dtmc_dot.render(shown, title, eps))
     else:

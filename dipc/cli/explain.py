@@ -27,7 +27,7 @@ def explain(code: str | None) -> ExitCode:
     page.line(f"{found.code}: about {found.about}", Tone.HEAD)
     page.blank()
     if found.command is None:
-        page.line("no example is kept of this one; its own text says how to mend it")
+        page.line(f"it comes up when {found.when}")
     else:
         for name, text in found.files:
             page.line(f"with {name}:")

@@ -19,24 +19,16 @@ from dipc.diagnostics.files import read_source
 @click.option("--check", "only_check", is_flag=True, help="Print nothing; exit 1 if the form is another one.")
 @output_option
 def fmt(program_path: Path, only_check: bool, target: Path | None) -> ExitCode:
-    """Print a program in canonical form. Comments and blank lines are not kept (and --check ignores them)."""
-    from dipc.lang.parser import parse
-    from dipc.lang.printer import print_program
+    """Print a program in canonical form, with its comments, and one blank line where there are some."""
+    from dipc.lang.layout import formatted
 
     check_target(target)
     source = read_source(program_path)
-    text = print_program(parse(source))
-    text = text if text.endswith("\n") else text + "\n"
+    text = formatted(source)
     if only_check:
-        if _essence(source.text) == _essence(text):
+        if source.text == text:
             return ExitCode.ACCURATE
         write(sys.stderr, f"{program_path} is not in canonical form; `dipc fmt {program_path}` prints it\n")
         return ExitCode.INACCURATE
     write_text(target, text)
     return ExitCode.ACCURATE
-
-
-def _essence(text: str) -> list[str]:
-    """The lines without comments, blank lines and trailing blanks. No token of the language contains `#`."""
-    lines = (line.split("#")[0].rstrip() for line in text.splitlines())
-    return [line for line in lines if line]

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dipc.cli.arguments import (
     define_option,
     digits_option,
+    html_option,
     inputs_option,
     limit_option,
     output_option,
-    parse_definitions,
     positive_option,
     program_argument,
     quiet_option,
 )
 from dipc.cli.exits import ExitCode, privacy_exit_code
+from dipc.cli.families import member_text, members, parse_family
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_text
 from dipc.cli.scale import scale_options
@@ -32,6 +34,11 @@ from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
 
 if TYPE_CHECKING:
+    from dipc.estimate.loss import LossEstimate
+    from dipc.exits.program import Program
+    from dipc.privacy.check import PrivacyQuestion
+    from dipc.privacy.loss import Loss
+    from dipc.privacy.outcome import PrivacyReport
     from dipc.report.privacy import Found
 
 _EPILOG = """
@@ -43,6 +50,9 @@ Examples:
   dipc privacy svt.dip --adjacent PAIRS.csv --format json
   dipc privacy svt.dip --adjacent linf:1 --inputs all --constant
   dipc privacy svt.dip --adjacent linf:1 --inputs "q = -1..1" --max-loss --at 1/10
+  dipc privacy svt.dip --adjacent linf:1 --inputs "q = -1..1" --max-loss --at 1/10
+    --estimate -n 100000
+  dipc privacy svt.dip --adjacent linf:1 --inputs all --constant -D m=2..5
   dipc privacy svt.dip --adjacent linf:1 --inputs "q = -1..1" --delta-of eps/2
 
 \b
@@ -70,10 +80,18 @@ error.
 @click.option("--delta-of", metavar="K*eps", help="Find the least delta for this budget, for every eps.")
 @click.option("--renyi", metavar="A", type=click.IntRange(2, 64), help="Find the largest Renyi divergence --at an eps.")
 @click.option("--at", "at_text", metavar="EPS", help="The eps of --max-loss and --renyi, or one more for --delta-of.")
+@click.option("--estimate", is_flag=True, help="With --max-loss: estimate the loss at that pair from runs, too.")
+@click.option("-n", "runs", metavar="N", type=click.IntRange(1), help="Runs of --estimate; 100000 by default.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="The seed of these runs; 0 by default.")
 @define_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
+@click.option("--certificate", "proof", metavar="FILE", type=Path, help="Write the proofs to FILE, for `dipc verify`.")
 @digits_option("Significant digits of numbers that are not exact; 20 by default.")
+@html_option
+@click.option(
+    "--plot", metavar="FILE.svg|png", type=Path, help="Draw what is allowed and what is probable (needs matplotlib)."
+)
 @limit_option()
 @scale_options
 @quiet_option
@@ -89,10 +107,16 @@ def privacy(
     delta_of: str | None,
     renyi: int | None,
     at_text: str | None,
+    estimate: bool,
+    runs: int | None,
+    seed: int | None,
     definitions: tuple[str, ...],
     form: str,
     target: Path | None,
+    proof: Path | None,
     digits: int | None,
+    html: Path | None,
+    plot: Path | None,
     limits: tuple[str, ...],
     jobs: str,
     cache: Path | None,
@@ -103,14 +127,40 @@ def privacy(
 
     For all adjacent inputs u, u', in both orders, and every set S of outputs Pr[P(u) in S] is at most
     e^budget*Pr[P(u') in S] + delta: proved, or refuted by a pair, an output and an eps, or left undecided with the
-    reason.
+    reason. With ranges in -D, as m=2..5, --max-loss and --constant answer for each program of the family.
     """
     check_target(target)
     pairs_path = Path(adjacent) if adjacent.strip().endswith(".csv") else None
-    check_distinct({"-o": target, "--cache": cache}, program_path, pairs_path)
+    check_target(html, "--html")
+    check_target(proof, "--certificate")
+    written = {"-o": target, "--certificate": proof, "--html": html, "--plot": plot, "--cache": cache}
+    check_distinct(written, program_path, pairs_path)
+    if plot is not None:
+        from dipc.report.picture import check_picture
+
+        check_target(plot, "--plot")
+        check_picture(plot)
     asked = {"--constant": constant, "--max-loss": max_loss, "--delta-of": delta_of is not None, "--renyi": bool(renyi)}
-    mode = _only(asked, {"--budget": budget, "--delta": delta, "--at": at_text, "--eps": eps})
-    constants = parse_definitions(definitions)
+    given = {
+        "--budget": budget,
+        "--delta": delta,
+        "--at": at_text,
+        "--eps": eps,
+        "--plot": plot,
+        "--certificate": proof,
+    }
+    mode = _only(asked, given)
+    if estimate and mode != "--max-loss":
+        raise _no_part("--estimate", mode, "add --max-loss --at 1/10")
+    for option, number in (("-n", runs), ("--seed", seed)):
+        if number is not None and not estimate:
+            raise _no_part(option, mode, "add --max-loss --at 1/10 --estimate")
+    family = parse_family(definitions)
+    ranged = any(len(values) > 1 for values in family.values())
+    if ranged and html is not None:
+        raise _no_part("--html", mode, "give one value for each constant")
+    if ranged and mode not in ("--max-loss", "--constant"):
+        raise _no_part("-D with a range", mode, "give one value, or ask for --max-loss or --constant")
     at = None if at_text is None else positive_option("--at", at_text)
 
     from dipc.exits.load import load_source
@@ -118,41 +168,142 @@ def privacy(
     from dipc.privacy.check import PrivacyQuestion
     from dipc.privacy.claim import read_claim
     from dipc.privacy.loss import DIGITS
-    from dipc.report.privacy import PrivacyStatement, privacy_line, render_privacy
+    from dipc.privacy.outcome import SCHEMA, PrivacyReport
+    from dipc.report.privacy import PrivacyStatement, privacy_line, render_family, render_privacy
 
-    program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
     stack = click.get_current_context().with_resource(ExitStack())
-    engine = open_engine(stack, program.measurer, program.limits, jobs=jobs, cache=cache, dask=dask)
-    question = PrivacyQuestion(program, adjacent, inputs or None, engine)
+    source, digits = read_source(program_path), DIGITS if digits is None else digits
+
+    def ask(constants: Mapping[str, Fraction]) -> tuple[PrivacyQuestion, Found, LossEstimate | None]:
+        program = load_source(source, constants, at if eps is None else eps).with_limits(parse_limits(limits))
+        kept = proof is not None
+        engine = open_engine(
+            stack, program.measurer, program.limits, jobs=jobs, cache=cache, dask=dask, keep_proofs=kept
+        )
+        question = PrivacyQuestion(program, adjacent, inputs or None, engine)
+        match mode:
+            case "--constant":
+                return question, question.constant(eps), None
+            case "--max-loss":
+                assert at is not None
+                loss = question.largest_loss(at, digits)
+                return question, loss, _estimated(program, loss, runs, seed) if estimate else None
+            case "--renyi":
+                assert at is not None
+                assert renyi is not None
+                return question, question.divergence(renyi, at, digits), None
+            case "--delta-of":
+                claim = read_claim(program, delta_of, None, eps, "delta-of")
+                return question, question.least_delta(claim, at, digits), None
+        return question, question.decide(read_claim(program, budget, delta, eps)), None
+
+    look = look_of(sys.stdout) if target is None else Look()
+    if ranged:
+        answers = [(constants, *ask(constants)) for constants in members(family)]
+        if form == "json":
+            listed = [
+                {"constants": {name: str(value) for name, value in constants.items()}, **_json(found, estimated)}
+                for constants, _, found, estimated in answers
+            ]
+            text = json.dumps({"schema": SCHEMA, "members": listed}, indent=1) + "\n"
+        else:
+            text = render_family((member_text(named), found, known) for named, _, found, known in answers)
+        write_text(target, text)
+        return max((_exit_code(found) for _, _, found, _ in answers), key=int)
+    question, found, estimated = ask(next(members(family)))
+    program = question.program
     said = tuple((name, str(value)) for name, value in program.core.constants.items())
     statement = PrivacyStatement(str(program_path), program.name, said, definitions)
-    digits = DIGITS if digits is None else digits
-    found: Found
-    match mode:
-        case "--constant":
-            found = question.constant(eps)
-        case "--max-loss":
-            assert at is not None
-            found = question.largest_loss(at, digits)
-        case "--renyi":
-            assert at is not None
-            assert renyi is not None
-            found = question.divergence(renyi, at, digits)
-        case "--delta-of":
-            found = question.least_delta(read_claim(program, delta_of, None, eps, "delta-of"), at, digits)
-        case _:
-            found = question.decide(read_claim(program, budget, delta, eps))
-    look = look_of(sys.stdout) if target is None else Look()
+    if html is not None:
+        chosen = {
+            "budget": budget,
+            "delta": delta,
+            "eps": eps,
+            "delta-of": delta_of,
+            "at": at_text,
+            "renyi": renyi,
+            "seed": seed,
+        }
+        options = [("--inputs", text) for text in inputs] + [("-D", text) for text in definitions]
+        options += [(f"--{name}", str(value)) for name, value in chosen.items() if value is not None]
+        options += [] if runs is None else [("-n", str(runs))]
+        flags: list[str] = [option for option in ("--constant", "--max-loss") if option == mode]
+        flags += ["--estimate"] if estimate else []
+        words = ["dipc", "privacy", str(program_path), "--adjacent", adjacent, *flags]
+        command = (*words, *(word for option in options for word in option))
+        _write_page(html, question, found, render_privacy(found, statement, Look(), estimated), command, quiet=quiet)
+    if plot is not None:
+        assert isinstance(found, PrivacyReport)
+        _write_plot(plot, question, found, quiet=quiet)
+    if proof is not None:
+        assert isinstance(found, PrivacyReport)
+        _write_certificate(proof, question, found, quiet=quiet)
     if form == "json":
-        text = json.dumps(found.as_json(), indent=1) + "\n"
+        text = json.dumps(_json(found, estimated), indent=1) + "\n"
     elif quiet:
         text = privacy_line(found) + "\n"
     else:
-        text = render_privacy(found, statement, look)
+        text = render_privacy(found, statement, look, estimated)
     write_text(target, text)
     if target is not None and not quiet:
         write(sys.stderr, f"{privacy_line(found)} (written to {target})\n")
     return _exit_code(found)
+
+
+def _json(found: Found, estimated: LossEstimate | None) -> dict[str, Any]:
+    return found.as_json() if estimated is None else {**found.as_json(), "estimate": estimated.as_json()}
+
+
+def _estimated(program: Program, loss: Loss, runs: int | None, seed: int | None) -> LossEstimate:
+    from dipc.estimate.loss import RUNS, estimate_loss
+
+    if None in loss.output.values():
+        note = "give the output an initial value"
+        message = "an output that was never assigned is not counted in runs"
+        raise DiagnosticError(Diagnostic("E1412", message, notes=(note,)))
+    places = loss.input, loss.adjacent, loss.output
+    return estimate_loss(program, *places, loss.eps, RUNS if runs is None else runs, seed=seed or 0)
+
+
+def _write_page(
+    path: Path,
+    question: PrivacyQuestion,
+    found: Found,
+    text: str,
+    command: Sequence[str],
+    *,
+    quiet: bool,
+) -> None:
+    import dipc
+    from dipc.report.html.privacy_page import privacy_page
+
+    write_text(path, privacy_page(question, found, text, command, f"dipc {dipc.__version__}"))
+    if not quiet:
+        write(sys.stderr, f"page written to {path}\n")
+
+
+def _write_plot(path: Path, question: PrivacyQuestion, found: PrivacyReport, *, quiet: bool) -> None:
+    from dipc.report.curves import curves_of_privacy
+    from dipc.report.curves_plot import MOST, draw
+
+    draw(path, curves_of_privacy(question, found, MOST), f"{found.program}: {found.verdict}")
+    if not quiet:
+        write(sys.stderr, f"drawn to {path}\n")
+
+
+def _write_certificate(path: Path, question: PrivacyQuestion, found: PrivacyReport, *, quiet: bool) -> None:
+    import dipc
+    from dipc.certificate.privacy import Uncertified, certify_privacy
+    from dipc.report.privacy import privacy_line
+
+    try:
+        text = certify_privacy(question, found, f"dipc {dipc.__version__}")
+    except Uncertified as reason:
+        notes = (f"without --certificate the answer is {privacy_line(found)}",)
+        raise DiagnosticError(Diagnostic("E0903", f"there is no certificate: {reason}", notes=notes)) from None
+    write_text(path, text)
+    if not quiet:
+        write(sys.stderr, f"certificate of {len(text)} bytes written to {path}: `dipc verify {path}` checks it\n")
 
 
 def _exit_code(found: Found) -> ExitCode:
@@ -167,7 +318,7 @@ def _exit_code(found: Found) -> ExitCode:
     return ExitCode.ACCURATE
 
 
-def _only(asked: Mapping[str, bool], given: Mapping[str, str | None]) -> str | None:
+def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> str | None:
     """What is asked for in place of a verdict. Raises DiagnosticError for two questions at once, and for options that
     the question does not take or lacks."""
     modes = [option for option, wanted in asked.items() if wanted]
@@ -176,7 +327,7 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | None]) -> str | N
         raise DiagnosticError(Diagnostic("E1412", f"both `{modes[0]}` and `{modes[1]}` are asked for", notes=(note,)))
     mode = modes[0] if modes else None
     takes = {
-        None: {"--budget", "--delta", "--eps"},
+        None: {"--budget", "--delta", "--eps", "--plot", "--certificate"},
         "--constant": {"--eps"},
         "--max-loss": {"--at"},
         "--renyi": {"--at"},
@@ -184,12 +335,16 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | None]) -> str | N
     }[mode]
     for option, value in given.items():
         if value is not None and option not in takes:
-            what = "a verdict" if mode is None else f"`{mode}`"
             note = "leave it out" if mode or option != "--at" else "add --max-loss, --renyi 2 or --delta-of K*eps"
-            raise DiagnosticError(Diagnostic("E1412", f"`{option}` has no part in {what}", notes=(note,)))
+            raise _no_part(option, mode, note)
     if mode in ("--max-loss", "--renyi") and given["--at"] is None:
         note = f"write for example {mode}{' 2' if mode == '--renyi' else ''} --at 1/10"
         raise DiagnosticError(
             Diagnostic("E1412", f"`{mode}` is asked for at an eps, and `--at` is missing", notes=(note,))
         )
     return mode
+
+
+def _no_part(option: str, mode: str | None, note: str) -> DiagnosticError:
+    what = "a verdict" if mode is None else f"`{mode}`"
+    return DiagnosticError(Diagnostic("E1412", f"`{option}` has no part in {what}", notes=(note,)))

@@ -53,7 +53,7 @@ def prob(
     from dipc.report.outcomes import outcomes_at
 
     with ProgressBar(f"reading {program_path}") as progress:
-        program = load_source(read_source(program_path), constants)
+        program = load_source(read_source(program_path), constants, eps)
         values = parse_input(inputs, program.core)
         progress.stage(f"looking for the outputs of {program.name}")
         found = outcomes_at(program, values, eps, progress)

@@ -126,13 +126,13 @@ def simulate(
 
     confidence = CONFIDENCE if confidence_text is None else _confidence(confidence_text)
     source = read_source(program_path)
-    core = lower(parse(source), source, constants)
+    core = lower(parse(source), source, constants, eps)
     values = parse_input(inputs, core)
     events = [parse_output([text], core) for text in outputs]
     try:
         # First, because it finds loops that never end and values out of range on paths that no run may take.
         with ProgressBar(f"computing the exact probabilities of {core.name}"):
-            expected = _expected(source, constants, parse_limits(limits), values, events, gamma)
+            expected = _expected(source, constants, eps, parse_limits(limits), values, events, gamma)
     except KeyboardInterrupt:
         write(sys.stderr, "\ninterrupted before the first run, over the exact probabilities\n")
         return ExitCode.INTERRUPTED
@@ -162,6 +162,7 @@ def simulate(
 def _expected(
     source: Source,
     constants: Mapping[str, Fraction],
+    eps: Fraction,
     limits: Limits,
     values: Mapping[str, Value],
     events: Sequence[Mapping[str, Value]],
@@ -172,7 +173,7 @@ def _expected(
     from dipc.simulation.expected import expect, nothing, why_unknown
 
     try:
-        program = load_source(source, constants).with_limits(limits)
+        program = load_source(source, constants, eps).with_limits(limits)
     except DiagnosticError as error:
         return nothing(why_unknown(error), events)
     return expect(program, values, events, gamma)

@@ -119,7 +119,7 @@ def solve(
 
     progress = ProgressBar(f"reading {program_path}", silent=quiet)
     with progress:
-        program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+        program = load_source(read_source(program_path), constants, eps).with_limits(parse_limits(limits))
     asked = Asked(program_path, inputs, for_all, {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps})
     stack = click.get_current_context().with_resource(ExitStack())
     engine = open_engine(stack, program.measurer, program.limits, jobs=jobs, cache=cache, dask=dask)
@@ -128,6 +128,9 @@ def solve(
         question = asked.question(program, table_path, engine, progress)
         progress.stage(f"solving {program.name} for {wanted}")
         found = solved(question, Wanted(wanted), digits or DIGITS, progress)
+    if found.interrupted:
+        write(sys.stderr, f"interrupted\n{render(found, asked.asks(found.question), look_of(sys.stderr))}")
+        return ExitCode.INTERRUPTED
     if html is not None:
         import dipc
         from dipc.report.html.text_page import text_page

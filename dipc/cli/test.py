@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +15,9 @@ from dipc.cli.output import check_distinct, check_target, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of, write
 from dipc.report.page import Look
+
+if TYPE_CHECKING:
+    from dipc.suite.tested import Tested
 
 _EPILOG = """
 \b
@@ -70,7 +75,6 @@ def test(
     check_target(junit, "--junit")
 
     from dipc.suite.claims_file import claims_files, read_claims
-    from dipc.suite.tested import Status, overall
     from dipc.suite.testing import run_claims
     from dipc.suite.written import render_github, render_json, render_junit, render_text, verdict_line
 
@@ -96,6 +100,13 @@ def test(
     write_text(target, text)
     if target is not None and not quiet:
         write(sys.stderr, f"{verdict_line(tested)} (written to {target})\n")
+    return exit_code_of(tested)
+
+
+def exit_code_of(tested: Sequence[Tested]) -> ExitCode:
+    """The exit code that says what came out of all claims together."""
+    from dipc.suite.tested import Status, overall
+
     return {
         Status.PASSED: ExitCode.ACCURATE,
         Status.FAILED: ExitCode.INACCURATE,

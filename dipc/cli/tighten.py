@@ -148,17 +148,22 @@ def tighten(
     run = _Run(read_source(program_path), asked, pattern, parse_limits(limits), shared, digits, quiet)
     ranged = any(len(values) > 1 for values in family.values())
     found = run.all(family)
+
+    def page(look: Look) -> str:
+        if ranged:
+            return render_family(found, f"{run.name} ({program_path})", run.statement.beta, look)
+        return render(found[0].found, run.statement, look)
+
+    if run.interrupted:
+        write(sys.stderr, f"interrupted\n{page(look_of(sys.stderr))}")
+        return ExitCode.INTERRUPTED
     match form:
         case "json":
             text = render_json(found, run.name)
         case "csv":
             text = render_csv(found)
         case _:
-            look = look_of(sys.stdout) if target is None and not quiet else Look()
-            if ranged:
-                text = render_family(found, f"{run.name} ({program_path})", run.statement.beta, look)
-            else:
-                text = render(found[0].found, run.statement, look)
+            text = page(look_of(sys.stdout) if target is None and not quiet else Look())
             text = first_line(text) if quiet else text
     if html is not None:
         write_text(html, _page(found, run, asked.command(pattern, definitions, limits, "tighten"), ranged))
@@ -185,12 +190,12 @@ def _page(found: Sequence[Member], run: _Run, command: Sequence[str], ranged: bo
         return text_page(render_family(found, run.name, run.statement.beta, Look()), command, tool)
     tightest = found[0].found
     curves = curves_with_factor(tightest, _MOST_DRAWN)
-    return text_page(render(tightest, run.statement, Look()), command, tool, curves, tightest.word, "1 − f·β")
+    return text_page(render(tightest, run.statement, Look()), command, tool, curves)
 
 
 class _Run:
     """One program under one claim, loaded anew for each member of a family. `name` and `statement` are those of the
-    member that came last."""
+    member that came last; `interrupted` says that Ctrl-C came before all were done."""
 
     name: str
     statement: Statement
@@ -212,12 +217,23 @@ class _Run:
         self._shared = shared
         self._digits = digits
         self._progress = ProgressBar("reading the program", silent=quiet)
+        self.interrupted = False
 
     def all(self, family: Mapping[str, tuple[Fraction, ...]]) -> list[Member]:
-        """What is found for each member, in order."""
+        """What is found for each member, in order; on Ctrl-C for as many as were done."""
         ranged = any(len(values) > 1 for values in family.values())
+        found: list[Member] = []
         with self._progress:
-            return [self.member(constants, named=ranged) for constants in members(family)]
+            for constants in members(family):
+                try:
+                    found.append(self.member(constants, named=ranged))
+                except KeyboardInterrupt:
+                    if not found:
+                        raise
+                    self.interrupted = True
+                if self.interrupted:
+                    break
+        return found
 
     def member(self, constants: Mapping[str, Fraction], *, named: bool) -> Member:
         """What is found for one member; a mistake says, if `named`, which member it is about."""
@@ -237,7 +253,7 @@ class _Run:
         from dipc.exits.load import load_source
         from dipc.obligations.open_engine import open_engine
 
-        program = load_source(self._source, constants).with_limits(self._limits)
+        program = load_source(self._source, constants, self._asked.claim["eps"]).with_limits(self._limits)
         self._progress.stage(f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else ""))
         path = None if self._pattern is None else table_path(self._pattern, program.constants)
         with ExitStack() as stack:
@@ -251,4 +267,6 @@ class _Run:
         program = question.program
         self.name = program.name
         self.statement = self._asked.asks(question)
-        return tightest(claims_of(question, self._progress), self._digits)
+        found = tightest(claims_of(question, self._progress), self._digits)
+        self.interrupted = found.interrupted
+        return found

@@ -49,8 +49,8 @@ def verify(
     definitions: tuple[str, ...],
     quiet: bool,
 ) -> ExitCode:
-    """Check a certificate of `dipc check`: its program is executed anew and every step derived again, or the first
-    wrong one is named."""
+    """Check a certificate of `dipc check` or `dipc privacy`: its program is executed anew and every step derived again,
+    or the first wrong one is named."""
     constants = parse_definitions(definitions)
     if constants and program_path is None:
         note = "give the program, too: `--program PROG.dip`"
@@ -88,7 +88,8 @@ def _compare_constants(document: Document, path: Path, given: dict[str, Fraction
     from dipc.exits.load import load_source
     from dipc.verifier.rejection import Rejected
 
-    constants = load_source(read_source(path), given).constants
+    eps = document.program.get("only_at")
+    constants = load_source(read_source(path), given, eps).constants
     if constants != document.constants:
         different = sorted(
             name

@@ -16,7 +16,7 @@ _OPERATORS = {"AND", "OR", "NOT"}
 
 #: Words that are names to the grammar, and special in their places.
 _FUNCTIONS = ("min", "max", "abs", "exp")
-_PLACED = ("metric",)
+_PLACED = ("metric", "inputs")
 
 _TERMINAL = re.compile(r'^([A-Z]+)(?:\.\d+)?: ((?:"[^"]+"(?: \| )?)+|/.*/)$', re.MULTILINE)
 

@@ -14,6 +14,7 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.weights import Weights, numerator_of
 from dipc.lang.core import SampleChoice
 from dipc.lang.core_program import CoreProgram
+from dipc.lang.expressions import FIX_EPS
 from dipc.sign import Interval, isolate_roots
 from dipc.sign.root_text import number_text, place_text, refined
 
@@ -23,6 +24,7 @@ SUM = "E0313"
 _ENOUGH = 20
 _LONGEST_SUM = 60
 _SUM_NOTE = "the weights of a `choose` sum to 1 for every eps > 0: divide each by their sum, or mend one of them"
+_FIX = f"where the weights are rational at one eps, {FIX_EPS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Choices:
 
 def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     """The program's weights; raises DiagnosticError with all that is wrong with them."""
-    weights = Weights(program.source, limits)
+    weights = Weights(program.source, limits, program.only_at)
     found: list[Diagnostic] = []
     undecided: Undecided | None = None
     seen: set[tuple[ExpressionWeight, ...]] = set()
@@ -84,8 +86,8 @@ def _mistakes(
         if at is not None:
             message = f"a weight is negative at eps = {at}"
             label = f"this is {_at(value, at)}"
-            note = "a weight is a probability: it is at least 0 for every eps > 0"
-            found.append(Diagnostic(NEGATIVE, message, program.source.excerpt(arm.span), label, (note,)))
+            advice = ("a weight is a probability: it is at least 0 for every eps > 0", _FIX)
+            found.append(Diagnostic(NEGATIVE, message, program.source.excerpt(arm.span), label, advice))
     if len(values) < len(arms):
         return found
     whole = total(values)
@@ -93,9 +95,10 @@ def _mistakes(
         at = _refuted(whole)
         shown = str(ClosedForm(whole))
         message = f"the weights sum to {shown}" if len(shown) <= _LONGEST_SUM else "the weights do not sum to 1"
-        notes = [*_sum_is_one(whole, limits), _SUM_NOTE]
+        once = _sum_is_one(whole, limits)
+        notes = (*once, _SUM_NOTE, *([_FIX] if once else []))
         label = f"at eps = {at} the weights sum to {_at(whole, at)}"
-        found.append(Diagnostic(SUM, message, program.source.excerpt(choice.span), label, tuple(notes)))
+        found.append(Diagnostic(SUM, message, program.source.excerpt(choice.span), label, notes))
     return found
 
 

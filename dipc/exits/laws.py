@@ -28,6 +28,7 @@ class Laws:
         slots = flow.program.slots
         #: The finite outputs.
         self.observed = tuple([slots[slot] for slot in flow.program.outputs if not is_symbolic(slots[slot].type)])
+        self._places = [_places(slot) for slot in self.observed]
         self._explored: dict[tuple[Value, ...], tuple[tuple[Answer, Exit], ...]] = {}
 
     def at(self, inputs: Mapping[int, Value]) -> dict[Answer, Bound]:
@@ -54,7 +55,7 @@ class Laws:
 
     def rank(self, answer: Answer) -> list[int]:
         """The place of an answer in the order of the outputs' domains."""
-        return [_rank(slot, value) for slot, value in zip(self.observed, answer, strict=True)]
+        return [places[value] for places, value in zip(self._places, answer, strict=True)]
 
     def _exits(self, finite: Mapping[int, Value]) -> tuple[tuple[Answer, Exit], ...]:
         key = tuple(finite.values())
@@ -76,11 +77,11 @@ def _finite(value: object) -> Value | None:
     return value
 
 
-def _rank(slot: Slot, value: Value | None) -> int:
-    """The place of a value in its domain; what was never assigned comes last."""
+def _places(slot: Slot) -> dict[Value | None, int]:
+    """The place of each value in the slot's domain; what was never assigned comes last."""
     match slot.type:
         case DomType(values=values):
-            return len(values) if value is None else values.index(value)
+            return {value: place for place, value in enumerate([*values, None])}
         case BoolType():
-            return 2 if value is None else int(value is True)
+            return {False: 0, True: 1, None: 2}
     raise AssertionError(f"{slot.name} has no finite type")

@@ -49,7 +49,8 @@ class Program:
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{name} = {value}" for name, value in self.core.constants.items())
-        return f"<dipc program {self.name}{' with ' + constants if constants else ''}>"
+        at = "" if self.core.only_at is None else f" at eps = {self.core.only_at}"
+        return f"<dipc program {self.name}{' with ' + constants if constants else ''}{at}>"
 
     @property
     def name(self) -> str:
@@ -119,7 +120,7 @@ class Program:
             raise ValueError(f"gamma is at least 0, not {radius}")
         inputs = input_cells(self.core, input, self._pool)
         outputs = output_cells(self.core, output, self._pool)
-        return self._engine.probability(inputs, outputs, self._pool.cell(radius))
+        return self._engine.probability(inputs, outputs, self._pool.cell(radius)).standing_for(self.core.only_at)
 
     def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Any:  # noqa: A002
         """The Markov chain at an input: what each state knows of the noises drawn so far, and the exact probability of
@@ -162,7 +163,7 @@ class Program:
                     slot.name: None if v is None else show_value(v)
                     for slot, v in zip(laws.observed, answer, strict=True)
                 },
-                form,
+                form.standing_for(core.only_at),
             )
             for answer, form in found.items()
             if not form.value.is_zero()

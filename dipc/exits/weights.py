@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.combine import simplest
+from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.chain.edge import ChoiceWeight, ExponentialWeight, ExpressionWeight
 from dipc.claim.expression import ClaimExpression
+from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Source
 from dipc.lang.ast import Binary, BinaryOp, Call, Expr, Number, Unary
 from dipc.sign import Fails, Interval, Root, decide_nonnegative, isolate_roots, sign_at
@@ -21,12 +24,19 @@ from dipc.sign.root_text import place_text, refined
 UNDEFINED = "E0311"
 
 
-class Weights:
-    """The weights of one program, each computed once."""
+#: What one score of an exponential mechanism costs in each of its weights, with all that is done to their sum.
+_STEPS_FOR_A_SCORE = 5_000
 
-    def __init__(self, source: Source, limits: Limits) -> None:
+
+class Weights:
+    """The weights of one program, each computed once; those of one that is `only_at` an eps are numbers where their
+    value there is rational."""
+
+    def __init__(self, source: Source, limits: Limits, only_at: Fraction | None = None) -> None:
         self._source = source
+        self._only_at = only_at
         self._limits = limits
+        self._meter = Meter(limits)
         self._closed: dict[ChoiceWeight, Closed] = {}
         self._zeros: dict[ChoiceWeight, tuple[Root, ...]] = {}
 
@@ -37,6 +47,7 @@ class Weights:
         if known is None:
             match weight:
                 case ExponentialWeight(rate, scores, index):
+                    self._meter.spend(_STEPS_FOR_A_SCORE * len(scores))
                     known = exponential(rate, scores, index)
                 case ExpressionWeight(expression):
                     known = self._expression(expression)
@@ -70,6 +81,11 @@ class Weights:
 
     def _expression(self, tree: Expr) -> Closed:
         expression = ClaimExpression("a weight", self._source, tree)
+        if self._only_at is not None:
+            with suppress(DiagnosticError):
+                number = expression.rational_at(self._only_at, {})
+                if number is not None:
+                    return ExpPoly.constant(number)
         for divisor in _divisors(tree):
             form = replace(expression, tree=divisor).evaluate({})
             self._refuse_zeros(expression, form.numerator_flat(), divisor)

@@ -75,7 +75,7 @@ class Distances:
         metric = self._ideal.metric
         here: dict[int, Answer] = {**self._by_slot(own), **point}
         symbolic: dict[int, Answer] = {slot: Affine.input(slot) for slot in point}
-        search = Search(self._norm, point, self._whole_inputs, self._ideal.program.limits.parts)
+        search = Search(self._norm, point, self._whole_inputs, self._ideal.program.limits)
         least: Fraction | None = None
         for away, finite in self._around(own):
             if least is not None and away >= least:
@@ -99,7 +99,7 @@ class Distances:
         alike = self._ideal.alike(self._by_slot(finite), answer)
         if len(alike) != 1 or any(isinstance(value, Affine) for value in alike[0].answer):
             return None
-        return InputSet(alike[0].guards, self._whole_inputs)
+        return InputSet(alike[0].guards, self._whole_inputs, self._ideal.program.limits.branches)
 
     def _targets_for(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> tuple[InputSet, ...]:
         """The sets of real and int inputs where det is another answer, for these finite inputs."""
@@ -107,7 +107,7 @@ class Distances:
         known = self._targets.get(key)
         if known is None:
             known = tuple(
-                InputSet(guards, self._whole_inputs)
+                InputSet(guards, self._whole_inputs, self._ideal.program.limits.branches)
                 for region in self._ideal.regions(self._by_slot(finite))
                 for guards in disagreement(region, answer, self._whole_outputs)
             )

@@ -52,7 +52,7 @@ class Ideal:
         lowered = None
         if core.ideal is not None:
             # The constants as they are now, whether the text or the command line has set them.
-            lowered = lower_ideal(parse(core.source), core.source, core.constants)
+            lowered = lower_ideal(parse(core.source), core.source, core.constants, core.only_at)
         if lowered is None:
             raise DiagnosticError(_no_ideal(core))
         self.core = lowered
@@ -140,7 +140,7 @@ class Ideal:
         return tuple(
             self._region(guards, found, finite, wanted or {})
             for guards, found in paths
-            if not InputSet(guards, whole).is_empty
+            if not InputSet(guards, whole, self.program.limits.branches).is_empty
         )
 
     def values(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
@@ -177,7 +177,7 @@ class Ideal:
         return Region(guards, tuple(answer))
 
     def _partial(self, output: str, finite: Mapping[int, Value], guards: tuple[Constraint, ...]) -> Diagnostic:
-        inside = inner_point(guards, frozenset(self.whole_inputs)) or {}
+        inside = inner_point(guards, frozenset(self.whole_inputs), self.program.limits.branches) or {}
         return undefined(self.program.core, output, {**finite, **inside})
 
     def _moved_constraint(self, item: Constraint) -> Constraint:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any, Protocol
+from typing import cast
 
 from dipc.chain.answers import finite_values
 from dipc.chain.symbolic import is_symbolic
@@ -21,8 +21,9 @@ from dipc.diagnostics.source import Source, Span
 from dipc.exits.program import Program
 from dipc.lang.core import Slot, Value
 from dipc.lang.core_program import CoreProgram
+from dipc.tables.python_source import DataFrame
 from dipc.tables.specification import Specification, array_of
-from dipc.tables.table import Table, read_table
+from dipc.tables.table import Table, TableGiven, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +61,6 @@ class AllInputs:
 Inputs = FiniteInputs | ListedInputs | AllInputs
 
 
-class DataFrame(Protocol):
-    """What pandas, polars and others call a DataFrame: rows, with named columns."""
-
-    @property
-    def columns(self) -> Any:
-        """The names of the columns."""
-
-
 #: What names inputs: one specification, or several that hold together; an input or several, by name, as values.
 InputSpec = str | Sequence[str] | Mapping[str, object] | Sequence[Mapping[str, object]] | DataFrame
 
@@ -92,7 +85,7 @@ def parse_inputs(given: InputSpec, program: Program, option: str = "--inputs") -
     inputs_only = replace(program.core, outputs=())
     texts = specifications(given)
     if texts is None:
-        values = [given] if isinstance(given, Mapping) else given
+        values = [given] if isinstance(given, Mapping) else cast("TableGiven", given)
         return ListedInputs(read_table(values, inputs_only, "<inputs>"))
     if any(text.strip() == "all" for text in texts):
         _alone(texts, "all", option)

@@ -31,10 +31,13 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class ConvexSet:
-    """The inputs, all ints or all reals, that satisfy `guards`; what does not depend on a point is computed once."""
+    """The inputs, all ints or all reals, that satisfy `guards`; what does not depend on a point is computed once.
 
-    def __init__(self, guards: tuple[Constraint, ...]) -> None:
+    Those of ints are given up after `branches` cases of integer inequalities."""
+
+    def __init__(self, guards: tuple[Constraint, ...], branches: int) -> None:
         self.guards = guards
+        self._branches = branches
         self.whole = any(guard.whole for guard in guards)
 
     @cached_property
@@ -45,7 +48,7 @@ class ConvexSet:
         # Of differences (over integers with integer bounds) a contradiction is always found.
         if all(as_difference(guard) is not None for guard in self.guards):
             return False
-        return inner_point(self.guards, self._integers) is None
+        return inner_point(self.guards, self._integers, self._branches) is None
 
     def distance(self, norm: Norm, point: Point, below: Fraction | None = None) -> Fraction | None:
         """inf { norm(point - u') : u' in this set }, by the norm LINF or L1.
@@ -115,7 +118,7 @@ class ConvexSet:
         system = [*(guard.guard.closure() for guard in self.guards), *near]
         if self.whole:
             assert all(point[slot].denominator == 1 for slot in slots), "an int is an integer"
-            found = integer_minimum(form, system, frozenset([*slots, *length.values()]))
+            found = integer_minimum(form, system, frozenset([*slots, *length.values()]), self._branches)
             assert found is not None, "the set is not empty"
             return found[0]
         least = minimum(form, system)
@@ -173,10 +176,10 @@ class ConvexSet:
 class InputSet:
     """A set of ints and reals together: no constraint is about both, so it is the product of two convex sets."""
 
-    def __init__(self, guards: Sequence[Constraint], whole_inputs: frozenset[int]) -> None:
+    def __init__(self, guards: Sequence[Constraint], whole_inputs: frozenset[int], branches: int) -> None:
         ints = tuple(guard for guard in guards if guard.form.inputs[0][0] in whole_inputs)
         reals = tuple(guard for guard in guards if guard.form.inputs[0][0] not in whole_inputs)
-        self._parts = tuple(ConvexSet(part) for part in (ints, reals) if part)
+        self._parts = tuple(ConvexSet(part, branches) for part in (ints, reals) if part)
 
     @property
     def is_empty(self) -> bool:
@@ -209,15 +212,18 @@ class InputSet:
         return min(found, default=None)
 
 
-def inner_point(guards: Sequence[Constraint], integers: frozenset[int]) -> Point | None:
+def inner_point(
+    guards: Sequence[Constraint], integers: frozenset[int] = frozenset(), branches: int = 0
+) -> Point | None:
     """An input that satisfies the guards, strict ones strictly; `integers` are the slots of ints.
 
-    It has a value for every input that a guard is about. None means that there is none. Raises Undecided past a limit.
+    It has a value for every input that a guard is about. None means that there is none. Raises
+    Undecided past a limit: of integers `branches` cases are looked at.
     """
     system = [guard.guard for guard in guards]
     used = frozenset(slot for item in system for slot, _ in item.coefficients)
     if integers & used:
-        return integer_solution(system, integers & used)
+        return integer_solution(system, integers & used, branches)
     found = solution(system)
     return None if isinstance(found, Infeasible) else found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.constraints import Constraint
 from dipc.ideal.nearest import InputSet, Point
 from dipc.ideal.norm import Norm
@@ -19,12 +19,12 @@ class Search:
     constraints put it too far away, or contradict each other.
     """
 
-    def __init__(self, norm: Norm, point: Point, whole_inputs: frozenset[int], most: int) -> None:
+    def __init__(self, norm: Norm, point: Point, whole_inputs: frozenset[int], limits: Limits) -> None:
         self._norm = norm
         self._point = point
         self._whole_inputs = whole_inputs
         self._parts = 0
-        self._most = most
+        self._limits = limits
 
     def nearest(
         self, guards: Sequence[Constraint], formula: Formula, away: Fraction, below: Fraction | None
@@ -36,11 +36,13 @@ class Search:
         if formula is False:
             return None
         self._parts += 1
-        if self._parts > self._most:
-            raise LimitReached("parts", f"more than {self._most} convex sets of inputs have another answer")
+        if self._parts > self._limits.parts:
+            raise LimitReached("parts", f"more than {self._limits.parts} convex sets of inputs have another answer")
         parts = formula.parts if isinstance(formula, Every) else () if formula is True else (formula,)
         known = [*guards, *(part for part in parts if isinstance(part, Constraint))]
-        least = InputSet(known, self._whole_inputs).distance(self._norm, self._point, away, below)
+        least = InputSet(known, self._whole_inputs, self._limits.branches).distance(
+            self._norm, self._point, away, below
+        )
         choices = [part for part in parts if isinstance(part, Some | Every)]
         if least is None or not choices:
             return least

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.quotient import Quotient
 from dipc.algebra.selection import times
+from dipc.claim.claim import Claim
 from dipc.inverse.question import Question
 from dipc.lang.ast import Name
 from dipc.obligations.engine import Engine
@@ -24,6 +25,9 @@ from dipc.sources.source import Case, Posed, Variable
 
 #: Called with the number of cases done and of all (None where that is not known).
 Progress = Callable[[int, int | None], None]
+
+#: Why a case is not known that was still to come when Ctrl-C was pressed.
+INTERRUPTED = "interrupted"
 
 #: Cases between two calls of a progress function.
 _PROGRESS_CASES = 256
@@ -54,6 +58,14 @@ class UnknownCases:
 
     reason: str
     rows: tuple[int, ...]
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C stopped the search for a Tightest or a Solution; `found` is what was known then."""
+
+    def __init__(self, found: object) -> None:
+        super().__init__("the search was stopped")
+        self.found = found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +102,17 @@ class Claims:
         for claimed in self.distinct:
             found.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
         return found
+
+
+def sayings_of(claim: Claim, limits: Limits) -> Mapping[str, Saying]:
+    """Where at least one row of the claim's table says something."""
+    found = [saying(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
+    return {str(Variable.EPS): together(found)} if found else {}
+
+
+def interrupted_before(rest: Sequence[Claimed]) -> UnknownCases:
+    """The cases of the inequalities that were still to be decided."""
+    return UnknownCases(INTERRUPTED, tuple(sorted({number for claimed in rest for number in claimed.rows})))
 
 
 def _scaled(beta: BetaForm, factor: Fraction) -> BetaForm:

@@ -164,4 +164,5 @@ class _Everywhere:
             remark=remark,
             value=value,
             product=product,
+            sayings={} if status is Status.NONE else self._at_zero.sayings(),
         )

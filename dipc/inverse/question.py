@@ -17,10 +17,10 @@ from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.sources.free_gamma import is_free
 from dipc.sources.outcome import RowResult
-from dipc.sources.question import asks_for_all, open_constant, prepared
+from dipc.sources.question import asks_for_all, inputs_meant, open_constant, prepared
 from dipc.sources.question import question as about_table
 from dipc.sources.source import Source
-from dipc.tables.table import Table
+from dipc.tables.table import Table, TableGiven
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
@@ -83,7 +83,7 @@ class Question:
 
 def asked(
     program: Program,
-    table: object,
+    table: TableGiven | None,
     options: ClaimOptions,
     *,
     inputs: InputSpec | None = None,
@@ -96,6 +96,7 @@ def asked(
     a constant: `for_all` is its name, or such as "m >= 3". Raises DiagnosticError for one that makes no sense."""
     program = within(program, limits)
     engine = engine or Engine(program.measurer, program.limits)
+    inputs = inputs_meant(program, table, inputs)
     parameter, least = (None, None) if for_all is None else open_constant(for_all)
     if table is None and asks_for_all(inputs):
         return Question(program, options, engine, None, parameter, least)

@@ -61,7 +61,8 @@ class Span:
 class Solution:
     """An answer for all cases of a question that claim something. `rows` are those that prevent a smaller answer, or
     any; `shown` says what a case with this number is about. `remark` says in a sentence what was proved besides, or why
-    nothing was. `eps` is what was asked about."""
+    nothing was. `eps` is what was asked about. `sayings`: where the claim, with the answer, says something.
+    `interrupted`: Ctrl-C stopped the search, and the answer is what was known then."""
 
     question: Question
     shown: Callable[[int], RowResult]
@@ -70,6 +71,8 @@ class Solution:
     status: Status
     rows: tuple[int, ...]
     remark: str
+    sayings: Mapping[str, Saying] = field(default_factory=dict, kw_only=True)
+    interrupted: bool = field(default=False, kw_only=True)
 
     @property
     def wanted(self) -> Wanted:
@@ -94,6 +97,7 @@ class Solution:
             "status": str(self.status),
             "eps": self.eps,
             **self.details(),
+            "says_something": {variable: says.as_json() for variable, says in self.sayings.items()},
             "rows": list(self.rows),
             "remark": self.remark or None,
         }
@@ -108,14 +112,13 @@ class EpsSolution(Solution):
     """The claim holds, of the eps asked about, exactly on the union of `holds`.
 
     Undecided, it holds at most there, and at least on `proved`. `everywhere`: it holds for all eps asked about.
-    `from_there_on`: from the least eps on it holds for all that are asked about. `sayings`: where it says something.
+    `from_there_on`: from the least eps on it holds for all that are asked about.
     """
 
     holds: tuple[Span, ...]
     proved: tuple[Span, ...]
     everywhere: bool
     from_there_on: bool
-    sayings: Mapping[str, Saying] = field(default_factory=dict)
 
     @property
     def wanted(self) -> Wanted:
@@ -132,7 +135,6 @@ class EpsSolution(Solution):
             "from_there_on": self.from_there_on,
             "holds": [span.as_json() for span in self.holds],
             **({"proved": [span.as_json() for span in self.proved]} if self.proved else {}),
-            "says_something": {variable: says.as_json() for variable, says in self.sayings.items()},
         }
 
 

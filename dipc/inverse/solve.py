@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import assert_never
 
 from dipc.algebra.limits import Limits
+from dipc.claim.claim import Given, GivenEps
 from dipc.claim.options import ClaimOptions
 from dipc.exits.program import Program
 from dipc.ideal.inputs import InputSpec
-from dipc.inverse.claims import Progress, claims_of
+from dipc.inverse.claims import Progress, Stopped, claims_of
 from dipc.inverse.question import Question, asked
 from dipc.inverse.requests import checked
 from dipc.inverse.solution import DIGITS, Solution, Wanted
@@ -16,19 +17,20 @@ from dipc.inverse.solve_alpha import solve_alpha
 from dipc.inverse.solve_beta import solve_beta
 from dipc.inverse.solve_eps import solve_eps
 from dipc.inverse.solve_gamma import solve_gamma
+from dipc.tables.table import TableGiven
 
 
 def solve(
     program: Program,
-    table: object = None,
+    table: TableGiven | None = None,
     *,
     wanted: str,
     inputs: InputSpec | None = None,
     for_all: str | None = None,
-    beta: object = None,
-    alpha: object = None,
-    gamma: object = None,
-    eps: object = None,
+    beta: Given = None,
+    alpha: Given = None,
+    gamma: Given = None,
+    eps: GivenEps = None,
     digits: int = DIGITS,
     progress: Progress | None = None,
     limits: Limits | None = None,
@@ -37,17 +39,23 @@ def solve(
     eps; numbers to so many digits. The other parameters are those of `dipc.check`; eps may be one number as well.
 
     An EpsSolution, AlphaSolution, BetaSolution or GammaSolution. Raises DiagnosticError for a bad table or claim and
-    for a question that contradicts itself, and ValueError for another `wanted` and for digits that are not positive.
+    for a question that contradicts itself, ValueError for another `wanted` and for digits that are not positive, and
+    Stopped, with what was known, on Ctrl-C.
     """
+    if wanted not in [*Wanted]:
+        raise ValueError(f"what is wanted is one of {', '.join(Wanted)}, not {wanted!r}")
     if digits < 1:
         raise ValueError(f"digits is at least 1, not {digits}")
     options = ClaimOptions(beta=beta, alpha=alpha, gamma=gamma, eps=eps)
     question = asked(program, table, options, inputs=inputs, for_all=for_all, limits=limits)
-    return solved(question, Wanted(wanted), digits, progress)
+    found = solved(question, Wanted(wanted), digits, progress)
+    if found.interrupted:
+        raise Stopped(found)
+    return found
 
 
 def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: Progress | None = None) -> Solution:
-    """`solve` for a question that is known."""
+    """`solve` for a question that is known; on Ctrl-C what was known then, `interrupted`."""
     question = checked(question, wanted)
     match wanted:
         case Wanted.GAMMA:

@@ -21,7 +21,7 @@ from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
 from dipc.claim.trend import trend
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.inverse.claims import Claims, Progress, claims_of
+from dipc.inverse.claims import INTERRUPTED, Claims, Progress, claims_of, sayings_of
 from dipc.inverse.holding import outside, span_between
 from dipc.inverse.question import Question
 from dipc.inverse.solution import AlphaSolution, Cell, Span, Status
@@ -59,8 +59,14 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
     shown = question.asking(alpha=0).shown
 
     def answer(
-        status: Status, remark: str, rows: tuple[int, ...], value: Fraction | None = None, claims: int = 0
+        status: Status,
+        remark: str,
+        rows: tuple[int, ...],
+        value: Fraction | None = None,
+        claims: int = 0,
+        interrupted: bool = False,
     ) -> AlphaSolution:
+        limits = question.program.limits
         return AlphaSolution(
             question=question,
             shown=shown,
@@ -71,13 +77,21 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
             remark=remark,
             value=value,
             claims=claims,
+            sayings={} if value is None else sayings_of(question.asking(alpha=value).claim(), limits),
+            interrupted=interrupted,
         )
 
     for alpha in sorted({Fraction(0)} | {found for found in distances.values() if found is not None}):
         above = {number for number, found in distances.items() if found is None or found > alpha}
         if not above:
             return answer(Status.NONE, f"from alpha = {alpha} on no row claims anything", before)
-        failing, reason = _first_failing(question.asking(alpha=alpha), above, progress)
+        try:
+            failing, reason = _first_failing(question.asking(alpha=alpha), above, progress)
+        except KeyboardInterrupt:
+            if not alpha:
+                raise
+            remark = f"{INTERRUPTED}: no alpha below {alpha} suffices"
+            return answer(Status.UNDECIDED, remark, before, interrupted=True)
         if reason is not None:
             return answer(Status.UNDECIDED, reason, () if failing is None else (failing,))
         if failing is None:
@@ -208,4 +222,6 @@ def _answer(
         product=product,
         holds=holds,
         cell=cell,
+        sayings={} if status is Status.NONE else claims.sayings(),
+        interrupted=remark == INTERRUPTED,
     )

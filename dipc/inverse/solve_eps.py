@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.intervals import intervals_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.inverse.claims import Claimed, Claims, UnknownCases
+from dipc.inverse.claims import INTERRUPTED, Claimed, Claims, UnknownCases, interrupted_before
 from dipc.inverse.holding import CutOrder, Stretch, cuts, outside, span_between, stretches
 from dipc.inverse.solution import EpsSolution, Status
 from dipc.obligations.decide_cells import failing_regions
@@ -59,22 +59,27 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         everywhere=status is Status.SOLVED and not any(failing),
         from_there_on=status is Status.SOLVED and _to_the_end(held, intervals),
         sayings=claims.sayings(),
+        interrupted=status is Status.UNDECIDED and any(cases.reason == INTERRUPTED for cases in unknown),
     )
 
 
 def failing_parts(
-    distinct: Iterable[Claimed], intervals: Sequence[Interval], limits: Limits
+    distinct: Sequence[Claimed], intervals: Sequence[Interval], limits: Limits
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
-    """Where exact probabilities fail in each of the intervals, where mere bounds do, and what is past a limit."""
+    """Where exact probabilities fail in each of the intervals, where mere bounds do, and what is past a limit, or not
+    looked at as Ctrl-C was pressed."""
     failing: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
     unproved: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
     unknown = []
-    for claimed in distinct:
+    for at, claimed in enumerate(distinct):
         try:
             found = [failing_regions(claimed.bound, claimed.beta, part, limits) for part in claimed.intervals]
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
             continue
+        except KeyboardInterrupt:
+            unknown.append(interrupted_before(distinct[at:]))
+            break
         for part, regions in zip(claimed.intervals, found, strict=True):
             into = (failing if claimed.exact else unproved)[_place_of(part, intervals)]
             into += [(stretch, claimed) for stretch in stretches(regions)]

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.decimals import decimal
 from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Claim
 from dipc.claim.intervals import intervals_text
 from dipc.exits.probability import Probabilities
 from dipc.inverse.bisection import bisected, narrowed, neighboring_powers
+from dipc.inverse.claims import INTERRUPTED, sayings_of
 from dipc.inverse.gamma_everywhere import solve_gamma_everywhere
 from dipc.inverse.question import Question
 from dipc.inverse.requests import refuse_dependence
@@ -46,6 +48,8 @@ def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
         return search.solve()
     except Undecided as undecided:
         return search.answer(Status.UNDECIDED, None, search.worst_rows(), undecided.reason)
+    except KeyboardInterrupt:
+        return search.answer(Status.UNDECIDED, None, search.worst_rows(), search.so_far(), interrupted=True)
 
 
 @dataclass(slots=True, eq=False)
@@ -69,6 +73,8 @@ class _Search:
         self._decided: dict[tuple[ClosedForm, BetaForm], bool] = {}
         self._open = [_Claimed(row, t.beta) for row in table.rows if not (t := claim.terms(row)).vacuous]
         self._failing: _Claimed | None = None
+        self._too_small: Fraction | None = None
+        self._enough: Fraction | None = None
 
     # --- the search --------------------------------------------------------------------------------
 
@@ -96,8 +102,10 @@ class _Search:
             if not self._holds(claimed, gamma):
                 self._open = [claimed, *self._open[at + 1 :]]
                 self._failing = claimed
+                self._too_small = gamma
                 return False
             holding.append(claimed)
+        self._enough = gamma
         return True
 
     def _holds(self, claimed: _Claimed, gamma: Fraction | None) -> bool:
@@ -194,7 +202,15 @@ class _Search:
         """The row that failed last: it needs the least gamma that was found."""
         return () if self._failing is None else (self._failing.row.number,)
 
-    def answer(self, status: Status, value: Cell | None, rows: tuple[int, ...], remark: str) -> GammaSolution:
+    def so_far(self) -> str:
+        """What is known of the least gamma before it is found."""
+        above = [] if self._too_small is None else [f"more than {decimal(self._too_small)}"]
+        below = [] if self._enough is None else [f"at most {decimal(self._enough)}"]
+        return f"{INTERRUPTED}: the least gamma is {' and '.join(above + below) or 'not known'}"
+
+    def answer(
+        self, status: Status, value: Cell | None, rows: tuple[int, ...], remark: str, *, interrupted: bool = False
+    ) -> GammaSolution:
         return GammaSolution(
             question=self._question,
             shown=self._question.asking(gamma=0).shown,
@@ -204,4 +220,6 @@ class _Search:
             rows=rows,
             remark=remark,
             value=value,
+            sayings={} if status is Status.NONE else sayings_of(self._claim, self._limits),
+            interrupted=interrupted,
         )

@@ -12,17 +12,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.limits import Limits, Undecided
+from dipc.claim.claim import Given, GivenEps
 from dipc.claim.intervals import intervals_text
 from dipc.claim.options import ClaimOptions
 from dipc.exits.program import Program
 from dipc.ideal.inputs import InputSpec
-from dipc.inverse.claims import Claimed, Claims, Progress, UnknownCases, claims_of
+from dipc.inverse.claims import (
+    INTERRUPTED,
+    Claimed,
+    Claims,
+    Progress,
+    Stopped,
+    UnknownCases,
+    claims_of,
+    interrupted_before,
+)
 from dipc.inverse.factors import Factors
 from dipc.inverse.question import asked
 from dipc.obligations.saying import Saying
 from dipc.sign import Root
 from dipc.sign.digits import number_cell, root_cell
 from dipc.sign.optimum import Far, Highest, Number, Peak, Where, highest
+from dipc.tables.table import TableGiven
 
 #: Significant digits of a factor unless more are asked for.
 DIGITS = 30
@@ -78,6 +89,11 @@ class Tightest:
         return self.claims.question.word
 
     @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C stopped the search."""
+        return any(cases.reason == INTERRUPTED for cases in self.unknown)
+
+    @property
     def complete(self) -> bool:
         """Whether the factor is that of all cases."""
         return not self.unknown and not self.upper_places
@@ -103,14 +119,14 @@ class Tightest:
 
 def tighten(
     program: Program,
-    table: object = None,
+    table: TableGiven | None = None,
     *,
     inputs: InputSpec | None = None,
     for_all: str | None = None,
-    beta: object = None,
-    alpha: object = None,
-    gamma: object = None,
-    eps: object = None,
+    beta: Given = None,
+    alpha: Given = None,
+    gamma: Given = None,
+    eps: GivenEps = None,
     digits: int = DIGITS,
     progress: Progress | None = None,
     limits: Limits | None = None,
@@ -118,28 +134,35 @@ def tighten(
     """The least factor f such that the program is (alpha, f·beta, gamma)-accurate, to so many digits.
 
     The other parameters are those of `dipc.check`. Cases that hold vacuously do not count. Raises DiagnosticError for a
-    bad table or claim, and ValueError for digits that are not positive. A case past a limit is among the `unknown`.
+    bad table or claim, ValueError for digits that are not positive, and Stopped, with what was known, on Ctrl-C. A case
+    past a limit is among the `unknown`.
     """
     if digits < 1:
         raise ValueError(f"digits is at least 1, not {digits}")
     options = ClaimOptions(beta=beta, alpha=alpha, gamma=gamma, eps=eps)
     question = asked(program, table, options, inputs=inputs, for_all=for_all, limits=limits)
-    return tightest(claims_of(question, progress), digits)
+    found = tightest(claims_of(question, progress), digits)
+    if found.interrupted:
+        raise Stopped(found)
+    return found
 
 
 def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
-    """`tighten` for a question whose inequalities are known."""
+    """`tighten` for a question whose inequalities are known; on Ctrl-C those that are left are `unknown`."""
     limits = claims.question.program.limits
     factors = Factors(limits)
     candidates: list[tuple[Peak, Claimed]] = []
     forbidding: list[tuple[Peak, Claimed]] = []
     unknown = list(claims.unknown)
-    for claimed in claims.distinct:
+    for at, claimed in enumerate(claims.distinct):
         try:
             peaks = list(factors.needs(claimed.bound, claimed.beta, claimed.intervals))
             only_zero = factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
+        except KeyboardInterrupt:
+            unknown.append(interrupted_before(claims.distinct[at:]))
+            break
         else:
             candidates += [(peak, claimed) for peak in peaks]
             if only_zero is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dipc.algebra.limits import Undecided
 from dipc.inverse.claims import measured
@@ -32,7 +33,7 @@ def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[Written
         match source, row:
             case EveryInput(), _:
                 posed = next(case for case in source.cases() if case.number == row.row).posed()
-                return _written(posed, engine)
+                return _written(posed, engine, source.program.core.only_at)
             case AllNumbers(), ClassResult(note=note) if note is not None and note.where:
                 return _for_numbers(source, engine, note)
     except Undecided:
@@ -43,7 +44,9 @@ def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[Written
 def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequence[WrittenForm]:
     name, _, value = note.where[0].partition(" = ")
     if name == source.parameter and value.isdigit():
-        return _written([one for case in source.at(int(value)).cases() for one in case.posed()], engine)
+        return _written(
+            [one for case in source.at(int(value)).cases() for one in case.posed()], engine, source.program.core.only_at
+        )
     proof = source.range.proof
     if proof is None or note.numbers is None:
         return ()
@@ -56,6 +59,13 @@ def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequenc
     return [WrittenForm(f"1 - ({wrong})", found[0].variable, exact=False)]
 
 
-def _written(posed: Sequence[Posed], engine: Engine) -> Sequence[WrittenForm]:
+def _written(posed: Sequence[Posed], engine: Engine, only_at: Fraction | None) -> Sequence[WrittenForm]:
     found, _ = measured([(1, one) for one in posed], engine)
-    return [WrittenForm(str(claimed.bound), claimed.variable, claimed.exact) for claimed in found]
+    return [
+        WrittenForm(
+            str(claimed.bound if claimed.variable is not Variable.EPS else claimed.bound.standing_for(only_at)),
+            claimed.variable,
+            claimed.exact,
+        )
+        for claimed in found
+    ]

@@ -343,10 +343,11 @@ class IntervalExpr:
 
 @dataclass(frozen=True, slots=True)
 class ClaimField:
-    """`alpha: dd;` - one line of a claim block; eps has one or more intervals, the others one expression."""
+    """`alpha: dd;` - one line of a claim block; eps has one or more intervals, inputs have items, the others one
+    expression."""
 
     name: str
-    value: Expr | tuple[IntervalExpr, ...]
+    value: Expr | tuple[IntervalExpr, ...] | ClaimedInputs
     span: Span = _span()
 
 
@@ -435,6 +436,14 @@ class Item:
 
     target: Name | Element
     values: Values
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedInputs:
+    """`q = -1..1, x in {0, 1}` in a claim block: the inputs that are meant; no items: `all`."""
+
+    items: tuple[Item, ...]
     span: Span = _span()
 
 

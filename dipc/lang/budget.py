@@ -6,8 +6,10 @@ from dipc.diagnostics.source import Span
 from dipc.lang.codes import Code
 from dipc.lang.findings import Findings
 
-#: Statements once every `for` is unrolled; the scores of an `Exp` count as one each.
+#: Statements once every `for` is unrolled; the scores of an `Exp` count as one each, the values of a `choose` as
+#: STATEMENTS_A_WEIGHT, as their weights are closed forms.
 MAX_UNROLLED = 50_000
+STATEMENTS_A_WEIGHT = 3
 
 
 class Budget:

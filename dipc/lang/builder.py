@@ -54,7 +54,7 @@ FOREIGN_DISTRIBUTIONS = {
     "exponential": "one-sided exponential noise is `Expo(eps/2)`; the exponential mechanism is `Exp`",
     "gumbel": "the largest of scores with Gumbel noise is drawn by `Exp(eps/2, v in D : score)`",
 }
-CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps")
+CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
 METRIC_FIELDS = ("input", "apart", "output", "same")
 
 
@@ -185,7 +185,7 @@ class Builder:
         name = "eps" if token.type in ("EPS", "EPSILON") else str(token)
         if name not in CLAIM_FIELDS:
             nearest = get_close_matches(name, CLAIM_FIELDS, 1)
-            known = "a claim has the fields `alpha`, `beta`, `gamma` and `eps`"
+            known = "a claim has the fields `alpha`, `beta`, `gamma`, `eps` and `inputs`"
             notes = (f"did you mean `{nearest[0]}`?", known) if nearest else (known,)
             raise Problem(
                 SyntaxCode.BAD_CLAIM_FIELD,
@@ -195,6 +195,14 @@ class Builder:
                 notes,
             )
         return _group(ast.ClaimField(name, value, _span(children)), children)
+
+    def claimed_inputs(self, children: Children) -> Subtree:
+        items = _nodes(children)
+        if not items and str(children[0]) != "all":
+            message = f"`{children[0]}` is given no value"
+            notes = ("write `inputs: all;`, or for example `inputs: q = -1..1, x in {0, 1};`",)
+            raise Problem(SyntaxCode.BAD_CLAIM_FIELD, _span(children), message, "no inputs", notes)
+        return _part(ast.ClaimedInputs(items, _span(children)), children)
 
     def intervals(self, children: Children) -> Subtree:
         return _group(_nodes(children), children)
@@ -426,6 +434,12 @@ def _unknown_function(name: str, span: Span) -> Problem:
     notes = ["the functions are `min`, `max`, `abs` and `exp`; an array element is written `q[i]`"]
     if name.lower().startswith("lap"):
         nearest = ["lap"]
+    if name in ("log", "ln"):
+        nearest = []
+        notes.insert(
+            0, "a logarithm stands for a transcendental number: write `3*exp(-eps)` for `exp(log(3) - eps)`, and"
+        )
+        notes.insert(1, "elsewhere a rational that makes the claim no weaker: `1.0986` for `log(3)` in a beta or gamma")
     if nearest:
         notes.insert(0, f"did you mean `{folded[nearest[0]]}`?")
     return Problem(SyntaxCode.BAD_CALL, span, f"there is no function `{name}`", "unknown function", tuple(notes))

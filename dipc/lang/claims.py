@@ -16,6 +16,7 @@ _FIELDS: dict[str, frozenset[str]] = {
     "beta": frozenset({"dd", "alpha", "gamma"}),
     "gamma": frozenset({"dd", "inf", "alpha", "free"}),
     "eps": frozenset(),
+    "inputs": frozenset(),
 }
 
 
@@ -38,7 +39,7 @@ def check_claims(declarations: Sequence[ast.Declaration], elaborator: Elaborator
 def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
     seen: dict[str, ast.ClaimField] = {}
     for field in claim.fields:
-        known = "the fields are alpha, beta, gamma and eps"
+        known = "the fields are alpha, beta, gamma, eps and inputs"
         if field.name not in _FIELDS:
             message = f"a claim has no field `{field.name}`"
             notes = (*suggest(field.name, sorted(_FIELDS)), known)
@@ -51,6 +52,8 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
                 notes=("leave one of the two out",),
                 secondary=((seen[field.name].span, "first given here"),),
             )
+        elif isinstance(field.value, ast.ClaimedInputs):
+            pass  # they are read when they are asked about
         elif isinstance(field.value, tuple) != (field.name == "eps"):
             message = f"the field `{field.name}` takes {'intervals' if field.name == 'eps' else 'an expression'}"
             notes = ("write `eps: (0, inf);`" if field.name == "eps" else f"write `{field.name}: 0;`",)
@@ -113,6 +116,6 @@ def _check_circle(fields: dict[str, ast.ClaimField], elaborator: Elaborator) -> 
 
 
 def _uses(field: ast.ClaimField | None, name: str) -> bool:
-    if field is None or isinstance(field.value, tuple):
+    if field is None or isinstance(field.value, tuple | ast.ClaimedInputs):
         return False
     return mentions(field.value, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import assert_never
 
@@ -23,12 +24,15 @@ from dipc.lang.typed import (
     Kind,
     Linear,
     Relation,
+    Switch,
     Typed,
     Unknown,
     affine,
     divided,
     fold,
     gathered,
+    junction,
+    leaves,
     negated,
     negation,
     plus,
@@ -38,6 +42,12 @@ from dipc.lang.typed import (
     truth,
 )
 from dipc.lang.values import ValueTooLarge, power
+
+#: Expressions that one value is chosen from by min, max and abs of reals or ints.
+_MOST_CASES = 64
+
+#: What to write for a meaning that there is at one eps only.
+FIX_EPS = 'ask about one eps: `--eps 1/2`, `claim { eps: 1/2; }`, or `dipc.load(path, eps="1/2")`'
 
 _FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
 
@@ -70,15 +80,25 @@ class Elaborator(References):
             case ast.Call():
                 return self._call(expr, [self.typed(argument) for argument in expr.arguments])
             case ast.Eps():
-                self.findings.report(
-                    Code.EPS_MISPLACED,
-                    expr.span,
-                    "`eps` cannot stand in an expression of the program",
-                    notes=("eps may stand in the rate of a distribution, in the weights of choose, and in the claim",),
-                )
-                return UNKNOWN
+                return self._eps(expr.span)
             case _:
                 assert_never(expr)
+
+    def _eps(self, span: Span) -> Typed:
+        value = self.scope.eps.use()
+        if value is not None:
+            return Concrete(Kind.NUMBER, Const(value))
+        self.findings.report(
+            Code.EPS_MISPLACED,
+            span,
+            "`eps` cannot stand in an expression of the program",
+            notes=(
+                "for every eps it may stand in the rate of a distribution, in the weights of choose, and in the claim",
+                "a threshold such as 7/eps brings coefficients such as e^7, whose signs are not decided for every eps",
+                FIX_EPS,
+            ),
+        )
+        return UNKNOWN
 
     def condition(self, expr: ast.Expr) -> Condition | Unknown:
         """The meaning of the condition of an `if` or `while`."""
@@ -128,7 +148,7 @@ class Elaborator(References):
 
     def _truth(self, expr: ast.Expr, typed: Typed) -> Condition | Unknown:
         """`typed` if it can be true or false; anything else is reported."""
-        if isinstance(typed, Linear) or (isinstance(typed, Concrete) and typed.kind is not Kind.BOOL):
+        if isinstance(typed, Linear | Switch) or (isinstance(typed, Concrete) and typed.kind is not Kind.BOOL):
             self.findings.report(
                 Code.MISMATCH,
                 expr.span,
@@ -149,13 +169,7 @@ class Elaborator(References):
             return left
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return UNKNOWN
-        if truth(left) is not None:
-            return right
-        if truth(right) is (op is DomOp.AND):
-            return left
-        if isinstance(left, Concrete) and isinstance(right, Concrete):
-            return Concrete(Kind.BOOL, fold(op, (left.expr, right.expr), expr.span))
-        return Junction(op, left, right)
+        return junction(op, left, right, expr.span)
 
     def _comparison(self, expr: ast.Compare, left: Typed, right: Typed) -> Typed:
         if isinstance(left, Unknown) or isinstance(right, Unknown):
@@ -169,12 +183,16 @@ class Elaborator(References):
                     notes=("assign it to a bool variable first, or use `and`, `or`, `not`",),
                 )
                 return UNKNOWN
+        if isinstance(left, Switch):
+            return self._compared_by_cases(left, expr.span, lambda value: self._comparison(expr, value, right))
+        if isinstance(right, Switch):
+            return self._compared_by_cases(right, expr.span, lambda value: self._comparison(expr, left, value))
         assert isinstance(left, Concrete | Linear)
         assert isinstance(right, Concrete | Linear)
         if left.kind in NUMERIC and right.kind in NUMERIC:
             if isinstance(left, Concrete) and isinstance(right, Concrete):
                 return Concrete(Kind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))
-            return self._relation(expr, left, right)
+            return self._relation(expr.span, expr.op, left, right)
         if left.kind is not right.kind:
             self._incomparable(expr, left, right)
             return UNKNOWN
@@ -185,18 +203,32 @@ class Elaborator(References):
             return UNKNOWN
         return Concrete(Kind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))  # type: ignore[union-attr]
 
-    def _relation(self, expr: ast.Compare, left: Concrete | Linear, right: Concrete | Linear) -> Typed:
-        if self._int_meets_real(expr.span, left, right):
+    def _compared_by_cases(
+        self, switch: Switch, span: Span, compare: Callable[[Concrete | Linear | Switch], Typed]
+    ) -> Typed:
+        """The comparison of the value that the switch comes to."""
+        then, otherwise = compare(switch.then), compare(switch.otherwise)
+        if not isinstance(then, Concrete | Relation | Junction) or not isinstance(
+            otherwise, Concrete | Relation | Junction
+        ):
+            return UNKNOWN
+        first = junction(DomOp.AND, switch.condition, then, span)
+        return junction(DomOp.OR, first, junction(DomOp.AND, negation(switch.condition, span), otherwise, span), span)
+
+    def _relation(
+        self, span: Span, op: CompareOp, left: Concrete | Linear, right: Concrete | Linear
+    ) -> Relation | Unknown:
+        if self._int_meets_real(span, left, right):
             return UNKNOWN
         kind = left.kind if isinstance(left, Linear) else right.kind
         try:
-            raw = self._combined(BinaryOp.SUBTRACT, left, right, expr.span)
+            raw = self._combined(BinaryOp.SUBTRACT, left, right, span)
             assert isinstance(raw, Linear)
             difference = Linear(kind, gathered(raw.terms), raw.constant)
         except ValueTooLarge:
-            return self._too_large(expr.span)
-        first, second = (show_affine(affine(side, expr.span), self.scope.slots) for side in (left, right))
-        return Relation(difference, expr.op, first, second, expr.span)
+            return self._too_large(span)
+        first, second = (show_affine(affine(side, span), self.scope.slots) for side in (left, right))
+        return Relation(difference, op, first, second, span)
 
     def _incomparable(self, expr: ast.Compare, left: Concrete | Linear, right: Concrete | Linear) -> None:
         chained = isinstance(expr.left, ast.Compare) or isinstance(expr.right, ast.Compare)
@@ -216,6 +248,10 @@ class Elaborator(References):
             return UNKNOWN
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return UNKNOWN
+        if isinstance(left, Switch):
+            return self._by_cases(left, expr.span, lambda value: self._arithmetic(expr, value, right))
+        if isinstance(right, Switch):
+            return self._by_cases(right, expr.span, lambda value: self._arithmetic(expr, left, value))
         assert isinstance(left, Concrete | Linear)
         assert isinstance(right, Concrete | Linear)
         if self._int_meets_real(expr.span, left, right) or self._nonlinear(expr, left, right):
@@ -257,10 +293,17 @@ class Elaborator(References):
     def _negative(self, expr: ast.Unary, typed: Typed) -> Typed:
         if not self._numeric(expr.operand, typed, "-") or isinstance(typed, Unknown):
             return UNKNOWN
-        if isinstance(typed, Linear):
-            return negated(typed, expr.span)
-        assert isinstance(typed, Concrete)
-        return Concrete(Kind.NUMBER, fold(DomOp.NEGATE, (typed.expr,), expr.span))
+        assert isinstance(typed, Concrete | Linear | Switch)
+        return self._minus(typed, expr.span)
+
+    def _minus(self, value: Concrete | Linear | Switch, span: Span) -> Typed:
+        match value:
+            case Switch():
+                return self._by_cases(value, span, lambda part: self._minus(part, span))
+            case Linear():
+                return negated(value, span)
+            case Concrete():
+                return Concrete(Kind.NUMBER, fold(DomOp.NEGATE, (value.expr,), span))
 
     def _power(self, expr: ast.Binary, base: Concrete | Linear, exponent: Concrete | Linear) -> Typed:
         values = [side.value for side in (base, exponent) if isinstance(side, Concrete)]
@@ -284,28 +327,72 @@ class Elaborator(References):
             message = f"`abs` takes one argument, and {len(arguments)} are given"
             self.findings.report(Code.MISMATCH, expr.span, message, notes=("use min or max for several values",))
             return UNKNOWN
-        exprs: list[DomExpr] = []
-        for argument, typed in zip(expr.arguments, arguments, strict=True):
-            if not self._numeric(argument, typed, expr.function):
-                continue
-            if isinstance(typed, Linear):
-                self.findings.report(
-                    Code.NOT_LINEAR,
-                    argument.span,
-                    f"`{expr.function}` of {typed.kind.value}: it is for constants and DOM values",
-                    notes=("compare the two in an `if` and assign the one that is wanted",),
-                )
-            elif isinstance(typed, Concrete):
-                exprs.append(typed.expr)
-        if len(exprs) < len(arguments):
+        fits = [
+            self._numeric(argument, typed, expr.function)
+            for argument, typed in zip(expr.arguments, arguments, strict=True)
+        ]
+        values = [typed for typed in arguments if isinstance(typed, Concrete | Linear | Switch)]
+        if not all(fits) or len(values) < len(arguments):
             return UNKNOWN
-        return Concrete(Kind.NUMBER, fold(op, tuple(exprs), expr.span))
+        exprs = [value.expr for value in values if isinstance(value, Concrete)]
+        if len(exprs) == len(values):
+            return Concrete(Kind.NUMBER, fold(op, tuple(exprs), expr.span))
+        if op is DomOp.ABS:
+            opposite = self._minus(values[0], expr.span)
+            assert isinstance(opposite, Concrete | Linear | Switch)
+            values.append(opposite)
+        best: Typed = values[0]
+        for value in values[1:]:
+            if isinstance(best, Concrete | Linear | Switch):
+                best = self._larger(expr, CompareOp.LE if op is DomOp.MIN else CompareOp.GE, best, value)
+        return best
+
+    def _larger(
+        self, expr: ast.Call, op: CompareOp, left: Concrete | Linear | Switch, right: Concrete | Linear | Switch
+    ) -> Typed:
+        """`left` where it is op `right`, which is `right` elsewhere."""
+        if leaves(left) * leaves(right) > _MOST_CASES // 2:
+            self.findings.report(
+                Code.NOT_LINEAR,
+                expr.span,
+                f"`{expr.function}` of reals or ints comes to more than {_MOST_CASES} cases here",
+                notes=("keep the least or the greatest so far in a variable: `if r > best then best <- r end`",),
+            )
+            return UNKNOWN
+        if isinstance(left, Switch):
+            return self._by_cases(left, expr.span, lambda value: self._larger(expr, op, value, right))
+        if isinstance(right, Switch):
+            return self._by_cases(right, expr.span, lambda value: self._larger(expr, op, left, value))
+        if isinstance(left, Concrete) and isinstance(right, Concrete):
+            chosen = DomOp.MIN if op is CompareOp.LE else DomOp.MAX
+            return Concrete(Kind.NUMBER, fold(chosen, (left.expr, right.expr), expr.span))
+        relation = self._relation(expr.span, op, left, right)
+        if isinstance(relation, Unknown):
+            return UNKNOWN
+        return Switch(relation.difference.kind, relation, left, right)
+
+    def _by_cases(
+        self, value: Concrete | Linear | Switch, span: Span, change: Callable[[Concrete | Linear | Switch], Typed]
+    ) -> Typed:
+        """What `change` makes of the value, case by case."""
+        if not isinstance(value, Switch):
+            return change(value)
+        then, otherwise = change(value.then), change(value.otherwise)
+        numeric = Concrete | Linear | Switch
+        if not isinstance(then, numeric) or not isinstance(otherwise, numeric):
+            return UNKNOWN
+        if leaves(then) + leaves(otherwise) > _MOST_CASES:
+            notes = ("assign parts of it to variables first",)
+            message = f"min, max and abs come to more than {_MOST_CASES} cases here"
+            self.findings.report(Code.NOT_LINEAR, span, message, notes=notes)
+            return UNKNOWN
+        return Switch(value.kind, value.condition, then, otherwise)
 
     # --- what cannot be combined -------------------------------------------------------------------
 
     def _numeric(self, expr: ast.Expr, typed: Typed, operation: str) -> bool:
         """Whether arithmetic applies to `typed`; Unknown passes in silence."""
-        if isinstance(typed, Unknown) or (isinstance(typed, Concrete | Linear) and typed.kind in NUMERIC):
+        if isinstance(typed, Unknown) or (isinstance(typed, Concrete | Linear | Switch) and typed.kind in NUMERIC):
             return True
         self.findings.report(
             Code.MISMATCH,
@@ -353,7 +440,7 @@ class Elaborator(References):
         found = suggest(expr.function, sorted(FUNCTIONS)) or ("the functions are min, max and abs",)
         self.findings.report(Code.UNKNOWN_NAME, expr.span, f"there is no function `{expr.function}`", notes=found)
 
-    def _too_large(self, span: Span) -> Typed:
+    def _too_large(self, span: Span) -> Unknown:
         notes = ("numbers of more than about 3000 digits are refused",)
         self.report_value(Code.TOO_LARGE, span, "this number has too many digits", notes=notes)
         return UNKNOWN
@@ -374,4 +461,4 @@ def _folded(op: BinaryOp, left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
 
 
 def _kind_word(typed: Typed) -> str:
-    return typed.kind.value if isinstance(typed, Concrete | Linear) else "a condition"
+    return typed.kind.value if isinstance(typed, Concrete | Linear | Switch) else "a condition"

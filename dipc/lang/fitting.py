@@ -25,7 +25,7 @@ from dipc.lang.core import (
 )
 from dipc.lang.display import show_type, show_value
 from dipc.lang.expressions import Elaborator
-from dipc.lang.typed import Concrete, Junction, Kind, Linear, Relation, Typed, Unknown, affine, kind_of
+from dipc.lang.typed import Concrete, Junction, Kind, Linear, Relation, Switch, Typed, Unknown, affine, kind_of
 
 
 class Fitting:
@@ -110,12 +110,12 @@ class Fitting:
         self, type_: BoolType | DomType | IntType | RealType, typed: Typed, expr: ast.Expr, name: str
     ) -> None:
         snippet = self._elaborator.findings.snippet(expr.span)
-        if isinstance(typed, Concrete | Linear):
+        if isinstance(typed, Concrete | Linear | Switch):
             what = typed.kind.value
         else:
             assert isinstance(typed, Relation | Junction)
             what = Kind.BOOL.value
-        if isinstance(typed, Linear):
+        if isinstance(typed, Linear | Switch):
             note = "compare it in a condition, and assign concrete values in the branches"
         elif isinstance(type_, BoolType):
             note = "a bool takes true, false or a condition"

@@ -55,6 +55,12 @@ def _foreign_word(s: Situation) -> str | None:
     return None
 
 
+def _not_assigned(s: Situation) -> str | None:
+    if s.kind() in DISTRIBUTIONS and s.starts_statement():
+        return f"what is drawn is assigned to a variable, `x <- …`: {SIGNATURES[s.kind()]}"
+    return None
+
+
 def _assignment(s: Situation) -> str | None:
     if "ARROW" in s.accepts and s.kind() in ("EQUAL", "EQUALS"):
         return "an assignment is written with `<-`; `=` compares"
@@ -244,6 +250,7 @@ def _item(s: Situation) -> str | None:
 #: In order: the first that has something to say is heard.
 RULES: tuple[Callable[[Situation], str | None], ...] = (
     _foreign_word,
+    _not_assigned,
     _assignment,
     _arrow,
     _chained_comparison,

@@ -5,8 +5,8 @@ from __future__ import annotations
 #: Characters in one source text.
 MAX_CHARACTERS = 10_000_000
 
-#: Tokens in one source text, blank space and comments apart.
-MAX_TOKENS = 1_000_000
+#: Tokens in one source text, blank space and comments apart: some seconds of parsing.
+MAX_TOKENS = 400_000
 
 #: Statements in one source text, before any `for` is unrolled.
 MAX_STATEMENTS = 50_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.diagnostics.source import Source, Span
@@ -18,27 +19,36 @@ from dipc.lang.expressions import Elaborator
 from dipc.lang.findings import Findings
 from dipc.lang.fitting import Fitting
 from dipc.lang.metric import CoreMetric, compile_metric, single_metric
-from dipc.lang.scope import Constant, DeclaredVariable, EnumeratedValue, Foreign, Scope
+from dipc.lang.scope import Constant, DeclaredVariable, EnumeratedValue, FixedEps, Foreign, Scope
 from dipc.lang.statements import Statements
 from dipc.lang.variables import declare_variables
 
 
-def lower(program: ast.Program, source: Source, overrides: Mapping[str, Fraction] | None = None) -> CoreProgram:
-    """The typed program, with `overrides` in the place of its constants (-D name=value).
+def lower(
+    program: ast.Program,
+    source: Source,
+    overrides: Mapping[str, Fraction] | None = None,
+    eps: Fraction | None = None,
+) -> CoreProgram:
+    """The typed program, with `overrides` in the place of its constants (-D name=value), and `eps` for what has a
+    meaning at one eps only: then the program is `only_at` it.
 
     Raises DiagnosticError with everything that is wrong with the program, in the order of the text.
     """
     findings = Findings(source)
-    scope = _declared(program, overrides or {}, findings)
+    scope = _declared(program, overrides or {}, findings, eps)
     core = _main(program, scope, findings)
     if core.ideal is not None:
         _ideal(program, core, scope, findings)
     findings.raise_if_any()
-    return core
+    return replace(core, only_at=scope.eps.value) if scope.eps.used else core
 
 
 def lower_ideal(
-    program: ast.Program, source: Source, overrides: Mapping[str, Fraction] | None = None
+    program: ast.Program,
+    source: Source,
+    overrides: Mapping[str, Fraction] | None = None,
+    eps: Fraction | None = None,
 ) -> CoreProgram | None:
     """The `ideal` block as a program of its own; None when there is none.
 
@@ -46,16 +56,18 @@ def lower_ideal(
     random. Raises DiagnosticError as `lower` does.
     """
     findings = Findings(source)
-    scope = _declared(program, overrides or {}, findings)
+    scope = _declared(program, overrides or {}, findings, eps)
     core = _main(program, scope, findings)
     ideal = None if core.ideal is None else _ideal(program, core, scope, findings)
     findings.raise_if_any()
     return ideal
 
 
-def _declared(program: ast.Program, overrides: Mapping[str, Fraction], findings: Findings) -> Scope:
+def _declared(
+    program: ast.Program, overrides: Mapping[str, Fraction], findings: Findings, eps: Fraction | None
+) -> Scope:
     """All names of the program; constants first, so that domains, bounds and types may use every one of them."""
-    scope = Scope()
+    scope = Scope(FixedEps(eps))
     elaborator = Elaborator(scope, findings, declaring=True)
     register(program.declarations, scope, findings)
     compute_constants(program.declarations, overrides, elaborator)
@@ -152,7 +164,7 @@ def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Fin
 
 def _shared(scope: Scope) -> Scope:
     """What an ideal sees: constants, domains, inputs and outputs, these in slots of their own."""
-    inner = Scope()
+    inner = Scope(scope.eps)
     inner.domains.update(scope.domains)
     for name, symbol in scope.symbols.items():
         match symbol:

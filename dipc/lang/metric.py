@@ -145,7 +145,7 @@ def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formu
 
 def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
     """The names of one field: constants, domain values, the inputs and, primed or not, what is compared."""
-    inner = Scope()
+    inner = Scope(shared.eps)
     inner.domains.update(shared.domains)
     for name, symbol in shared.symbols.items():
         if isinstance(symbol, Constant | EnumeratedValue):

@@ -78,6 +78,11 @@ def parse_lower_bound(source: Source) -> ast.LowerBound:
     return bound
 
 
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a program that has been read before."""
+    return _tokens(text, "program")
+
+
 def _read(source: Source, start: str, written: str | None = None) -> Any:
     """`written` is what stands for the text of the source, character by character."""
     if len(source.text) > MAX_CHARACTERS:
@@ -110,8 +115,9 @@ def _problems(text: str, first: Problem) -> list[Problem]:
         if stray:
             blank = " " * (problem.span.end - problem.span.start)
             text = text[: problem.span.start] + blank + text[problem.span.end :]
+            tokens = None
         try:
-            if stray or tokens is None:
+            if tokens is None:
                 tokens = _tokens(text, "program")
             if not stray:
                 rest = mended(tokens, problem)
@@ -121,6 +127,8 @@ def _problems(text: str, first: Problem) -> list[Problem]:
             _feed(tokens, "program")
             break
         except Problem as further:
+            if tokens is None and not stray:
+                break  # what is wrong with the words themselves would be found again and again
             problem = further
     return sorted(found, key=lambda each: each.span.start)
 
@@ -140,6 +148,7 @@ def _tokens(text: str, start: str) -> list[Token]:
     tokens: list[Token] = []
     statements = depth = 0
     metric = 0  # how many braces are open since `metric {`
+    claim = 0  # the same since `claim {`
     for token in _lex(session, text):
         kind = token.type
         if kind == "LBRACE" and tokens and (metric or _is_metric(tokens[-1])):
@@ -150,6 +159,12 @@ def _tokens(text: str, start: str) -> list[Token]:
             metric -= 1
         elif kind == "PRIMED" and not metric:
             raise stray_character(text, token_span(token).end - 1)
+        if kind == "LBRACE" and tokens and (claim or tokens[-1].type == "CLAIM"):
+            claim += 1
+        elif kind == "RBRACE" and claim:
+            claim -= 1
+        elif kind == "COLON" and claim and str(tokens[-1]) == "inputs":
+            tokens[-1] = _keyword(tokens[-1])
         if kind in STATEMENT_MARKS:
             statements += 1
             if statements > MAX_STATEMENTS:
@@ -174,7 +189,7 @@ def _is_metric(token: Token) -> bool:
 def _keyword(token: Token) -> Token:
     from lark import Token
 
-    return Token.new_borrow_pos("METRIC", str(token), token)
+    return Token.new_borrow_pos(str(token).upper(), str(token), token)
 
 
 def _lex(session: InteractiveParser, text: str) -> Iterator[Token]:

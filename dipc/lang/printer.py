@@ -101,7 +101,25 @@ def _type(type_: ast.TypeExpr) -> str:
 
 
 def _field_value(field: ast.ClaimField) -> str:
-    return print_interval(field.value) if isinstance(field.value, tuple) else print_expression(field.value)
+    match field.value:
+        case tuple() as intervals:
+            return print_interval(intervals)
+        case ast.ClaimedInputs(items):
+            return ", ".join(f"{print_expression(item.target)} = {_values(item.values)}" for item in items) or "all"
+        case expression:
+            return print_expression(expression)
+
+
+def _values(values: ast.Values) -> str:
+    match values:
+        case ast.Vector(parts):
+            return f"({', '.join(map(_values, parts))})"
+        case ast.Listed(parts):
+            return f"{{{', '.join(map(_values, parts))}}}"
+        case ast.Range(low, high):
+            return _range(low, high)
+        case expression:
+            return print_expression(expression)
 
 
 def _interval(interval: ast.IntervalExpr) -> str:

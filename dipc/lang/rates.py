@@ -9,7 +9,7 @@ from dipc.lang import ast
 from dipc.lang.ast import BinaryOp, UnaryOp
 from dipc.lang.codes import Code
 from dipc.lang.display import show_multiple
-from dipc.lang.expressions import Elaborator
+from dipc.lang.expressions import FIX_EPS, Elaborator
 from dipc.lang.limits import MAX_POWER
 from dipc.lang.tree import walk
 from dipc.lang.values import ValueTooLarge, bounded
@@ -33,13 +33,20 @@ def rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
     try:
         constant, slope = _linear(expr, elaborator)
     except _NotLinear as error:
-        if error.reason is not None:
-            _bad_rate(error.span, f"a rate is a positive multiple of eps, and {error.reason}", elaborator)
+        if error.reason is None:
+            return None
+        if elaborator.scope.eps.value is not None:
+            return _fixed_rate(expr, elaborator)
+        _bad_rate(error.span, f"a rate is a positive multiple of eps, and {error.reason}", elaborator, FIX_EPS)
         return None
+    if constant != 0 and elaborator.scope.eps.value is not None:
+        return _fixed_rate(expr, elaborator)
     if slope == 0:
-        _bad_rate(expr.span, "the rate does not contain eps", elaborator, "write `eps`, `eps/2`, `eps/(4*c)`, ...")
+        note = "write `eps`, `eps/2`, `eps/(4*c)`, ..."
+        _bad_rate(expr.span, "the rate does not contain eps", elaborator, note, FIX_EPS)
     elif constant != 0:
-        _bad_rate(expr.span, f"a rate is a positive multiple of eps, and this adds {constant}", elaborator)
+        message = f"a rate is a positive multiple of eps, and this adds {constant}"
+        _bad_rate(expr.span, message, elaborator, FIX_EPS)
     elif slope < 0:
         _bad_rate(expr.span, f"the rate {show_multiple(slope)} is negative", elaborator)
     else:
@@ -47,10 +54,25 @@ def rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
     return None
 
 
-def _bad_rate(
-    span: Span, message: str, elaborator: Elaborator, note: str = "write `a*eps` with a constant a > 0"
-) -> None:
-    elaborator.report_value(Code.BAD_RATE, span, message, notes=(note,))
+def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
+    """The a > 0 such that a*eps is the rate at the one eps that the program is read at."""
+    slope = _over_fixed(expr, elaborator)
+    if slope is not None and slope <= 0:
+        at = elaborator.scope.eps.value
+        assert at is not None
+        _bad_rate(expr.span, f"the rate is {slope * at} at eps = {at}, and not positive", elaborator)
+        return None
+    return slope
+
+
+def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
+    """expr/eps at the one eps that the program is read at; None where it has no value, which has been reported."""
+    whole = ast.Binary(BinaryOp.DIVIDE, expr, ast.Eps(expr.span), expr.span)
+    return elaborator.constant(whole, "a rate or an exponent")
+
+
+def _bad_rate(span: Span, message: str, elaborator: Elaborator, *notes: str) -> None:
+    elaborator.report_value(Code.BAD_RATE, span, message, notes=notes or ("write `a*eps` with a constant a > 0",))
 
 
 def _linear(expr: ast.Expr, elaborator: Elaborator) -> _InEps:
@@ -85,11 +107,11 @@ def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
         case BinaryOp.MULTIPLY:
             if b != 0 and d != 0:
                 raise _NotLinear(expr.span, "this multiplies eps by eps")
-            return bounded(a * c), bounded(a * d) if d != 0 else bounded(b * c) if b != 0 else _ZERO
+            return bounded(a * c), bounded(a * d + b * c)
         case _:
             if d != 0:
                 raise _NotLinear(expr.span, "this divides by eps")
-            return bounded(a / c), bounded(b / c) if b != 0 else _ZERO
+            return bounded(a / c), bounded(b / c)
 
 
 def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:
@@ -149,9 +171,16 @@ def _exponential(expr: ast.Call, argument: ast.Expr, elaborator: Elaborator) -> 
         if error.reason is None:
             return None
         slope, reason, span = _ZERO, error.reason, error.span
-    if reason is not None:
+    if reason is not None and elaborator.scope.eps.value is not None:
+        fixed = _over_fixed(argument, elaborator)
+        if fixed is None:
+            return None
+        slope = fixed
+    elif reason is not None:
         message = f"the argument of exp is a rational multiple of eps, and {reason}"
-        elaborator.report_value(Code.BAD_WEIGHT, span, message, notes=("write `exp(eps/2)`, `exp(-3*eps)`, ...",))
+        elaborator.report_value(
+            Code.BAD_WEIGHT, span, message, notes=("write `exp(eps/2)`, `exp(-3*eps)`, ...", FIX_EPS)
+        )
         return None
     scaled = ast.Binary(BinaryOp.MULTIPLY, _number(slope, argument.span), ast.Eps(argument.span), argument.span)
     return ast.Call("exp", (scaled,), expr.span)

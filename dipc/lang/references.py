@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import assert_never
 
 from dipc.diagnostics.source import Span
 from dipc.lang import ast
 from dipc.lang.codes import Code
-from dipc.lang.core import Const, DomExpr, Read, ReadElement
+from dipc.lang.core import BoolType, Const, DomExpr, DomType, Read, ReadElement, Value
 from dipc.lang.display import show_value
 from dipc.lang.findings import Findings
 from dipc.lang.scope import (
@@ -22,13 +23,15 @@ from dipc.lang.scope import (
     locate,
     word_for,
 )
-from dipc.lang.typed import ONE, UNKNOWN, ZERO, Concrete, Kind, Linear, Typed, kind_of
+from dipc.lang.tree import walk
+from dipc.lang.typed import ONE, UNKNOWN, ZERO, Concrete, Kind, Linear, Switch, Typed, kind_of
 
 
 class References:
     """Looks names up in a scope, loop variables first, and reports what cannot be resolved.
 
-    `locals` are loop variables and the variable of an `Exp`. While `dead` > 0 the code at hand can never run: its
+    `locals` are loop variables and the variable of an `Exp`; `fixed` are the slots whose value is known for the moment,
+    case by case. While `dead` > 0 the code at hand can never run: its
     names and types are still checked, its values are not. `declaring` is for expressions in declarations.
     """
 
@@ -37,6 +40,7 @@ class References:
         self.findings = findings
         self._declaring = declaring
         self.locals: dict[str, Typed] = {}
+        self.fixed: dict[int, Value] = {}
         self.dead = 0
 
     def report_value(self, code: Code, span: Span, message: str, *, label: str = "", notes: tuple[str, ...]) -> None:
@@ -48,6 +52,7 @@ class References:
             for name, typed in self.locals.items()
             if isinstance(typed, Concrete) and typed.value is not None
         ]
+        bound += [f"{self.scope.slots[slot].name} = {show_value(value)}" for slot, value in self.fixed.items()]
         here = (f"this is so for {', '.join(bound)}",) if bound else ()
         self.findings.report(code, span, message, label=label, notes=(*here, *notes))
 
@@ -87,7 +92,7 @@ class References:
             case DeclaredVariable(type=None):
                 return UNKNOWN
             case DeclaredVariable(low=None, slots=slots) as variable:
-                return read(variable, Read(slots[0], expr.span))
+                return self._read(variable, slots[0], expr.span)
             case DeclaredVariable(name, low=low, slots=slots):
                 self.findings.report(
                     Code.MISUSED_NAME,
@@ -114,9 +119,35 @@ class References:
             return UNKNOWN
         slots, at = where
         if at is None:
-            return read(variable, Read(slots[0], expr.span))
+            return self._read(variable, slots[0], expr.span)
         assert variable.low is not None
         return read(variable, ReadElement(variable.name, slots, variable.low, at, expr.span))
+
+    def _read(self, variable: DeclaredVariable, slot: int, span: Span) -> Typed:
+        assert variable.type is not None
+        if slot in self.fixed:
+            return Concrete(kind_of(variable.type), Const(self.fixed[slot]))
+        return read(variable, Read(slot, span))
+
+    def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Read]:
+        """The DOM and bool variables, and elements of arrays with a constant index, that the expressions read."""
+        found: dict[int, Read] = {}
+        for part in (part for expr in exprs for part in walk(expr)):
+            if not isinstance(part, ast.Name | ast.Element) or part.name in self.locals:
+                continue
+            variable = self.scope.symbols.get(part.name)
+            if not isinstance(variable, DeclaredVariable) or not isinstance(variable.type, BoolType | DomType):
+                continue
+            if (variable.low is None) is isinstance(part, ast.Element):
+                continue
+            typed = self.name(part) if isinstance(part, ast.Name) else self.element(part, self.typed(part.index))
+            if isinstance(typed, Concrete) and isinstance(typed.expr, Read):
+                found.setdefault(typed.expr.slot, typed.expr)
+        return list(found.values())
+
+    def typed(self, expr: ast.Expr) -> Typed:
+        """The meaning of any expression of the program."""
+        raise NotImplementedError
 
     def array(self, expr: ast.Element) -> DeclaredVariable | None:
         """The array that `expr` indexes; None when there is none, which has been reported."""
@@ -156,7 +187,7 @@ class References:
         assert array.low is not None
         if not isinstance(index, Concrete) or index.kind is not Kind.NUMBER:
             if not isinstance(index, type(UNKNOWN)):
-                what = index.kind.value if isinstance(index, Concrete | Linear) else "a condition"
+                what = index.kind.value if isinstance(index, Concrete | Linear | Switch) else "a condition"
                 self.findings.report(
                     Code.MISMATCH,
                     expr.index.span,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dipc.lang import ast
-from dipc.lang.budget import Budget
+from dipc.lang.budget import STATEMENTS_A_WEIGHT, Budget
 from dipc.lang.codes import Code
 from dipc.lang.core import (
     AffineExpr,
@@ -28,7 +28,7 @@ from dipc.lang.expressions import Elaborator
 from dipc.lang.fitting import Fitting
 from dipc.lang.place import Place
 from dipc.lang.rates import rate, weight
-from dipc.lang.typed import UNKNOWN, Concrete, Kind, Linear, Unknown, kind_of
+from dipc.lang.typed import UNKNOWN, Concrete, Kind, Linear, Switch, Typed, Unknown, kind_of
 
 _SUITS: dict[NoiseFamily, type[Type]] = {
     NoiseFamily.LAPLACE: RealType,
@@ -48,17 +48,18 @@ class Sampling:
         self._budget = budget
 
     def instruction(
-        self, place: Place | None, statement: ast.Sample
+        self, place: Place | None, statement: ast.Sample, mean: Typed
     ) -> SampleNoise | SampleExponential | SampleChoice | None:
-        """The instruction; None when something is wrong with it, which has been reported."""
+        """The instruction; None when something is wrong with it, which has been reported. `mean` is what its mean comes
+        to, where it has one."""
         distribution = statement.distribution
         match distribution:
-            case ast.Laplace(scale, mean):
-                return self._noise(place, statement, NoiseFamily.LAPLACE, scale, mean)
-            case ast.DiscreteLaplace(scale, mean):
-                return self._noise(place, statement, NoiseFamily.DISCRETE_LAPLACE, scale, mean)
+            case ast.Laplace(scale, around):
+                return self._noise(place, statement, NoiseFamily.LAPLACE, scale, around, mean)
+            case ast.DiscreteLaplace(scale, around):
+                return self._noise(place, statement, NoiseFamily.DISCRETE_LAPLACE, scale, around, mean)
             case ast.OneSided(scale):
-                return self._noise(place, statement, NoiseFamily.ONE_SIDED, scale, None)
+                return self._noise(place, statement, NoiseFamily.ONE_SIDED, scale, None, mean)
             case ast.ExponentialMechanism():
                 return self._exponential(place, statement, distribution)
             case ast.Choose():
@@ -67,15 +68,21 @@ class Sampling:
                 assert_never(distribution)
 
     def _noise(
-        self, place: Place | None, statement: ast.Sample, family: NoiseFamily, scale: ast.Expr, mean: ast.Expr | None
+        self,
+        place: Place | None,
+        statement: ast.Sample,
+        family: NoiseFamily,
+        scale: ast.Expr,
+        around: ast.Expr | None,
+        mean: Typed,
     ) -> SampleNoise | None:
         suits = self._suits(place, _SUITS[family], statement, family.value)
         slope = rate(scale, self._elaborator)
         center: AffineExpr | None = AffineExpr((), Const(Fraction(0)), statement.span)
-        if mean is not None:
+        if around is not None:
             type_ = IntType() if family is NoiseFamily.DISCRETE_LAPLACE else RealType()
             name = place.target.name if place is not None else f"the mean of {family.value}"
-            center = self._fitting.affine(type_, self._elaborator.typed(mean), mean, name) if suits else None
+            center = self._fitting.affine(type_, mean, around, name) if suits else None
         if place is None or not suits or slope is None or center is None:
             return None
         return SampleNoise(place.target, family, slope, center, statement.span)
@@ -150,7 +157,7 @@ class Sampling:
             return None
         if isinstance(typed, Concrete) and typed.kind is Kind.NUMBER:
             return typed.expr
-        what = typed.kind.value if isinstance(typed, Concrete | Linear) else Kind.BOOL.value
+        what = typed.kind.value if isinstance(typed, Concrete | Linear | Switch) else Kind.BOOL.value
         self._findings.report(
             Code.MISMATCH,
             expr.span,
@@ -180,6 +187,11 @@ class Sampling:
 
     def _choice(self, place: Place | None, statement: ast.Sample, distribution: ast.Choose) -> SampleChoice | None:
         holder = self._holder(place, statement, "choose")
+        if not self._elaborator.dead:
+            size = STATEMENTS_A_WEIGHT * len(distribution.arms)
+            if not self._budget.fits(size, distribution.span, f"{len(distribution.arms)} weights"):
+                return None
+            self._budget.spend(size)
         arms: list[tuple[DomExpr, ast.Expr]] = []
         for written, share in distribution.arms:
             typed = self._elaborator.typed(written)

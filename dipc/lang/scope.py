@@ -88,11 +88,26 @@ class Domain:
     known: bool = True
 
 
+class FixedEps:
+    """The one eps that a program is read at, None where it is read for every eps. `used` says whether its meaning
+    depends on it."""
+
+    def __init__(self, value: Fraction | None = None) -> None:
+        self.value = value
+        self.used = False
+
+    def use(self) -> Fraction | None:
+        """The value, for a meaning that it has there alone."""
+        self.used |= self.value is not None
+        return self.value
+
+
 class Scope:
     """Constants, variables and domain values share one space of names; domains have their own, because they stand
-    only where a type stands."""
+    only where a type stands. All scopes of a program share `eps`."""
 
-    def __init__(self) -> None:
+    def __init__(self, eps: FixedEps | None = None) -> None:
+        self.eps = FixedEps() if eps is None else eps
         self.symbols: dict[str, Symbol] = {}
         self.domains: dict[str, Domain] = {}
         self.slots: list[Slot] = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import prod
 from typing import assert_never
 
 from dipc.diagnostics.source import Span
@@ -25,15 +26,19 @@ from dipc.lang.core import (
     Instruction,
     IntType,
     Jump,
+    Read,
     RealType,
+    Slot,
     Target,
+    Value,
 )
 from dipc.lang.expressions import Elaborator
 from dipc.lang.fitting import Fitting
 from dipc.lang.place import Place
 from dipc.lang.sampling import Sampling
 from dipc.lang.scope import DeclaredVariable, Foreign, word_for
-from dipc.lang.typed import UNKNOWN, Concrete, Junction, Kind, Relation, Typed, affine, truth
+from dipc.lang.tree import weighing
+from dipc.lang.typed import UNKNOWN, Concrete, Junction, Kind, Relation, Switch, Typed, affine, fold, truth
 
 
 class Statements:
@@ -207,6 +212,8 @@ class Statements:
                 if value is not None:
                     self._emit(AssignDom(target, value, span))
                 return value is not None
+            case IntType() | RealType() if isinstance(typed, Switch):
+                return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
             case IntType() | RealType() as type_:
                 linear = self._fitting.affine(type_, typed, statement.value, name)
                 if linear is not None:
@@ -226,6 +233,21 @@ class Statements:
         self._emit(AssignDom(target, Const(False), span))
         assembler.place(end)
 
+    def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
+        """Emit something for each expression that the value may be, behind its conditions; whether all fitted."""
+        if not isinstance(value, Switch):
+            return emit(value)
+        assembler = self._assembler
+        then, otherwise, end = assembler.label(), assembler.label(), assembler.label()
+        self._branch(value.condition, then, otherwise, span)
+        assembler.place(then)
+        first = self._by_cases(value.then, span, emit)
+        self._emit(Jump(end, span))
+        assembler.place(otherwise)
+        second = first and self._by_cases(value.otherwise, span, emit)
+        assembler.place(end)
+        return first and second
+
     def _assume_assigned(self, place: Place, span: Span) -> None:
         """Stand in for an assignment that is wrong, so that later reads of its target are not called wrong too."""
         if place.target.slots:
@@ -240,11 +262,52 @@ class Statements:
                 "the ideal draws a random value",
                 notes=("the ideal computes the exact answer from the inputs, without noise",),
             )
-        instruction = self._sampling.instruction(place, statement)
-        if instruction is not None:
-            self._emit(instruction)
-        elif place is not None:
+        self._for_each_value(self._elaborator.concrete_reads(weighing(statement.distribution)), statement, place)
+
+    def _for_each_value(self, reads: Sequence[Read], statement: ast.Sample, place: Place | None) -> bool:
+        """Emit the sampling once for each combination of values that the variables may have, behind the comparisons
+        with them; whether that went well. A rate or weight is constant then."""
+        elaborator, assembler, span = self._elaborator, self._assembler, statement.span
+        if not reads or elaborator.dead:
+            return self._draw(place, statement)
+        read, *rest = reads
+        values = _values(elaborator.scope.slots[read.slot])
+        combinations = prod(len(_values(elaborator.scope.slots[each.slot])) for each in reads)
+        if not self._budget.fits(combinations, span, f"{combinations} combinations of values"):
+            return False
+        self._budget.spend(len(values))
+        end, fits = assembler.label(), True
+        for value in values:
+            following = assembler.label()
+            if value != values[-1]:
+                then = assembler.label()
+                same = fold(DomOp.EQ, (read, Const(value)), span)
+                self._branch(Concrete(Kind.BOOL, same), then, following, span)
+                assembler.place(then)
+            elaborator.fixed[read.slot] = value
+            fits = fits and self._for_each_value(rest, statement, place)
+            del elaborator.fixed[read.slot]
+            self._emit(Jump(end, span))
+            assembler.place(following)
+        assembler.place(end)
+        return fits
+
+    def _draw(self, place: Place | None, statement: ast.Sample) -> bool:
+        """Emit one sampling; whether all was right with it."""
+        mean: Typed = UNKNOWN
+        if isinstance(statement.distribution, ast.Laplace | ast.DiscreteLaplace):
+            mean = self._elaborator.typed(statement.distribution.mean)
+
+        def draw(around: Typed) -> bool:
+            instruction = self._sampling.instruction(place, statement, around)
+            if instruction is not None:
+                self._emit(instruction)
+            return instruction is not None
+
+        fits = self._by_cases(mean, statement.span, draw)
+        if not fits and place is not None:
             self._assume_assigned(place, statement.span)
+        return fits
 
     def _place(self, expr: ast.Name | ast.Element) -> Place | None:
         """The place that is written to; None when there is none, which has been reported."""
@@ -302,3 +365,11 @@ class Statements:
         message = f"`{expr.name}` is {what} and cannot be assigned"
         self._findings.report(Code.MISUSED_NAME, expr.span, message, notes=("assign a variable declared with `var`",))
         return None
+
+
+def _values(slot: Slot) -> tuple[Value, ...]:
+    """The values that a finite slot may have."""
+    if isinstance(slot.type, DomType):
+        return slot.type.values
+    assert isinstance(slot.type, BoolType)
+    return False, True

@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, assert_never
 
 from dipc.diagnostics.source import Span
-from dipc.lang.ast import Element, Name
+from dipc.lang.ast import (
+    Choose,
+    DiscreteLaplace,
+    Distribution,
+    Element,
+    ExponentialMechanism,
+    Expr,
+    Laplace,
+    Name,
+    OneSided,
+)
 
 #: How fields are declared that hold no node. Others are looked into: a program is walked for every one that is checked.
 _LEAVES = {"str", "int", "bool", "Fraction", "Span", "tuple[int, ...]", "tuple[str, ...]"}
@@ -30,13 +40,14 @@ def walk(tree: object) -> Iterator[Any]:
             pending += fields(part)
 
 
-_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
+#: What the Greek letters of a claim are called.
+GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
 
 def mentions(tree: object, name: str) -> bool:
     """Whether a name occurs in a tree of syntax; a Greek letter is its name in Latin letters."""
-    wanted = _GREEK.get(name, name)
-    return any(isinstance(part, Name | Element) and _GREEK.get(part.name, part.name) == wanted for part in walk(tree))
+    wanted = GREEK.get(name, name)
+    return any(isinstance(part, Name | Element) and GREEK.get(part.name, part.name) == wanted for part in walk(tree))
 
 
 @cache
@@ -52,3 +63,13 @@ def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
             return lambda node: (getattr(node, name),)
         case names:
             return attrgetter(*names)
+
+
+def weighing(distribution: Distribution) -> tuple[Expr, ...]:
+    """The rate or the weights of a distribution."""
+    match distribution:
+        case Choose(arms):
+            return tuple(weight for _, weight in arms)
+        case Laplace(rate) | DiscreteLaplace(rate) | OneSided(rate) | ExponentialMechanism(rate):
+            return (rate,)
+    assert_never(distribution)

@@ -93,6 +93,17 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
+class Switch:
+    """A real or int expression, of the kind `kind`, that is `then` where the condition holds, else `otherwise`: what
+    min, max and abs of reals or ints are."""
+
+    kind: Kind
+    condition: Condition
+    then: Concrete | Linear | Switch
+    otherwise: Concrete | Linear | Switch
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     """A comparison of reals or of ints: difference ~ 0. `left` and `right` are the two sides for display."""
 
@@ -119,7 +130,7 @@ class Junction:
 
 
 Condition = Concrete | Relation | Junction
-Typed = Unknown | Concrete | Linear | Relation | Junction
+Typed = Unknown | Concrete | Linear | Switch | Relation | Junction
 
 _NEGATED = {
     CompareOp.LT: CompareOp.GE,
@@ -150,6 +161,22 @@ def negation(condition: Condition, span: Span) -> Condition:
             return Junction(swapped, negation(first, span), negation(second, span))
         case _:
             assert_never(condition)
+
+
+def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condition:
+    """left and right, or left or right, settled as far as constants settle it."""
+    if truth(left) is not None:
+        return left if truth(left) is (op is DomOp.OR) else right
+    if truth(right) is (op is DomOp.AND):
+        return left
+    if isinstance(left, Concrete) and isinstance(right, Concrete):
+        return Concrete(Kind.BOOL, fold(op, (left.expr, right.expr), span))
+    return Junction(op, left, right)
+
+
+def leaves(value: Concrete | Linear | Switch) -> int:
+    """How many expressions the value is one of."""
+    return leaves(value.then) + leaves(value.otherwise) if isinstance(value, Switch) else 1
 
 
 def fold(op: DomOp, arguments: tuple[DomExpr, ...], span: Span) -> DomExpr:

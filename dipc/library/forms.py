@@ -10,6 +10,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import fraction_of
 from dipc.algebra.supremum import Supremum
+from dipc.claim.claim import the_one_eps
 from dipc.claim.intervals import resolve_intervals
 from dipc.diagnostics.source import Source
 from dipc.lang.parser import parse_interval
@@ -33,23 +34,29 @@ class SignPiece:
     sign: int
 
 
-def intervals_of(eps: str) -> tuple[Interval, ...]:
-    """The intervals that a text such as "(0, 1], (2, inf)" means. Raises DiagnosticError."""
+def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Interval, ...]:
+    """The intervals that a text such as "(0, 1], (2, inf)" means, by default all eps, or the only one. Raises
+    DiagnosticError, and ValueError for others than the only one."""
+    if eps is None:
+        return (Interval.positive() if only_at is None else Interval(only_at, only_at, True, True),)
     source = Source("<eps>", eps)
-    return resolve_intervals(source, parse_interval(source), {})
+    intervals = resolve_intervals(source, parse_interval(source), {})
+    if only_at is not None and the_one_eps(intervals) != only_at:
+        raise ValueError(f"it holds at eps = {only_at} only, and {eps} is asked about")
+    return intervals
 
 
-def at_least(form: ClosedForm, other: ClosedForm, eps: str, limits: Limits | None) -> Decision:
+def at_least(form: ClosedForm, other: ClosedForm, eps: str | None, limits: Limits | None) -> Decision:
     """Whether form >= other at every eps of the intervals."""
     required = PiecewiseForm((ClosedForm.of(1) - other).value)
-    return decide(form, required, intervals_of(eps), limits or Limits())
+    return decide(form, required, intervals_of(eps, form.shared_eps(other)), limits or Limits())
 
 
-def signs(form: ClosedForm, eps: str, limits: Limits | None) -> tuple[SignPiece, ...]:
+def signs(form: ClosedForm, eps: str | None, limits: Limits | None) -> tuple[SignPiece, ...]:
     """The sign on all the intervals, in pieces from left to right. Raises LimitReached."""
     numerator, _ = fraction_of(form.value)
     found: list[SignPiece] = []
-    for interval in intervals_of(eps):
+    for interval in intervals_of(eps, form.only_at):
         first = EndPoint(interval.lower, interval.lower, interval.lower_closed)
         last = EndPoint(interval.upper or Fraction(0), interval.upper, interval.upper_closed)
         if numerator.is_zero():
@@ -78,11 +85,13 @@ def _end(root: Root) -> EndPoint:
     return EndPoint(root.lower, root.upper, included=False)
 
 
-def supremum(form: ClosedForm, eps: str, digits: int, limits: Limits | None) -> Supremum:
+def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | None) -> Supremum:
     """The supremum on all the intervals together. Raises LimitReached."""
     numerator, denominator = fraction_of(form.value)
     ratio = Ratio.of(numerator, denominator)
-    candidates = [peak for interval in intervals_of(eps) for peak in peaks(ratio, *ends_of(interval), limits)]
+    candidates = [
+        peak for interval in intervals_of(eps, form.only_at) for peak in peaks(ratio, *ends_of(interval), limits)
+    ]
     best = highest(candidates, digits)
     assert best is not None, "a closed form has a value everywhere"
     for number in best.numbers:
@@ -114,7 +123,7 @@ def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:
     value = over_positive(above[0] * below[1], above[1] * below[0])
     if value is None:
         raise ZeroDivisionError(f"{other} is not proved to be other than 0 for every eps > 0")
-    return ClosedForm(value)
+    return ClosedForm(value, form.shared_eps(other))
 
 
 def nearest_float(form: ClosedForm, eps: Fraction | int | str) -> float:

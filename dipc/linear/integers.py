@@ -16,19 +16,16 @@ from dipc.algebra.limits import LimitReached
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, Point, Unbounded, implies, minimum, solution
 
-#: Branches that are looked at for one question.
-MOST_BRANCHES = 500
-
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: x[key] = Σ slope·x + constant, in the order in which keys were replaced.
 _Replaced = list[tuple[int, dict[int, Fraction], Fraction]]
 
 
-def integer_solution(system: Sequence[Halfspace], whole: frozenset[int]) -> Point | None:
+def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
     """A point of the system, its `whole` unknowns integers; None if there is none (which is proved).
 
-    Raises LimitReached past MOST_BRANCHES, NotConfirmed.
+    Raises LimitReached past `most` cases, NotConfirmed.
     """
     start = solution(system, whole)
     if isinstance(start, Infeasible):
@@ -44,7 +41,7 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int]) -> Poin
     size = 1 + max({*keys, *integers, *start}, default=0)
     longest = Halfspace(((size, _ONE),), _ZERO)
     box = [Halfspace(((key, sign), (size, _ONE)), _ZERO) for key in keys & integers for sign in (_ONE, -_ONE)]
-    found = _searched(longest, [*rest, longest, *box], integers)
+    found = _searched(longest, [*rest, longest, *box], integers, most)
     if found is None:
         return None
     values = dict(found)
@@ -57,20 +54,20 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int]) -> Poin
 
 
 def integer_minimum(
-    form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]
+    form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int
 ) -> tuple[Fraction, Point] | None:
     """The least value of the form on the points of the system whose `whole` unknowns are integers, and such a point.
 
     None if the system has none, which may not be found out: call `integer_solution` first. The form is bounded below,
-    and strict inequalities are about integers alone. Raises LimitReached past MOST_BRANCHES, NotConfirmed.
+    and strict inequalities are about integers alone. Raises LimitReached past `most` cases, NotConfirmed.
     """
     closed = [_tightened(item, whole) for item in system]
     assert not any(item.strict and item.coefficients for item in closed), "the least value need not be attained"
-    point = _searched(form, closed, whole)
+    point = _searched(form, closed, whole, most)
     return None if point is None else (form.value(point), point)
 
 
-def _searched(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> Point | None:
+def _searched(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
     """Best first: the first integer point that turns up has the least value, but for strict inequalities of reals."""
     pending: list[tuple[Fraction, int, tuple[Halfspace, ...], Point]] = []
     count = 0
@@ -85,8 +82,8 @@ def _searched(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int
             case Infeasible():
                 pass
         count += 1
-        if count > MOST_BRANCHES:
-            raise LimitReached(None, f"integer inequalities fall into more than {MOST_BRANCHES} cases")
+        if count > most:
+            raise LimitReached("branches", f"integer inequalities fall into more than {most} cases")
 
     add(())
     while pending:

@@ -23,9 +23,6 @@ from dipc.linear.program import Infeasible, NotConfirmed, Point, Unbounded, mini
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: Vertices of a box at which the worst case is looked for.
-MOST_VERTICES = 4_096
-
 
 class Ball(Enum):
     """The moves of at most a radius: every coordinate, or the sum of all."""
@@ -120,15 +117,16 @@ def worst_shift(
     moved: Sequence[int],
     ball: Ball,
     radius: Fraction,
+    most: int,
 ) -> WorstShift:
     """The largest least cost over all moves d of a ball; the half-spaces are about t and the keys `moved` of d.
 
     In a box, a coordinate of d that enters no equation and all inequalities with one sign is worst at one end, where
     all of these are tightest: what satisfies them there does so at every other value. Only the others take both ends.
-    Raises LimitReached where these are too many, NotConfirmed.
+    Raises LimitReached where these give a box more than `most` vertices, NotConfirmed.
     """
     shifts: list[tuple[Point, Shift]] = []
-    for move in _vertices(inequalities, equations, moved, ball, radius):
+    for move in _vertices(inequalities, equations, moved, ball, radius, most):
         found = least_shift(rates, [_at(item, move) for item in inequalities], [_at(item, move) for item in equations])
         if found is None:
             return WorstShift(move, None, ())
@@ -143,6 +141,7 @@ def _vertices(
     moved: Sequence[int],
     ball: Ball,
     radius: Fraction,
+    most: int,
 ) -> Iterator[Point]:
     still = dict.fromkeys(moved, _ZERO)
     if ball is Ball.L1:
@@ -161,8 +160,8 @@ def _vertices(
             count *= 2
         else:
             ends.append((-radius,) if True in signs else (radius,) if signs else (_ZERO,))
-    if count > MOST_VERTICES:
-        raise LimitReached(None, f"a box has {count} vertices to look at, more than {MOST_VERTICES}")
+    if count > most:
+        raise LimitReached("vertices", f"a box of moves has {count} vertices to look at")
     for choice in product(*ends):
         yield dict(zip(moved, choice, strict=True))
 

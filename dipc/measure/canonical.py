@@ -1,8 +1,9 @@
 """Canonical forms of trees of difference constraints.
 
 The measure of a tree does not change when all noises are translated together, when each is translated with the
-constraint that ties it to its parent, when all are reflected, or when children are listed in another order; and it only
-has eps rescaled when all lengths are stretched. So the 3^m rows of a table need few different integrals.
+constraint that ties it to its parent, when all are reflected, or when children are listed in another order; and over
+the reals it only has eps rescaled when all lengths are stretched. So the 3^m rows of a table need few different
+integrals.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ _Pair = tuple[int, int]
 
 
 class CanonicalTree(NamedTuple):
-    """A rooted tree of noises in preorder with integer rates, means and bounds, the root's mean at 0.
+    """A rooted tree of noises in preorder with integer rates, means and bounds, the root's mean at 0; the noises are
+    integers themselves if `whole`.
 
     Its measure as a function of eps, taken at `stretch`·eps, is that of the system it was made from.
     """
 
     nodes: TreeKey
     stretch: Fraction
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +66,13 @@ class TreeShape:
     rate_unit: Fraction
     rootings: tuple[_Rooting, ...]
 
-    def canonical(self, means: Sequence[int], lower: Inequalities, unit: Fraction) -> CanonicalTree:
-        """The canonical form for these lengths. Isomorphic systems (see above) have equal `nodes`."""
-        nodes, length = min([_canonical(rooting, means, lower) for rooting in self.rootings])
-        return CanonicalTree(nodes, length * self.rate_unit * unit if length else Fraction(1))
+    def canonical(self, means: Sequence[int], lower: Inequalities, unit: Fraction | None) -> CanonicalTree:
+        """The canonical form for these lengths, in multiples of `unit`; None: noises are integers. Isomorphic systems
+        (see above) have equal `nodes`."""
+        nodes, length = min([_canonical(rooting, means, lower, unit is None) for rooting in self.rootings])
+        if unit is None:
+            return CanonicalTree(nodes, self.rate_unit, True)
+        return CanonicalTree(nodes, length * self.rate_unit * unit if length else Fraction(1), False)
 
 
 def tree_shape(rates: Sequence[Fraction], members: Sequence[int], pairs: Iterable[_Pair]) -> TreeShape | None:
@@ -83,7 +89,7 @@ def tree_shape(rates: Sequence[Fraction], members: Sequence[int], pairs: Iterabl
     ]
     # Lengths cannot make up for a difference that is there without them.
     no_means, no_lengths = [0] * len(rates), dict.fromkeys(related, 0)
-    bare = [_canonical(rooting, no_means, no_lengths)[0] for rooting in rootings]
+    bare = [_canonical(rooting, no_means, no_lengths, True)[0] for rooting in rootings]
     least = min(bare)
     return TreeShape(unit, tuple(r for r, nodes in zip(rootings, bare, strict=True) if nodes == least))
 
@@ -122,8 +128,8 @@ def _rooting(
     return _Rooting(sign, tuple(steps))
 
 
-def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities) -> tuple[TreeKey, int]:
-    """The nodes of the canonical form, and the length that is its unit (0 if it has no lengths)."""
+def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
+    """The nodes of the canonical form, and the length that is its unit (0 if it has no lengths); 1 if `whole`."""
     sign = rooting.sign
     origins: list[int] = []
     rows: list[list[int]] = []
@@ -153,7 +159,7 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities) -> 
             row[4], row[5] = 1, -lower[step.bound_high] - origin
         rows.append(row)
         lengths += (row[1], row[3], row[5], row[9])
-    unit = gcd(*lengths)
+    unit = 1 if whole else gcd(*lengths)
     children: list[list[TreeKey]] = [[] for _ in rows]
     tree: TreeKey = ()
     for at in range(len(rows) - 1, -1, -1):

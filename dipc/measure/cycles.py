@@ -3,7 +3,8 @@
 A noise Z on a cycle lies between lower bounds Z_j + w and upper bounds Z_i - w. In turn each lower bound is the
 greatest and each upper bound the least, l and u say: up to a null set the cases are disjoint. In a case the other
 bounds are implied by constraints that do not mention Z, and [l <= Z <= u] = [l <= u]·([Z <= u] - [Z <= l]). So Z is
-left hanging from one other noise, off the cycle, and measures add up with signs.
+left hanging from one other noise, off the cycle, and measures add up with signs. Among integers, where ties have mass,
+the first of equal bounds is the one, and Z <= l is Z < l.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
                 if known is None or known < first + second:
                     longest[i, j] = first + second
         # A closed walk of length w says 0 >= w: for w > 0 this is impossible, for w = 0 it fixes a difference.
-        if any(longest.get((i, i), -1) >= 0 for i in nodes):
+        if any(not system.leaves_room(longest.get((i, i), -1)) for i in nodes):
             return None
+    if any(longest.get((i, i), -1) == 0 for i in nodes):
+        # Integers with fixed differences: inequalities may imply each other.
+        return system
     # All closed walks are negative. So a longest path with as many steps as possible repeats no noise and none of its
     # steps can be replaced by two: what is removed is implied by what stays, and the order of removal does not matter.
     kept = {
@@ -61,13 +65,15 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
             if not (pair[1] == noise and pair[0] in above) and not (pair[0] == noise and pair[1] in below)
         }
         if u is not None:
-            for i in above:
+            for at, i in enumerate(above):
                 # The upper bound of u is at most that of i.
-                _add(case, i, u, lower[i, noise] - lower[u, noise])
+                tie = system.whole and at < above.index(u)
+                _add(case, i, u, lower[i, noise] - lower[u, noise] + tie)
         if l is not None:
-            for j in below:
+            for at, j in enumerate(below):
                 # The lower bound of l is at least that of j.
-                _add(case, l, j, lower[noise, j] - lower[noise, l])
+                tie = system.whole and at < below.index(l)
+                _add(case, l, j, lower[noise, j] - lower[noise, l] + tie)
         if u is None or l is None or u == l:
             _hang(case, lower, noise, u, l)
             found.append((1, case))
@@ -75,7 +81,7 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
         _add(case, u, l, lower[u, noise] + lower[noise, l])
         under_u, under_l = dict(case), dict(case)
         under_u[u, noise] = lower[u, noise]
-        under_l[l, noise] = -lower[noise, l]
+        under_l[l, noise] = -lower[noise, l] + system.whole
         found += [(1, under_u), (-1, under_l)]
     parts = [(sign, reduced(replace(system, lower=case))) for sign, case in found]
     return [(sign, part) for sign, part in parts if part is not None]

@@ -1,9 +1,11 @@
-"""Difference systems: constraints Z_i - Z_j >= w and bounds on single Z_i, over independent Laplace noises.
+"""Difference systems: constraints Z_i - Z_j >= w and bounds on single Z_i, over independent Laplace noises, all real or
+all integer.
 
 Any set of constraints with at most two noises each becomes one by rescaling the noises (a noise of rate a at mean m
 times s is one of rate a/|s| at mean s·m), unless two noises are compared in two proportions. What does not depend on
 means and constants is worked out once, in an `EventShape`: the rows of a table share it. Lengths are integers from here
-on.
+on. Integer noises are only ever negated, not rescaled; between them Z_i - Z_j > w is Z_i - Z_j >= w' for the next
+integer w'.
 """
 
 from __future__ import annotations
@@ -28,18 +30,28 @@ Inequalities = dict[tuple[int, int], int]
 class DifferenceSystem:
     """Noise i is Laplace with rate `rates[i]` (times eps) and mean `means[i]`; `lower` holds what must be true of them.
 
-    Means and inequalities count lengths in multiples of `unit`.
+    Means and inequalities count lengths in multiples of `unit`; it is None for integer noises, whose unit is 1.
     """
 
     rates: tuple[Fraction, ...]
     means: tuple[int, ...]
     lower: Inequalities
-    unit: Fraction
+    unit: Fraction | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the noises are integers."""
+        return self.unit is None
+
+    def leaves_room(self, closed_walk: int) -> bool:
+        """Whether 0 >= w, the sum of the inequalities around a cycle, leaves more than a null set: among integers w = 0
+        does, as it fixes differences to what has positive mass."""
+        return closed_walk < self.whole
 
     def is_null(self) -> bool:
         """Whether two inequalities on the same two noises leave no room, so that the measure is 0."""
         lower = self.lower
-        return any((j, i) in lower and w + lower[j, i] >= 0 for (i, j), w in lower.items())
+        return any((j, i) in lower and not self.leaves_room(w + lower[j, i]) for (i, j), w in lower.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +65,50 @@ class EventShape:
     mean_factors: tuple[int, ...]
     rows: tuple[tuple[int, int, int] | None, ...]
     unit: Fraction
+    whole: bool
 
     def system(self, event: Event) -> DifferenceSystem | None:
         """The system whose measure is that of an event of this shape, or None if the measure is plainly 0."""
         means = [noise.mean.as_integer_ratio() for noise in event.noises]
         constants = [constraint.constant.as_integer_ratio() for constraint in event.constraints]
-        whole = lcm(*{d for _, d in means}, *{d for _, d in constants})
+        whole = 1 if self.whole else lcm(*{d for _, d in means}, *{d for _, d in constants})
         lower: Inequalities = {}
-        for row, (p, q) in zip(self.rows, constants, strict=True):
+        for row, (p, q), constraint in zip(self.rows, constants, event.constraints, strict=True):
             if row is None:
                 if p < 0:
                     return None
                 continue
             i, j, factor = row
-            w = factor * p * (whole // q)
+            if self.whole:
+                # The least integer w that is at least, or if strict above, the bound.
+                whole_bound, rest = divmod(factor * p, q * self.unit.denominator)
+                w = whole_bound + (constraint.strict or rest > 0)
+            else:
+                w = factor * p * (whole // q)
             known = lower.get((i, j))
             if known is None or known < w:
                 lower[i, j] = w
-        scaled = tuple([f * p * (whole // q) for f, (p, q) in zip(self.mean_factors, means, strict=True)])
-        system = DifferenceSystem(self.rates, scaled, lower, self.unit / whole)
+        if self.whole:
+            scaled = tuple([f // self.unit.denominator * p for f, (p, _) in zip(self.mean_factors, means, strict=True)])
+        else:
+            scaled = tuple([f * p * (whole // q) for f, (p, q) in zip(self.mean_factors, means, strict=True)])
+        system = DifferenceSystem(self.rates, scaled, lower, None if self.whole else self.unit / whole)
         return None if system.is_null() else system
 
 
 def event_shape(event: Event) -> EventShape:
     """The shape of an event; events that differ in means and constants only have the same one.
 
-    Raises OutsideFragment for a constraint over three or more noises, for noises compared in two proportions, and for
-    noise that is not Laplace.
+    Raises OutsideFragment for a constraint over three or more noises, for noises compared in two proportions, for
+    integer noises compared in another one than 1 or -1, and for noise that is not all Laplace or all discrete Laplace.
     """
-    for noise in event.noises:
-        if noise.family is not Family.LAPLACE:
-            raise OutsideFragment(f"noise of the kind {noise.family.value} is not measured yet")
+    family = event.noises[0].family if event.noises else Family.LAPLACE
+    if family is Family.ONE_SIDED or any(noise.family is not family for noise in event.noises):
+        raise OutsideFragment("the noise is not all of one kind, Laplace or discrete Laplace")
     scales = _scales(event)
+    whole_numbers = family is Family.DISCRETE_LAPLACE
+    if whole_numbers and any(abs(s) != 1 for s in scales):
+        raise OutsideFragment("integer noises are compared in other proportions than 1 or -1")
     rows: list[tuple[int, int, Fraction] | None] = []
     for constraint in event.constraints:
         match constraint.coefficients:
@@ -109,6 +133,7 @@ def event_shape(event: Event) -> EventShape:
         tuple(int(s * whole) for s in scales),
         tuple(None if row is None else (row[0], row[1], int(row[2] * whole)) for row in rows),
         Fraction(1, whole),
+        whole_numbers,
     )
 
 

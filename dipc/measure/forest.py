@@ -1,32 +1,48 @@
 """The measure of a tree of difference constraints by message passing from the leaves.
 
 The message of a noise to its parent is, as a function of the parent's value, the measure of everything below it: one
-integral of a one-variable piecewise function. The cost is
-polynomial in the number of noises wherever the closed form itself is.
+integral, or one sum over integers, of a one-variable piecewise function. The cost is polynomial in the number of noises
+wherever the closed form itself is.
 """
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from dipc.algebra.effort import Meter
-from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.measure.canonical import NodeKey, TreeKey
+from dipc.algebra.quotient import Closed
+from dipc.measure.canonical import CanonicalTree, TreeKey
+from dipc.measure.lattice_pieces import LatticePiecewise
 from dipc.measure.pieces import Piecewise
 
+#: Functions on the reals, or on the integers.
+_Function = TypeVar("_Function", Piecewise, LatticePiecewise)
 
-def tree_measure(nodes: TreeKey, limit: Limits) -> ExpPoly:
+
+def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
     """Pr[all constraints of a canonical tree hold], exactly, as a function of the tree's own eps (before `stretch`).
 
     Raises LimitReached when the closed form has too many terms or takes too many steps.
     """
     meter = Meter(limit)
+    if tree.whole:
+        return _root_weight(tree.nodes, LatticePiecewise, meter).integral(meter)
+    return _root_weight(tree.nodes, Piecewise, meter).integral(meter)
+
+
+def _root_weight(nodes: TreeKey, function: type[_Function], meter: Meter) -> _Function:
+    """The density of the root on its bounds times all messages."""
     sizes = _subtree_sizes(nodes)
-    messages: dict[TreeKey, Piecewise] = {}
+    messages: dict[TreeKey, _Function] = {}
     for at in range(len(nodes) - 1, 0, -1):
         subtree = nodes[at : at + sizes[at]]
         if subtree not in messages:
-            messages[subtree] = _message(nodes[at], _weight(nodes, sizes, at, messages, meter), meter)
-    return _weight(nodes, sizes, 0, messages, meter).integral(meter)
+            has_low, low, has_high, high = nodes[at][6:10]
+            weight = _weight(nodes, sizes, at, messages, function, meter)
+            # P -> the measure of all Z with Z - P in the range that ties Z to its parent.
+            messages[subtree] = weight.within(low if has_low else None, high if has_high else None, meter)
+    return _weight(nodes, sizes, 0, messages, function, meter)
 
 
 def _subtree_sizes(nodes: TreeKey) -> list[int]:
@@ -40,10 +56,17 @@ def _subtree_sizes(nodes: TreeKey) -> list[int]:
     return sizes
 
 
-def _weight(nodes: TreeKey, sizes: list[int], at: int, messages: dict[TreeKey, Piecewise], meter: Meter) -> Piecewise:
+def _weight(
+    nodes: TreeKey,
+    sizes: list[int],
+    at: int,
+    messages: dict[TreeKey, _Function],
+    function: type[_Function],
+    meter: Meter,
+) -> _Function:
     """The density of a noise on its bounds times the messages of its children, equal ones as one power."""
     rate, mean, has_low, low, has_high, high = nodes[at][:6]
-    weight = Piecewise.laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
+    weight = function.laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
     counts: dict[TreeKey, int] = {}
     child = at + 1
     for _ in range(nodes[at][-1]):
@@ -53,11 +76,3 @@ def _weight(nodes: TreeKey, sizes: list[int], at: int, messages: dict[TreeKey, P
     for subtree, count in counts.items():
         weight = weight.times(messages[subtree].to_power(count, meter), meter)
     return weight
-
-
-def _message(node: NodeKey, weight: Piecewise, meter: Meter) -> Piecewise:
-    """P -> the integral of `weight` over Z with Z - P in the range that ties Z to its parent."""
-    has_low, low, has_high, high = node[6:10]
-    below, total = weight.integral_below(meter)
-    upper = below.shifted(high) if has_high else Piecewise((), (total,))
-    return upper.minus(below.shifted(low)) if has_low else upper

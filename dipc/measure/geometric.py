@@ -62,10 +62,10 @@ def summed(summands: Summands, variable: int) -> Summands:
     for summand, c in summands.items():
         n, slope = summand.powers[variable], summand.slopes[variable]
         if not slope:
-            for power, factor in _power_sum(n):
+            for power, factor in power_sum(n):
                 add_to(result, {summand.moved(Fraction(0), (), variable, power): c * factor})
             continue
-        for (power, shift, poles), factor in _geometric_sum(n, slope > 0).items():
+        for (power, shift, poles), factor in geometric_sum(n, slope > 0):
             d = abs(slope)
             moved = summand.moved(-d * shift, ((d, poles),), variable, power)
             add_to(result, {moved: c * factor})
@@ -73,31 +73,31 @@ def summed(summands: Summands, variable: int) -> Summands:
 
 
 @cache
-def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
+def power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
     """The polynomial S with S(x) - S(x-1) = x^n and S(0) = 0, as (power, coefficient) pairs."""
     # x^{n+1} - (x-1)^{n+1} = Σ_{j<=n} C(n+1, j)·(-1)^{n-j}·x^j, so S_n follows from the S_j below it.
     total = {n + 1: Fraction(1)}
     for j in range(n):
-        for power, c in _power_sum(j):
+        for power, c in power_sum(j):
             total[power] = total.get(power, Fraction(0)) - comb(n + 1, j) * (-1) ** (n - j) * c
     return tuple((power, c / (n + 1)) for power, c in sorted(total.items()) if c)
 
 
 @cache
-def _geometric_sum(n: int, growing: bool) -> dict[tuple[int, int, int], Fraction]:
+def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fraction], ...]:
     """p with p(x) - e^{-l}·p(x-1) = x^n, so that e^{lx}·p(x) sums x^n·e^{lx}; l > 0 if `growing`, else l < 0.
 
-    Keys are (power of x, s, m) for x^power·e^{-|l|·s}·(1 - e^{-|l|})^{-m}.
+    The keys of its terms are (power of x, s, m) for x^power·e^{-|l|·s}·(1 - e^{-|l|})^{-m}.
     """
     # With G = 1/(1 - e^{-l}) and T p = p(x) - e^{-l}·p(x-1): p_n = G·(x^n + e^{-l}·Σ_{j<n} C(n,j)(-1)^{n-j} p_j).
     # For l < 0, G = -e^{l}/(1 - e^{l}) and e^{-l}·G = -1/(1 - e^{l}).
     sign, first, second = (1, 0, 1) if growing else (-1, 1, 0)
     total = {(n, first, 1): Fraction(sign)}
     for j in range(n):
-        for (power, shift, poles), c in _geometric_sum(j, growing).items():
+        for (power, shift, poles), c in geometric_sum(j, growing):
             key = (power, shift + second, poles + 1)
             total[key] = total.get(key, Fraction(0)) + sign * comb(n, j) * (-1) ** (n - j) * c
-    return total
+    return tuple(total.items())
 
 
 def closed_form(summands: Summands) -> Quotient:

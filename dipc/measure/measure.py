@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from dipc.algebra.combine import simplest, total
 from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
-from dipc.algebra.quotient import Closed, Quotient
+from dipc.algebra.quotient import Closed, fraction_of
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.canonical import CanonicalTree, TreeKey, TreeShape, tree_shape
+from dipc.measure.canonical import CanonicalTree, TreeShape, tree_shape
 from dipc.measure.cycles import reduced, split
 from dipc.measure.difference import DifferenceSystem, EventShape, Inequalities, components, event_shape
 from dipc.measure.event import Event, Family
 from dipc.measure.forest import tree_measure
 from dipc.measure.general import general_measure, independent_parts
+from dipc.measure.order_ideals import order_measure
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000
 _SMALL_PRODUCT = 1_000
+_ONE = Fraction(1)
 
 #: All of an event but its means and constants.
 _EventKey = tuple[tuple[Family, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
@@ -62,9 +65,10 @@ class Measurer:
     integrals: int = 0
     _shapes: dict[_EventKey, EventShape] = field(default_factory=dict, repr=False)
     _parts: dict[_SystemKey, _Parts] = field(default_factory=dict, repr=False)
-    _trees: dict[TreeKey, ExpPoly] = field(default_factory=dict, repr=False)
-    _refused: dict[TreeKey, tuple[str | None, str]] = field(default_factory=dict, repr=False)
-    _products: dict[tuple[CanonicalTree, ...], ExpPoly] = field(default_factory=dict, repr=False)
+    #: By a tree whose `stretch` is 1.
+    _trees: dict[CanonicalTree, Closed] = field(default_factory=dict, repr=False)
+    _refused: dict[CanonicalTree, tuple[str | None, str]] = field(default_factory=dict, repr=False)
+    _products: dict[tuple[CanonicalTree, ...], Closed] = field(default_factory=dict, repr=False)
     _parts_measured: dict[Event, Closed] = field(default_factory=dict, repr=False)
     _remembered: int = 0
 
@@ -83,7 +87,7 @@ class Measurer:
     def _general(self, event: Event) -> Closed:
         """The measure of an event that is no difference system, part by part."""
         parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
-        total: Closed = ExpPoly.one()
+        measure: Closed = ExpPoly.one()
         for part in parts:
             known = self._parts_measured.get(part)
             if known is None:
@@ -91,12 +95,12 @@ class Measurer:
                     known = self._differences(part)
                 except OutsideFragment:
                     known = general_measure(part, self.limits)
-                self._count(len(known.numerator) if isinstance(known, Quotient) else len(known))
+                self._count(_terms(known))
                 self._parts_measured[part] = known
-            total = total * known
-        return total
+            measure = measure * known
+        return measure
 
-    def _differences(self, event: Event) -> ExpPoly:
+    def _differences(self, event: Event) -> Closed:
         """The measure of a difference system; raises OutsideFragment for other events."""
         noises = event.noises
         key = (
@@ -114,24 +118,27 @@ class Measurer:
             return ExpPoly.zero()
         return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
 
-    def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> ExpPoly:
+    def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
         """The measure of a system, whose implied inequalities have been removed if depth > 0."""
         parts = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit
-        total = self._product([shape.canonical(means, lower, unit) for shape in parts.trees])
+        measure = self._product([shape.canonical(means, lower, unit) for shape in parts.trees])
         for members in parts.cyclic:
-            total = self._times(total, self._cyclic(_restricted(system, members), budget, depth))
-        return total
+            measure = self._times(measure, self._cyclic(_restricted(system, members), budget, depth))
+        return measure
 
-    def _cyclic(self, system: DifferenceSystem, budget: _Budget, depth: int) -> ExpPoly:
+    def _cyclic(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
+        ordered = order_measure(system, self.limits.cells)
+        if ordered is not None:
+            return ExpPoly.constant(ordered)
         if depth == 0:
             smaller = reduced(system)
             return ExpPoly.zero() if smaller is None else self._system(smaller, budget, 1)
-        total = ExpPoly.zero()
+        measures: list[Closed] = []
         for sign, case in split(system):
             budget.spend(depth)
-            total = total + sign * self._system(case, budget, depth + 1)
-        return total
+            measures.append(sign * self._system(case, budget, depth + 1))
+        return total(measures)
 
     def _parts_of(self, system: DifferenceSystem) -> _Parts:
         key = (system.rates, tuple(system.lower))
@@ -150,43 +157,48 @@ class Measurer:
             known = self._parts[key] = _Parts(tuple(trees), tuple(cyclic))
         return known
 
-    def _product(self, trees: list[CanonicalTree]) -> ExpPoly:
+    def _product(self, trees: list[CanonicalTree]) -> Closed:
         """The product of the measures of independent trees."""
         key = tuple(trees) if len(trees) < 2 else tuple(sorted(trees))
         known = self._products.get(key)
         if known is None:
             known = ExpPoly.one()
             for tree in key:
-                known = self._times(known, self._tree(tree.nodes).scaled(tree.stretch))
-            self._count(len(known))
+                known = self._times(known, self._tree(tree._replace(stretch=_ONE)).scaled(tree.stretch))
+            self._count(_terms(known))
             self._products[key] = known
         return known
 
-    def _times(self, left: ExpPoly, right: ExpPoly) -> ExpPoly:
+    def _times(self, left: Closed, right: Closed) -> Closed:
         """The product, unless it is too long to be expanded."""
+        (above, below), (other, under) = fraction_of(left), fraction_of(right)
+        self._watch(above, other)
+        self._watch(below, under)
+        return simplest(left * right)
+
+    def _watch(self, left: ExpPoly, right: ExpPoly) -> None:
         most = len(left) * len(right)
         if most > _SMALL_PRODUCT:
             meter = Meter(self.limits)
             meter.product(len(left), len(right), left.coefficient_bits(), right.coefficient_bits())
             # What is made of it later costs several times as much.
             meter.size(4 * min(most, left.product_box(right)))
-        return left * right
 
-    def _tree(self, nodes: TreeKey) -> ExpPoly:
+    def _tree(self, tree: CanonicalTree) -> Closed:
         """The measure of a canonical tree at its own eps."""
-        known = self._trees.get(nodes)
+        known = self._trees.get(tree)
         if known is None:
-            if nodes in self._refused:
-                raise LimitReached(*self._refused[nodes])
+            if tree in self._refused:
+                raise LimitReached(*self._refused[tree])
             self.integrals += 1
             try:
-                known = tree_measure(nodes, self.limits)
+                known = tree_measure(tree, self.limits)
             except LimitReached as stopped:
                 self._count(1)
-                self._refused[nodes] = (stopped.limit, stopped.what)
+                self._refused[tree] = (stopped.limit, stopped.what)
                 raise
-            self._count(len(known))
-            self._trees[nodes] = known
+            self._count(_terms(known))
+            self._trees[tree] = known
         return known
 
     def _count(self, terms: int) -> None:
@@ -198,6 +210,11 @@ class Measurer:
             self._products.clear()
             self._parts_measured.clear()
             self._remembered = terms + 1
+
+
+def _terms(value: Closed) -> int:
+    """The terms that are remembered with a value."""
+    return sum(len(part) for part in fraction_of(value))
 
 
 def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> DifferenceSystem:

@@ -113,13 +113,21 @@ class Piece:
             meter.size(power.size())
         return power
 
+    def plus(self, other: Piece) -> Piece:
+        """The sum of two functions."""
+        if other.is_zero() or self.is_zero():
+            return self if other.is_zero() else other
+        low_y, low_x = min(self.low_y, other.low_y), min(self.low_X, other.low_X)
+        total = self._at(low_y, low_x) + other._at(low_y, low_x)
+        return Piece(total, low_y, low_x, max(self.bits, other.bits) + 1)
+
     def minus(self, other: Piece) -> Piece:
         """The difference of two functions."""
-        if other.is_zero():
-            return self
-        low_y, low_x = min(self.low_y, other.low_y), min(self.low_X, other.low_X)
-        difference = self._at(low_y, low_x) - other._at(low_y, low_x)
-        return Piece(difference, low_y, low_x, max(self.bits, other.bits) + 1)
+        return self.plus(Piece(-other.poly, other.low_y, other.low_X, other.bits))
+
+    def exact_quotient(self, divisor: Piece) -> Piece:
+        """The g with self = g·divisor; raises DomainError where there is none."""
+        return Piece(self.poly / divisor.poly, self.low_y - divisor.low_y, self.low_X - divisor.low_X, self.bits)
 
     def _at(self, low_y: int, low_x: int) -> flint.fmpq_mpoly:
         if (low_y, low_x) == (self.low_y, self.low_X):
@@ -262,6 +270,13 @@ class Piecewise:
                 add_value(constant, grown, self.breaks[i], 1)
         # The last piece decays, so at +∞ the constant alone is left.
         return Piecewise(self.breaks, tuple(found)), Piece.of_terms(constant_terms(constant))
+
+    def within(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
+        """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded), where
+        low <= high. The function must decay at both ends; raises LimitReached before a long computation."""
+        below, total = self.integral_below(meter)
+        upper = Piecewise((), (total,)) if high is None else below.shifted(high)
+        return upper if low is None else upper.minus(below.shifted(low))
 
     def shifted(self, offset: int) -> Piecewise:
         """X -> f(X + eps·offset)."""

@@ -188,8 +188,6 @@ class _Forest:
         if i > parent:
             # The edge bounds Z_parent - Z_i; the message needs Z_i - Z_parent.
             low, high = (None if high is None else -high), (None if low is None else -low)
-        below, total = weight.integral_below(self._meter)
-        upper = below.shifted(high) if high is not None else Piecewise((), (total,))
         if low is not None and high is not None and low >= high:
             return Piecewise((), (_ZERO,))
-        return upper.minus(below.shifted(low)) if low is not None else upper
+        return weight.within(low, high, self._meter)

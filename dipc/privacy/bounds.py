@@ -3,20 +3,23 @@ that may refute a smaller one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, product
 
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.symbolic import is_symbolic
 from dipc.exits.program import Program
+from dipc.lang.core import RealType
 from dipc.obligations.engine import Engine
 from dipc.privacy.adjacency import Distance, Within
-from dipc.privacy.alignment import aligned_exits, costliest, integer_cost
+from dipc.privacy.aligned_exits import AlignedExit, Emptiness, aligned_exits
+from dipc.privacy.alignment import Costly, ball_of, costliest, integer_cost
 from dipc.privacy.from_below import Candidate, near_outputs, of_table, starting_pairs
 from dipc.privacy.laws import law_table
 from dipc.privacy.pairs import Input, Pairs
+from dipc.privacy.pivot import pivot_cost
 
 #: Exits, and pairs for each of them, that are looked at from below; inputs of a grid that is looked at where nothing
 #: better is known.
@@ -35,7 +38,7 @@ class LossBounds:
     @property
     def proof(self) -> str:
         """How the bound is proved, in words."""
-        return "a shift of the noises for each exit and each extreme move of the inputs"
+        return "shifts of the noises, for each exit and each extreme move of the inputs"
 
 
 _NO_SHIFT = "no shift of the noises maps an exit into itself for every move of the inputs"
@@ -52,8 +55,8 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
         pairs = _grid_pairs(program, within) if finite else None
         found = () if pairs is None else tuple(_at(program, pairs, engine))
         return LossBounds(None, undecided.reason, found)
-    costly.sort(key=lambda each: (each.cost is None, each.cost), reverse=True)
-    proved, reason = costly[0].cost, None
+    costly.sort(key=_order, reverse=True)
+    proved, reason = _least_bound(costly, ball, program), None
     if proved is None:
         reason = _NO_SHIFT
     elif within.distance is Distance.HAMMING and proved:
@@ -70,6 +73,40 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
     return LossBounds(proved, reason, tuple(near))
 
 
+def _least_bound(costly: Sequence[Costly], within: Within, program: Program) -> Fraction | None:
+    """The largest cost, None for infinity: that of each exit, or where it is less of all with one likeness by a pivot.
+    The costliest exits come first. Raises NotConfirmed."""
+    alike: dict[Hashable, list[Costly]] = {}
+    for each in costly:
+        alike.setdefault(each.exit.likeness, []).append(each)
+    bound = Fraction(0)
+    for group in alike.values():
+        worst = group[0].cost
+        if worst is not None and worst <= bound:
+            break  # nor do the others cost more
+        costs = (worst, _pivoted([each.exit for each in group], within, program))
+        known = [cost for cost in costs if cost is not None]
+        if not known:
+            return None
+        bound = max(bound, min(known))
+    return bound
+
+
+def _order(each: Costly) -> tuple[bool, Fraction]:
+    return each.cost is None, each.cost or Fraction(0)
+
+
+def _pivoted(exits: Sequence[AlignedExit], within: Within, program: Program) -> Fraction | None:
+    """A bound by a pivot for all exits of one likeness; None where there is none."""
+    core = program.core
+    if len(exits) == 1 or not all(isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
+        return None
+    try:
+        return pivot_cost(exits, len(core.inputs), ball_of(within), within.radius, Emptiness(program, exits[0]))
+    except LimitReached:
+        return None
+
+
 def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     """The bounds for these pairs of a program with real or int outputs."""
     proved: Fraction | None = Fraction(0)
@@ -84,7 +121,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
         for found in every:
             move: dict[int, Fraction] = {found.first_input + at: two[at] - one[at] for at in range(len(one))}  # type: ignore[operator, misc]
             try:
-                cost = integer_cost(found, move)
+                cost = integer_cost(found, move, program.limits)
             except Undecided as undecided:
                 proved, reason = None, undecided.reason
                 continue

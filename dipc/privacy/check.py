@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
@@ -12,18 +13,21 @@ from dipc.algebra.decimals import outward
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, Undecided
 from dipc.chain.symbolic import is_symbolic
-from dipc.claim.claim import Given
+from dipc.claim.claim import Given, GivenEps
 from dipc.claim.intervals import intervals_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program, within
+from dipc.lang.core import RealType
 from dipc.obligations.engine import Engine
 from dipc.obligations.open_engine import open_engine
 from dipc.privacy.adjacency import Adjacency, parse_adjacency
 from dipc.privacy.approximate import decide_approximate
 from dipc.privacy.bounds import LossBounds, bounds_at_pairs, bounds_for_every_pair
 from dipc.privacy.claim import PrivacyClaim, multiple_of_eps, power, read_claim
+from dipc.privacy.compared import needed_most, sides_at
 from dipc.privacy.constant import Constant, Ends, constant_of_candidates, refuted_ends
 from dipc.privacy.from_below import of_table
+from dipc.privacy.integer_laws import integer_table
 from dipc.privacy.laws import LawTable, law_table
 from dipc.privacy.least_delta import (
     DeltaPiece,
@@ -36,7 +40,7 @@ from dipc.privacy.least_delta import (
     supremum_of,
 )
 from dipc.privacy.loss import DIGITS, Loss, largest_loss, loss_text
-from dipc.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
+from dipc.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict, Sides
 from dipc.privacy.pairs import EveryPair, Pairs, read_pairs, texts
 from dipc.privacy.pure import Findings, Refuted, UnprovedLoss, at_most, decide_pure
 from dipc.privacy.renyi import Renyi, largest_divergence
@@ -49,7 +53,7 @@ def check_privacy(
     inputs: str | Sequence[str] | None = None,
     budget: Given = None,
     delta: Given = None,
-    eps: Given = None,
+    eps: GivenEps = None,
     jobs: int | str = 1,
     cache: str | os.PathLike[str] | None = None,
     dask: str | None = None,
@@ -89,17 +93,32 @@ class PrivacyQuestion:
         return not any(is_symbolic(slots[slot].type) for slot in self.program.core.outputs)
 
     def table(self, pairs: Pairs) -> LawTable:
-        """The laws at the inputs of the pairs. Raises Undecided past a limit."""
+        """The laws at the inputs of the pairs. Raises Undecided past a limit, and for outputs that cannot be listed."""
         if self._table is None:
-            self._table = law_table(self.program, pairs.inputs, self.engine)
+            if self.finite_outputs:
+                self._table = law_table(self.program, pairs.inputs, self.engine)
+            else:
+                self._table = integer_table(self.program, pairs.inputs)
         return self._table
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
         """Whether the claim holds."""
+        found = self._decide(claim)
+        more = claim.with_more
+        if more is None or found.verdict is PrivacyVerdict.PRIVATE:
+            return found
+        # It fails with a number below delta: so it does with delta, if it fails with one above.
+        above = self._decide(more)
+        if above.verdict is PrivacyVerdict.PRIVATE:
+            reason = f"the least delta is too near {claim.delta_text}, which is only enclosed, to be told apart from it"
+            above = replace(above, verdict=PrivacyVerdict.UNDECIDED, reason=reason, proof=None)
+        return replace(above, claim=claim, obligations=found.obligations + above.obligations)
+
+    def _decide(self, claim: PrivacyClaim) -> PrivacyReport:
         begun = self.engine.spent.obligations
         pairs, proof = self.pairs, None
         try:
-            if isinstance(pairs, Pairs) and self.finite_outputs:
+            if isinstance(pairs, Pairs) and (self.finite_outputs or not claim.is_pure):
                 findings, shown = self._at_pairs(pairs, self.table(pairs), claim)
             else:
                 bounds = self.bounds()
@@ -120,9 +139,24 @@ class PrivacyQuestion:
             proof,
         )
 
+    def compared(self, report: PrivacyReport, most: int) -> list[Sides]:
+        """What the verdict rests upon, `most` of it: the sides of the counterexample, or of outputs at pairs; nothing
+        where inputs or outputs are not enumerated, or past a limit."""
+        found = report.counterexample
+        if found is not None:
+            return [found.sides]
+        if not isinstance(self.pairs, Pairs) or not self.finite_outputs:
+            return []
+        try:
+            table = self.table(self.pairs)
+            return needed_most(self.program, table, self.pairs, report.claim, self.program.limits, most)
+        except Undecided:
+            return []
+
     def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
         """The largest loss at an eps, over the pairs. Raises DiagnosticError for real inputs that are not enumerated,
         and for real or int outputs, Undecided past a limit."""
+        self.program.core.require_meaning(eps)
         pairs = self._enumerated("--max-loss")
         found = largest_loss(self.table(pairs), pairs, eps, digits, self.program.limits)
         one, two = (texts(self.program, pairs.inputs[at]) for at in found.pair)
@@ -134,10 +168,11 @@ class PrivacyQuestion:
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
+        self.program.core.require_meaning(eps)
         pairs = self._enumerated("--renyi")
         pair, moment, value = largest_divergence(self.table(pairs), pairs, order, eps, digits)
         one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
-        form = None if moment is None else ClosedForm(moment)
+        form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
         name, adjacency = self.program.name, str(self.adjacency)
         return Renyi(name, adjacency, self.about, len(pairs), order, eps, value, form, one, two)
 
@@ -187,7 +222,7 @@ class PrivacyQuestion:
             there,
         )
 
-    def constant(self, eps: Given) -> Constant:
+    def constant(self, eps: GivenEps) -> Constant:
         """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or both ends that
         were found."""
         intervals = read_claim(self.program, None, None, eps).intervals
@@ -237,7 +272,9 @@ class PrivacyQuestion:
                 return bounds_at_pairs(self.program, self.pairs)
 
     def _enumerated(self, option: str) -> Pairs:
-        if isinstance(self.pairs, Pairs) and self.finite_outputs:
+        slots = self.program.core.slots
+        real = any(isinstance(slots[slot].type, RealType) for slot in self.program.core.outputs)
+        if isinstance(self.pairs, Pairs) and not real:
             return self.pairs
         what = "outputs" if isinstance(self.pairs, Pairs) else "inputs"
         notes: tuple[str, ...] = ("`--constant` bounds the loss of all real inputs and outputs at once",)
@@ -256,9 +293,13 @@ class PrivacyQuestion:
             if decision.counterexample is not None:
                 found = decision.counterexample
                 shown = PrivacyCounterexample(
-                    candidate.input,
-                    candidate.adjacent,
-                    (candidate.output,),
+                    Sides(
+                        candidate.input,
+                        candidate.adjacent,
+                        (candidate.output,),
+                        ClosedForm(candidate.first),
+                        ClosedForm(allowed),
+                    ),
                     found.eps,
                     found.required,
                     found.probability,
@@ -278,11 +319,9 @@ class PrivacyQuestion:
         findings = decide(table, pairs, claim, self.engine)
         if not isinstance(findings, Refuted):
             return findings, None
-        one, two = (texts(self.program, pairs.inputs[at]) for at in findings.pair)
-        answers = tuple([table.texts(at) for at in findings.answers])
+        sides = sides_at(self.program, table, pairs, findings.pair, findings.answers, claim)
         found = findings.found
-        shown = PrivacyCounterexample(one, two, answers, found.eps, found.required, found.probability, claim.is_pure)
-        return findings, shown
+        return findings, PrivacyCounterexample(sides, found.eps, found.required, found.probability, claim.is_pure)
 
 
 def _verdict(findings: Findings) -> PrivacyVerdict:

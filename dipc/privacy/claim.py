@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.combine import simplest
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.quotient import Quotient
-from dipc.claim.claim import Given, claimed_intervals
+from dipc.claim.claim import Given, GivenEps, claimed_intervals
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
 from dipc.exits.program import Program
+from dipc.lang.ast import Binary, BinaryOp, Call, Eps, Expr, Unary
+from dipc.lang.tree import walk
 from dipc.sign import Fails, Interval, decide_nonnegative
+
+#: Digits to which a transcendental delta is known.
+_CLOSE = 60
 
 _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyClaim:
-    """(budget·eps, delta)-privacy for every eps of the intervals; the budget is at least 0."""
+    """(budget·eps, delta)-privacy for every eps of the intervals; the budget is at least 0.
+
+    Where delta is a transcendental constant, `transcendental` is how it is written and a number above it, and `delta`
+    is one below it.
+    """
 
     budget: Fraction
     delta: ClosedForm
     intervals: tuple[Interval, ...]
+    transcendental: tuple[str, ClosedForm] | None = None
 
     @property
     def is_pure(self) -> bool:
@@ -35,6 +47,18 @@ class PrivacyClaim:
     def budget_text(self) -> str:
         """`3*eps/4`."""
         return str(ClosedForm(multiple_of_eps(self.budget)))
+
+    @property
+    def delta_text(self) -> str:
+        """`exp(-eps)/9`."""
+        return str(self.delta) if self.transcendental is None else self.transcendental[0]
+
+    @property
+    def with_more(self) -> PrivacyClaim | None:
+        """The claim with the number above a transcendental delta: what refutes it refutes this one."""
+        return (
+            None if self.transcendental is None else PrivacyClaim(self.budget, self.transcendental[1], self.intervals)
+        )
 
     @property
     def eps_text(self) -> str:
@@ -52,7 +76,7 @@ def power(factor: Fraction) -> ExpPoly:
     return ExpPoly.term(1, 0, factor)
 
 
-def read_claim(program: Program, budget: Given, delta: Given, eps: Given, option: str = "budget") -> PrivacyClaim:
+def read_claim(program: Program, budget: Given, delta: Given, eps: GivenEps, option: str = "budget") -> PrivacyClaim:
     """The claim that options make; None is a budget of eps, a delta of 0, and the eps of the program's claim block or
     all. `option` names what gave the budget.
 
@@ -62,6 +86,10 @@ def read_claim(program: Program, budget: Given, delta: Given, eps: Given, option
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     intervals = claimed_intervals(program.core, eps, constants)
     factor = Fraction(1) if budget is None else read_budget(program, str(budget), option)
+    if delta is not None:
+        ends = _transcendental(str(delta), constants)
+        if ends is not None:
+            return PrivacyClaim(factor, ends[0], intervals, (str(delta).strip(), ends[1]))
     return PrivacyClaim(factor, _delta(delta, constants, intervals), intervals)
 
 
@@ -79,6 +107,40 @@ def read_budget(program: Program, text: str, what: str) -> Fraction:
             case [(1, exponent, factor)] if not exponent:
                 raise expression.error("E1402", "a budget is not negative", expression.tree, "", _EXAMPLE)
     raise expression.error("E1401", f"the {what} is no multiple of eps", expression.tree, "", _EXAMPLE)
+
+
+def _transcendental(text: str, constants: Mapping[str, Parametric]) -> tuple[ClosedForm, ClosedForm] | None:
+    """Numbers below and above a constant such as exp(-2); None for what is none. Raises DiagnosticError."""
+    expression = ClaimExpression.parse("delta", text, "<--delta>")
+    parts = list(walk(expression.tree))
+    powers = [part for part in parts if isinstance(part, Call) and part.function == "exp"]
+    if not powers or any(isinstance(part, Eps) for part in parts):
+        return None
+    # exp(q) is exp(q*eps) at eps = 1.
+    value = replace(expression, tree=_times_eps(expression.tree)).evaluate(constants)
+    if not value.denominator.sign_at_one():
+        return None
+    sign = value.denominator.sign_at_one()
+    form = ClosedForm(simplest(Quotient(value.numerator_flat() * sign, value.denominator * sign)))
+    low, high = form.at(Fraction(1), _CLOSE)
+    if low < 0:
+        note = "a probability is at least 0"
+        raise expression.error("E1403", "delta is negative", expression.tree, "", note)
+    return ClosedForm(ExpPoly.constant(low)), ClosedForm(ExpPoly.constant(high))
+
+
+def _times_eps(tree: Expr) -> Expr:
+    """The tree with eps in every exponent."""
+    match tree:
+        case Call(function="exp", arguments=(inner,)):
+            return replace(tree, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
+        case Call(arguments=arguments):
+            return replace(tree, arguments=tuple([_times_eps(part) for part in arguments]))
+        case Binary(left=left, right=right):
+            return replace(tree, left=_times_eps(left), right=_times_eps(right))
+        case Unary(operand=operand):
+            return replace(tree, operand=_times_eps(operand))
+    return tree
 
 
 def _delta(given: Given, constants: dict[str, Parametric], intervals: tuple[Interval, ...]) -> ClosedForm:

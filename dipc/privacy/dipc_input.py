@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import product
+from fractions import Fraction
+from itertools import pairwise, product
+from math import fmod
 from typing import NoReturn
 
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.parametric import Parametric
+from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source, Span
+from dipc.sign import Holds, Interval, decide_nonnegative
 
-_WORD = re.compile(r'"[^"\n]*"|;|[^\s;"]+')
+_WORD = re.compile(r'"[^"\n]*"|;|Prob\{[^}\n]*\}|Prob\[[^;\n]*?\](?=[\s;])|[^\s;"]+')
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 _WEIGHT = re.compile(r"(?:Prob)?(?:\{(.+)\}|\[(.+)\])")
@@ -56,15 +62,17 @@ class _Word:
     span: Span
 
 
-def imported(source: Source, name: str) -> ImportedProgram:
-    """The program in a file of DiPC's format. Raises DiagnosticError with the place of the first mistake."""
-    return _Reader(source, name).read()
+def imported(source: Source, name: str, at: Fraction | None = None) -> ImportedProgram:
+    """The program in a file of DiPC's format; with `at` what it is at that eps only, so that rates which are no
+    multiple of eps have a meaning. Raises DiagnosticError with the place of the first mistake."""
+    return _Reader(source, name, at).read()
 
 
 @dataclass(slots=True)
 class _Reader:
     source: Source
     name: str
+    fixed: Fraction | None
     words: list[_Word] = field(default_factory=list)
     at: int = 0
     low: int = 0
@@ -73,7 +81,14 @@ class _Reader:
     types: dict[str, str] = field(default_factory=dict)
     inputs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ranges: dict[str, range] = field(default_factory=dict)
-    returned: list[str] = field(default_factory=list)
+    #: Names that are declared in the blocks that are open, the outermost first.
+    blocks: list[set[str]] = field(default_factory=lambda: [set()])
+    #: Variables that only ever have one value, as rates may name them, and what is assigned anywhere.
+    constants: dict[str, int] = field(default_factory=dict)
+    assigned: set[str] = field(default_factory=set)
+    #: The variables that hold inputs which are assigned.
+    copies: dict[str, str] = field(default_factory=dict)
+    returned: list[str] | None = None
     coins: int = 0
     warnings: list[Diagnostic] = field(default_factory=list)
 
@@ -91,36 +106,49 @@ class _Reader:
             _Word(found[0], Span(start + found.start(), start + found.end()))
             for found in _WORD.finditer(self.source.text[start:])
         ]
+        self._look_ahead()
         body = self._block(1)
         if self.at < len(self.words):
             self._refuse(self.words[self.at], f"`{self.words[self.at].text}` closes nothing", "remove it")
-        if not self.returned:
+        if self.returned is None:
             end = max(0, len(self.source.text) - 1)
             place = _Word("", Span(end, end + 1))
             self._refuse(place, "nothing is returned", "end the program with `return x ;`")
-        return ImportedProgram(self._text(body), tuple(self.inputs.items()), tuple(self.warnings))
+        return ImportedProgram(self._text(body, self.returned), tuple(self.inputs.items()), tuple(self.warnings))
 
-    def _text(self, body: list[str]) -> str:
+    def _look_ahead(self) -> None:
+        """What is assigned, and which variables always have the one integer that is."""
+        known: dict[str, list[str]] = {}
+        for at, (word, after) in enumerate(pairwise(self.words)):
+            if after.text == "=":
+                value, end = (self.words[place].text if place < len(self.words) else "" for place in (at + 2, at + 3))
+                known.setdefault(word.text, []).append(value if end == ";" else "")
+        self.assigned = set(known)
+        self.constants = {
+            name: int(values[0]) for name, values in known.items() if len(values) == 1 and _INTEGER.fullmatch(values[0])
+        }
+
+    def _text(self, body: list[str], returned: list[str]) -> str:
         adjacent = "hamming:1" if ("false", "true") in self.inputs.values() else "linf:1"
-        lines = [
-            f"# From DiPC's input format; its pairs are those of `--adjacent {adjacent}`.",
-            f"program {self.name};",
-        ]
+        lines = [f"# From DiPC's input format; its pairs are those of `--adjacent {adjacent}`."]
+        if self.fixed is not None:
+            lines.append(f"# It is that program at eps = {self.fixed} only.")
+        lines.append(f"program {self.name};")
         for name, values in self.inputs.items():
             kind = "bool" if values == ("false", "true") else f"{{{values[0]}..{values[-1]}}}"
             lines.append(f"input {name} : {kind};")
-        copies = []
-        for name in self.returned:
-            shown = name
-            if name in self.inputs:  # an input that is returned needs an output of its own
-                shown = f"{name}_out"
-                copies.append(f"{shown} <- {name}")
-            kind = "bool" if self.inputs.get(name) == ("false", "true") else self.types[name]
-            lines.append(f"output {shown} : {kind};")
-        for name, kind in self.types.items():
-            if name not in self.inputs and name not in self.returned:
-                lines.append(f"var {name} : {kind};")
-        return "\n".join([*lines, *_separated([*body, *copies], 0)]) + "\n"
+        lines += [f"output {self._shown(name)} : {self.types[name]};" for name in returned]
+        lines += [f"var {name} : {kind};" for name, kind in self.types.items() if name not in {*self.inputs, *returned}]
+        if self.fixed is not None:
+            lines.append(f"claim {{ eps: {self.fixed}; }}")
+        if body[-1] == "exit":
+            body = body[:-1]
+        first = [f"{copy} <- {name}" for name, copy in self.copies.items()]
+        return "\n".join([*lines, *_separated([*first, *body], 0)]) + "\n"
+
+    def _shown(self, name: str) -> str:
+        """The output that a returned variable is: an input that is returned needs one of its own."""
+        return f"{name}_out" if name in self.inputs else name
 
     # --- statements --------------------------------------------------------------------------------
 
@@ -150,7 +178,7 @@ class _Reader:
             self.coins += 1
             coin = f"coin_{self.coins}"
             self.types[coin] = "bool"
-            w = weight[1] or weight[2]
+            w = self._weight(weight[1] or weight[2], word)
             inner = self._statement(depth)
             flip = f"{coin} <- choose {{ true : {w}, false : 1 - ({w}) }}"
             return [flip, _if(coin, inner, [])]
@@ -158,8 +186,7 @@ class _Reader:
             case "input":
                 return self._input()
             case "int" | "bool" | "real":
-                name = self._new_name()
-                self.types[name] = f"{{{self.low}..{self.high}}}" if word.text == "int" else word.text
+                name = self._new_name(self._type_of(word.text))
                 if word.text == "int":
                     self.ranges[name] = range(self.low, self.high + 1)
                 self._end()
@@ -167,22 +194,34 @@ class _Reader:
             case "if":
                 return [self._if(word, depth)]
             case "return":
-                while self._peek() not in (";", None):
-                    name = self._known_name()
-                    if name not in self.returned:
-                        self.returned.append(name)
-                if not self.returned:
-                    self._refuse(word, "nothing is returned", "write for example `return x ;`")
-                self._end()
-                return []
+                return self._return(word)
         self.at -= 1
         return self._assignment()
 
+    def _type_of(self, word: str) -> str:
+        return f"{{{self.low}..{self.high}}}" if word == "int" else word
+
+    def _return(self, word: _Word) -> list[str]:
+        names: list[str] = []
+        while self._peek() not in (";", None):
+            name = self._known_name()
+            if name not in names:
+                names.append(name)
+        if not names:
+            self._refuse(word, "nothing is returned", "write for example `return x ;`")
+        if self.returned not in (None, names):
+            self._refuse(word, "this returns other variables than the `return` before", "return the same ones")
+        self.returned = names
+        self._end()
+        return [*[f"{self._shown(name)} <- {name}" for name in names if name in self.inputs], "exit"]
+
     def _input(self) -> list[str]:
         kind = self._next("int or bool")
-        name = self._new_name()
+        word = self._next("a name")
+        self.at -= 1
+        name = self._new_name("bool")
         if kind.text == "bool":
-            self.inputs[name], self.types[name] = ("false", "true"), "bool"
+            self.inputs[name] = ("false", "true")
             while self._peek() not in (";", None):
                 self.at += 1
         elif kind.text == "int":
@@ -194,21 +233,37 @@ class _Reader:
             self.ranges[name] = range(low, high + 1)
         else:
             self._refuse(kind, f"`{kind.text}` is no type of an input", "inputs are int or bool")
+        if word.text in self.assigned:
+            copy = f"{name}_now"
+            while copy in {word.text for word in self.words}:
+                copy += "_"
+            self.copies[name] = copy
+            self.types[copy] = self._type_of(kind.text)
+            if kind.text == "int":
+                values = [int(value) for value in self.inputs[name]]
+                self.ranges[copy] = range(min(self.low, values[0]), max(self.high, values[-1]) + 1)
+                self.types[copy] = f"{{{self.ranges[copy][0]}..{self.ranges[copy][-1]}}}"
         self._end()
         return []
 
     def _if(self, word: _Word, depth: int) -> str:
         condition = self._known_name()
         self._expect("then")
-        then = self._block(depth + 1)
+        then = self._inner_block(depth)
         other: list[str] = []
         if self._peek() == "else":
             self.at += 1
-            other = self._block(depth + 1)
+            other = self._inner_block(depth)
         if self._peek() != "fi":
             self._refuse(word, "this `if` is not closed", "end it with `fi`")
         self.at += 1
         return _if(condition, then, other)
+
+    def _inner_block(self, depth: int) -> list[str]:
+        self.blocks.append(set())
+        found = self._block(depth + 1)
+        self.blocks.pop()
+        return found
 
     def _assignment(self) -> list[str]:
         target = self._known_name()
@@ -217,6 +272,8 @@ class _Reader:
         match word.text:
             case "Lap" | "DLap":
                 rate, mean = self._rate(), self._value()
+                if word.text == "DLap":
+                    self.types[target] = "int"
                 found = [f"{target} <- {word.text}({rate}, {mean})"]
             case "Exp":
                 rate, mean = self._rate(), self._value()
@@ -233,13 +290,32 @@ class _Reader:
                     found = [f"{target} <- {left}"]
                 else:
                     operator = self._next("an operator")
-                    if operator.text not in _OPERATORS:
+                    if operator.text == "%":
+                        found = [self._remainder(target, left, operator)]
+                    elif operator.text not in _OPERATORS:
                         self._refuse(
-                            operator, f"`{operator.text}` is no operator that is read", "+ - * and comparisons are"
+                            operator, f"`{operator.text}` is no operator that is read", "+ - * % and comparisons are"
                         )
-                    found = [f"{target} <- {left} {_OPERATORS[operator.text]} {self._value()}"]
+                    else:
+                        found = [f"{target} <- {left} {_OPERATORS[operator.text]} {self._value()}"]
         self._end()
         return found
+
+    def _remainder(self, target: str, left: str, operator: _Word) -> str:
+        """The remainder of a division by a number, with the sign of what is divided: for each value of it."""
+        divisor = self._value()
+        if divisor in self.constants:
+            divisor = str(self.constants[divisor])
+        if not _INTEGER.fullmatch(divisor) or not int(divisor):
+            self._refuse(operator, f"a remainder by `{divisor}`, which is no number but 0", "write for example `x % 2`")
+        values = [int(left)] if _INTEGER.fullmatch(left) else list(self.ranges.get(left, ()))
+        if not values:
+            self._refuse(operator, f"`{left}` is no integer", "a remainder is one of integers")
+        by_value = [(value, f"{target} <- {int(fmod(value, int(divisor)))}") for value in values]
+        text = by_value[-1][1]
+        for value, found in reversed(by_value[:-1]):
+            text = _if(f"{left} = {value}", [found], [text])
+        return text
 
     def _clamped(self, target: str, rate: str, mean: str, low: int, high: int) -> str:
         """Discrete Laplace noise, what is beyond the range put at its ends: a choice for each value of its center."""
@@ -294,11 +370,14 @@ class _Reader:
         if word.text != ";":
             self._refuse(word, f"`;` is expected here, not `{word.text}`", "a statement ends with `;`")
 
-    def _new_name(self) -> str:
+    def _new_name(self, kind: str) -> str:
+        """A name that is declared here, with its type; two blocks that exclude each other may both declare one."""
         word = self._next("a name")
         name = self._legal(word)
-        if name in self.types:
+        if any(name in block for block in self.blocks) or self.types.get(name, kind) != kind:
             self._refuse(word, f"`{word.text}` is declared twice", "give each variable a name of its own")
+        self.blocks[-1].add(name)
+        self.types[name] = kind
         return name
 
     def _known_name(self) -> str:
@@ -306,7 +385,7 @@ class _Reader:
         name = self._legal(word)
         if name not in self.types:
             self._refuse(word, f"`{word.text}` is not declared", f"add for example `int {word.text} ;`")
-        return name
+        return self.copies.get(name, name)
 
     def _legal(self, word: _Word) -> str:
         if not _NAME.fullmatch(word.text):
@@ -327,14 +406,58 @@ class _Reader:
         return self._known_name()
 
     def _rate(self) -> str:
+        """A multiple of eps; at a fixed eps what is a positive number there."""
         word = self._next("a rate")
         text = word.text.strip('"').strip()
         if not text:
             self._refuse(word, "the rate is empty", 'write for example "eps/2"')
-        return re.sub(r"\b(?:epsilon|e)\b", "eps", text)
+        expression, value = self._expression(text, word)
+        flat = value.flat()
+        match [] if flat is None else flat.terms():
+            case [(1, exponent, factor)] if not exponent and factor > 0:
+                return f"{factor}*eps"
+        if self.fixed is None:
+            self._refuse(word, f"the rate {text} is no multiple of eps", "fix eps: dipc import --at 1/2")
+        at = expression.rational_at(self.fixed, {})
+        if at is None or at <= 0:
+            self._refuse(
+                word, f"the rate {text} is no positive rational number at eps = {self.fixed}", "fix another eps"
+            )
+        return self._written(text)
+
+    def _weight(self, text: str, word: _Word) -> str:
+        """A probability, for every eps or at the one that is fixed."""
+        _, value = self._expression(text, word)
+        if self.fixed is None:
+            flat = value.flat()
+            if flat is not None and not all(_nowhere_negative(part) for part in (flat, 1 - flat)):
+                place, note = self.source.excerpt(word.span), "fix eps: dipc import --at 1/2"
+                self.warnings.append(
+                    Diagnostic("W1421", "this is a probability for some eps only", place, notes=(note,))
+                )
+        return self._written(text)
+
+    def _written(self, text: str) -> str:
+        """An expression of the other language in this one's words, with numbers for what always has one value."""
+        text = re.sub(r"\b(?:epsilon|e)\b", "eps", re.sub(r"\bExp\[([^\[\]]*)\]", r"exp(\1)", text))
+        return re.sub(
+            _NAME, lambda found: f"({self.constants[found[0]]})" if found[0] in self.constants else found[0], text
+        )
+
+    def _expression(self, text: str, word: _Word) -> tuple[ClaimExpression, Parametric]:
+        try:
+            expression = ClaimExpression.parse("rate", self._written(text), "<rate>")
+            return expression, expression.evaluate({})
+        except DiagnosticError as error:
+            why = error.diagnostics[0].message
+            self._refuse(word, f"{text} cannot be read: {why}", "write an expression in eps and numbers")
 
     def _refuse(self, word: _Word, message: str, note: str) -> NoReturn:
         raise DiagnosticError(Diagnostic("E1420", message, self.source.excerpt(word.span), notes=(note,)))
+
+
+def _nowhere_negative(value: ExpPoly) -> bool:
+    return isinstance(decide_nonnegative(value, Interval.positive()), Holds)
 
 
 def _if(condition: str, then: list[str], other: list[str]) -> str:

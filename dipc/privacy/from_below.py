@@ -19,7 +19,8 @@ from dipc.exits.program import Program
 from dipc.lang.core import IntType, Slot
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Least, minimum
-from dipc.privacy.alignment import AlignedExit, Costly
+from dipc.privacy.aligned_exits import AlignedExit
+from dipc.privacy.alignment import Costly
 from dipc.privacy.laws import LawTable
 from dipc.privacy.outcome import Texts
 from dipc.privacy.pairs import Input, Pairs, texts

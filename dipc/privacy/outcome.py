@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.decimals import exact_text
 from dipc.privacy.claim import PrivacyClaim
 
@@ -26,6 +27,17 @@ class PrivacyVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Sides:
+    """Pr[P(input) in outputs], and what is allowed, e^budget·Pr[P(adjacent) in outputs] + delta: functions of eps."""
+
+    input: Texts
+    adjacent: Texts
+    outputs: tuple[Texts, ...]
+    probability: ClosedForm
+    allowed: ClosedForm
+
+
+@dataclass(frozen=True, slots=True)
 class PrivacyCounterexample:
     """Adjacent inputs, a set of outputs and an eps with Pr[P(input) in outputs] > e^budget·Pr[P(adjacent) in outputs] +
     delta: rigorous enclosures (lo, hi) of both sides, probability[0] > allowed[1].
@@ -34,14 +46,24 @@ class PrivacyCounterexample:
     interval each real or int part lies.
     """
 
-    input: Texts
-    adjacent: Texts
-    outputs: tuple[Texts, ...]
+    sides: Sides
     eps: Fraction
     probability: tuple[Fraction, Fraction]
     allowed: tuple[Fraction, Fraction]
     pure: bool
     balls: Mapping[str, tuple[Fraction, Fraction]] | None = None
+
+    @property
+    def input(self) -> Texts:
+        return self.sides.input
+
+    @property
+    def adjacent(self) -> Texts:
+        return self.sides.adjacent
+
+    @property
+    def outputs(self) -> tuple[Texts, ...]:
+        return self.sides.outputs
 
     def as_json(self) -> dict[str, Any]:
         """The JSON object; every text is exactly the number."""
@@ -83,7 +105,7 @@ class PrivacyReport:
             "verdict": str(self.verdict),
             "adjacent": self.adjacency,
             "budget": self.claim.budget_text,
-            "delta": str(self.claim.delta),
+            "delta": self.claim.delta_text,
             "eps": self.claim.eps_text,
             "pairs": self.pairs,
             "counterexample": None if self.counterexample is None else self.counterexample.as_json(),

@@ -118,6 +118,7 @@ def near_outputs(core: CoreProgram) -> str:
 
 def _said(name: str, option: str | None, program: Program, table: Table) -> str:
     """What the claim says of `name`, by the order of precedence."""
+    from dipc.lang.ast import ClaimedInputs
     from dipc.lang.printer import print_expression
 
     if name in table.columns:
@@ -126,7 +127,7 @@ def _said(name: str, option: str | None, program: Program, table: Table) -> str:
     stated = option
     if stated is None and claim is not None:
         found = next((part for part in claim.fields if part.name == name), None)
-        if found is not None and not isinstance(found.value, tuple):
+        if found is not None and not isinstance(found.value, tuple | ClaimedInputs):
             stated = print_expression(found.value)
     if stated is None:
         stated = "dd" if name == "alpha" and "dd" in table.columns else "0"

@@ -24,7 +24,7 @@ def class_verdict_line(report: Report, everywhere: str) -> str:
     vacuous = f", {vacuous_text(counts)} of the classes" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
-            of_them = f" ({vacuous_text(counts, of_them=True)})" if counts.vacuous else ""
+            of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
             return f"accurate: {_inputs(inputs, whole=True)} in {classes}{of_them}, {everywhere}"
         case Verdict.INACCURATE:
             tail = f", {undecided} undecided" if undecided else ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,15 +16,26 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import fraction_of
 from dipc.inverse.claims import measured
 from dipc.inverse.tighten import Tightest
+from dipc.obligations.decide import decide
 from dipc.obligations.engine import Engine
 from dipc.obligations.verdict import Counterexample, FailureInterval
+from dipc.privacy.check import PrivacyQuestion
+from dipc.privacy.outcome import PrivacyReport
+from dipc.report.vectors import assignment_text
+from dipc.report.words import numbered
 from dipc.sign.interval import Interval
-from dipc.sign.piecewise import BetaForm
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.sources.outcome import RowResult
 from dipc.sources.source import Posed, Source, Variable
 
 #: Points of one curve.
 POINTS = 160
+
+#: Digits of the ends of what is shaded.
+_DIGITS = 12
+
+#: Numbers of rows in the name of a curve.
+_LISTED = 6
 
 #: Beyond e to the power of this nothing is drawn.
 _MOST_EXPONENT = 10_000
@@ -31,12 +43,12 @@ _MOST_EXPONENT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One inequality, `bound` >= 1 - `beta`, with the rows that come to it. `xs` are values of `variable`; `bounds` and
-    `required` the two sides there, None where there is no number to draw. `exact`: the bound is the probability."""
+    """One inequality, `bound` >= 1 - `beta`, of the cases called `name`; `labels` say what its two sides are. `xs` are
+    values of `variable`; `bounds` and `required` the two sides there, None where there is no number to draw."""
 
-    rows: tuple[int, ...]
+    name: str
     variable: Variable
-    exact: bool
+    labels: tuple[str, str]
     bound: ClosedForm
     beta: BetaForm
     xs: tuple[float, ...]
@@ -46,12 +58,12 @@ class Curve:
     counterexample: Counterexample | None = None
 
 
-def curves_of(source: Source, rows: Sequence[RowResult], engine: Engine, most: int) -> tuple[Curve, ...]:
+def curves_of(source: Source, rows: Sequence[RowResult], word: str, engine: Engine, most: int) -> tuple[Curve, ...]:
     """The different inequalities behind these rows, those that fail first, `most` of them; those of rows past a limit
-    are left out."""
+    are left out. `word` is what the rows are called."""
     found: dict[tuple[ClosedForm, BetaForm], list[RowResult]] = {}
     if source.table is None:
-        return _of_classes(source, engine, most)
+        return _of_classes(source, word, engine, most)
     for row in rows:
         for one in row.obligations or (row,):
             if one.closed_form is not None:
@@ -59,8 +71,9 @@ def curves_of(source: Source, rows: Sequence[RowResult], engine: Engine, most: i
     chosen = sorted(found.items(), key=lambda item: item[1][0].counterexample is None)[:most]
     return tuple(
         _curve(
-            tuple(dict.fromkeys(row.row for row in alike)),
+            numbered(word, tuple(dict.fromkeys(row.row for row in alike)), _LISTED),
             Variable.EPS,
+            labels(),
             source.intervals,
             bound,
             beta,
@@ -71,7 +84,7 @@ def curves_of(source: Source, rows: Sequence[RowResult], engine: Engine, most: i
     )
 
 
-def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
+def _of_classes(source: Source, word: str, engine: Engine, most: int) -> tuple[Curve, ...]:
     posed: list[tuple[int, Posed]] = []
     for case in source.cases():
         try:
@@ -82,7 +95,10 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
             break
     claimed, _ = measured(posed, engine)
     return tuple(
-        _curve(one.rows, one.variable, one.intervals, one.bound, one.beta, exact=one.exact) for one in claimed[:most]
+        _curve(
+            numbered(word, one.rows, _LISTED), one.variable, labels(exact=one.exact), one.intervals, one.bound, one.beta
+        )
+        for one in claimed[:most]
     )
 
 
@@ -95,28 +111,69 @@ def curves_with_factor(found: Tightest, most: int) -> tuple[Curve, ...]:
     needed = [place.claimed for place in found.places]
     claims = sorted(found.claims.distinct, key=lambda one: all(one is not other for other in needed))
     return tuple(
-        _curve(one.rows, one.variable, one.intervals, one.bound, one.beta, exact=one.exact, factor=factor)
+        _curve(
+            numbered(found.word, one.rows, _LISTED),
+            one.variable,
+            labels("1 − f·β", exact=one.exact),
+            one.intervals,
+            one.bound,
+            one.beta,
+            factor=factor,
+        )
         for one in claims[:most]
     )
 
 
+def curves_of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
+    """What is allowed, and what is probable: for a counterexample with all the eps at which it is one, else for what
+    the verdict rests upon, `most` of it."""
+    intervals, found = report.claim.intervals, report.counterexample
+    sides = question.compared(report, most)
+    failing: tuple[FailureInterval, ...] = ()
+    at = None
+    if found is not None:
+        with suppress(Undecided):
+            beta = PiecewiseForm(1 - found.sides.probability.value)
+            failing = decide(found.sides.allowed, beta, intervals, question.program.limits, _DIGITS).failing
+        at = Counterexample(found.eps, found.allowed, found.probability)
+    return tuple(
+        _curve(
+            f"u: {assignment_text(one.input)}; u': {assignment_text(one.adjacent)}; "
+            + " or ".join(assignment_text(output) for output in one.outputs),
+            Variable.EPS,
+            ("allowed", "probability at u"),
+            intervals,
+            one.allowed,
+            PiecewiseForm(1 - one.probability.value),
+            failing if number == 0 else (),
+            at if number == 0 else None,
+        )
+        for number, one in enumerate(sides)
+    )
+
+
+def labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]:
+    """What the sides of a claim about accuracy are called; `exact`: the first is the probability itself."""
+    return "probability" if exact else "proved lower bound", f"required: {required}"
+
+
 def _curve(
-    rows: tuple[int, ...],
+    name: str,
     variable: Variable,
+    sides: tuple[str, str],
     intervals: Sequence[Interval],
     bound: ClosedForm,
     beta: BetaForm,
     failing: tuple[FailureInterval, ...] = (),
     counterexample: Counterexample | None = None,
     *,
-    exact: bool = True,
     factor: Fraction = Fraction(1),
 ) -> Curve:
     grid = _grid(intervals, bound, failing)
     return Curve(
-        rows,
+        name,
         variable,
-        exact,
+        sides,
         bound,
         beta,
         tuple(map(float, grid)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
@@ -68,11 +68,14 @@ def chain_at(
     reals = None
     if inputs is not None:
         reals = {slot_of[name]: value for name, value in inputs.items() if isinstance(value, Fraction)}
-    return build(view(chain, reals), weights, program.measurer)
+    return build(view(chain, reals), weights, program.measurer, core.only_at)
 
 
-def build(shown: ChainView, weights: Weights, measurer: Measurer | None = None) -> Dtmc:
-    """The chain with exact probabilities; `weights` are those of the program's choices.
+def build(
+    shown: ChainView, weights: Weights, measurer: Measurer | None = None, only_at: Fraction | None = None
+) -> Dtmc:
+    """The chain with exact probabilities, of a program that is `only_at` an eps or of one that is not; `weights` are
+    those of the program's choices.
 
     Steps of probability 0, and states that only they reach, are left out; from every state whose probabilities were all
     reached they sum to exactly 1."""
@@ -81,6 +84,8 @@ def build(shown: ChainView, weights: Weights, measurer: Measurer | None = None) 
     leaving: dict[int, list[Transition]] = {state.node: [] for state in shown.states}
     for edge in shown.edges:
         step = _transition(edge, weights, measurer, known)
+        if step.probability is not None:
+            step = replace(step, probability=step.probability.standing_for(only_at))
         if step.probability is None or not step.probability.value.is_zero():
             leaving[edge.source].append(step)
     reached = _reachable(shown.initial, leaving)

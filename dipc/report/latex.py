@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from dipc.algebra.closed_form import ClosedForm, ordered_terms
+from dipc.algebra.closed_form import ClosedForm, ordered_terms, terms_at
 from dipc.report.vectors import groups
 
 #: Terms on one line of an aligned equation.
@@ -24,9 +24,10 @@ _Term = tuple[int, Fraction, Fraction]
 def latex(form: ClosedForm) -> str:
     r"""The function in LaTeX mathematics, in `\varepsilon`."""
     numerator, denominator = form.parts()
+    above = _joined(_signed(numerator.terms(), form.only_at))
     if denominator is None:
-        return _joined(_signed(numerator.terms()))
-    return rf"\frac{{{_joined(_signed(numerator.terms()))}}}{{{_joined(_signed(denominator.terms()))}}}"
+        return above
+    return rf"\frac{{{above}}}{{{_joined(_signed(denominator.terms(), form.only_at))}}}"
 
 
 def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
@@ -34,7 +35,7 @@ def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
     lines: list[str] = []
     for left, form in equations:
         numerator, denominator = form.parts()
-        terms = _signed(numerator.terms()) if denominator is None else [latex(form)]
+        terms = _signed(numerator.terms(), form.only_at) if denominator is None else [latex(form)]
         chunks = [terms[at : at + _TERMS_PER_LINE] for at in range(0, len(terms), _TERMS_PER_LINE)]
         lines.append(f"  {left} &= {_joined(chunks[0])}")
         lines.extend(rf"    &\quad {_joined(chunk)}" for chunk in chunks[1:])
@@ -61,12 +62,12 @@ def escape(text: str) -> str:
     return "".join(_SPECIAL.get(character, character) for character in text)
 
 
-def _signed(terms: Iterable[_Term]) -> list[str]:
-    """The terms with their signs, in the order of the plain text; `["0"]` for zero."""
+def _signed(terms: Iterable[_Term], at: Fraction | None) -> list[str]:
+    """The terms with their signs, in the order of the plain text; `["0"]` for zero. With `at` their values there."""
     signed: list[str] = []
-    for k, q, c in ordered_terms(terms):
+    for k, q, c in ordered_terms(terms if at is None else terms_at(terms, at)):
         sign = "-" if c < 0 else "+" if signed else ""
-        signed.append(sign + _monomial(k, q, abs(c)))
+        signed.append(sign + _monomial(k, q, abs(c), at))
     return signed or ["0"]
 
 
@@ -74,14 +75,14 @@ def _joined(terms: Sequence[str]) -> str:
     return " ".join(term if term[0] not in "+-" else f"{term[0]} {term[1:]}" for term in terms)
 
 
-def _monomial(k: int, q: Fraction, c: Fraction) -> str:
+def _monomial(k: int, q: Fraction, c: Fraction, at: Fraction | None) -> str:
     factors = []
     if c != 1 or (k == 0 and q == 0):
         factors.append(str(c) if c.denominator == 1 else rf"\frac{{{c.numerator}}}{{{c.denominator}}}")
     if k:
         factors.append(r"\varepsilon" if k == 1 else rf"\varepsilon^{{{k}}}")
     if q:
-        factors.append(f"e^{{{_exponent(q)}}}")
+        factors.append(f"e^{{{_exponent(q) if at is None else q * at}}}")
     return r"\,".join(factors)
 
 

@@ -36,6 +36,7 @@ class Outcomes:
     total: ClosedForm
     open_outputs: tuple[str, ...]
     eps: Fraction | None = None
+    only_at: Fraction | None = None
 
 
 def outcomes_at(
@@ -45,6 +46,8 @@ def outcomes_at(
 
     Raises Undecided past a limit."""
     core = program.core
+    if eps is not None:
+        core.require_meaning(eps)
     found = program.outcomes(values, progress)
     return Outcomes(
         core.name,
@@ -54,6 +57,7 @@ def outcomes_at(
         ClosedForm(total(outcome.probability.value for outcome in found)),
         tuple(core.slots[slot].name for slot in core.outputs if is_symbolic(core.slots[slot].type)),
         eps,
+        core.only_at,
     )
 
 
@@ -67,6 +71,8 @@ def render_text(found: Outcomes, look: Look) -> str:
     pairs.append(("input", assignment_text(found.input)))
     if found.open_outputs:
         pairs.append(("any value of", ", ".join(found.open_outputs)))
+    if found.only_at is not None:
+        pairs.append(("only at", f"eps = {rational(found.only_at)}"))
     if found.eps is not None:
         pairs.append(("numbers at", f"eps = {rational(found.eps)}"))
     page.fields(pairs)

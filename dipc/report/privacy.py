@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.estimate.loss import LossEstimate
 from dipc.privacy.constant import Constant
 from dipc.privacy.least_delta import LeastDelta
 from dipc.privacy.loss import Loss
@@ -91,7 +92,7 @@ def _constant_line(found: Constant) -> str:
 
 def _verdict_line(report: PrivacyReport) -> str:
     claim = report.claim
-    level = claim.budget_text if claim.is_pure else f"({claim.budget_text}, {claim.delta})"
+    level = claim.budget_text if claim.is_pure else f"({claim.budget_text}, {claim.delta_text})"
     pairs = "every pair of adjacent real inputs" if report.pairs is None else f"all {count(report.pairs, 'pair')}"
     where = interval_text(claim.eps_text)
     match report.verdict:
@@ -103,8 +104,37 @@ def _verdict_line(report: PrivacyReport) -> str:
             return f"UNDECIDED: {level} is neither proved nor refuted for {pairs}"
 
 
-def render_privacy(found: Found, statement: PrivacyStatement, look: Look) -> str:
-    """The whole report as text."""
+def render_family(answers: Iterable[tuple[str, Found, LossEstimate | None]]) -> str:
+    """A line for each program of a family, by its constants."""
+    rows = [(named, privacy_line(found), known) for named, found, known in answers]
+    page = Page(Look())
+    page.fields(
+        [(named, line + ("" if known is None else f"; {_estimate_line(known)}")) for named, line, known in rows]
+    )
+    return page.text()
+
+
+def _estimate_line(estimate: LossEstimate) -> str:
+    low, high = estimate.intervals["hoeffding"]
+    return f"estimated in [{low:.6g}, {high:.6g}] from {estimate.hits.runs} runs"
+
+
+_METHODS = {
+    "hoeffding": "Hoeffding",
+    "clt": "central limit theorem",
+    "m-clt": "the same, with the same noises at both",
+}
+
+
+def _estimated(estimate: LossEstimate) -> Iterable[tuple[str, str]]:
+    """The estimate and its intervals, below the exact loss."""
+    yield "estimate", f"{estimate.value:.6g} from {estimate.hits.runs} runs at each input, seed {estimate.seed}"
+    for name, (low, high) in estimate.intervals.items():
+        yield _METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}"
+
+
+def render_privacy(found: Found, statement: PrivacyStatement, look: Look, estimate: LossEstimate | None = None) -> str:
+    """The whole report as text; `estimate` is that of a loss."""
     page = Page(look)
     tone = _TONES[found.verdict] if isinstance(found, PrivacyReport) else Tone.HEAD
     page.line(privacy_line(found), tone)
@@ -124,7 +154,10 @@ def render_privacy(found: Found, statement: PrivacyStatement, look: Look) -> str
         case Loss():
             page.fields(about)
             page.blank()
-            page.fields([*_place(found.input, found.adjacent, [found.output], []), ("loss", found.text)])
+            exact = [("exact loss", _enclosed(found.value))] if estimate is not None else []
+            estimated = [] if estimate is None else _estimated(estimate)
+            place = _place(found.input, found.adjacent, [found.output], [])
+            page.fields([*place, ("loss", found.text), *exact, *estimated])
         case Renyi():
             page.fields(about)
             page.blank()
@@ -183,7 +216,7 @@ def _least_delta(page: Page, found: LeastDelta) -> None:
 def _report(page: Page, report: PrivacyReport, statement: PrivacyStatement) -> None:
     claim = report.claim
     fields = [*statement.about(report.adjacency, report.about, report.pairs)]
-    more = "" if claim.is_pure else f" + {claim.delta}"
+    more = "" if claim.is_pure else f" + {claim.delta_text}"
     bound = f"exp({claim.budget_text})*Pr[P(u') in S]{more}"
     fields.append(("claim", f"Pr[P(u) in S] ≤ {bound}, for every set S of outputs"))
     fields.append(("eps", f"all of {interval_text(claim.eps_text)}"))

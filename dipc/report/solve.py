@@ -163,9 +163,7 @@ def _part(found: Solution) -> str:
 
 
 def _saying(found: Solution) -> Iterable[tuple[str, str]]:
-    from dipc.inverse.solution import EpsSolution
-
-    says = saying_text(found.sayings, found.eps) if isinstance(found, EpsSolution) else None
+    says = saying_text(found.sayings, found.eps)
     if says is not None:
         yield "says something", says
 

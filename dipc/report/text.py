@@ -53,22 +53,23 @@ def verdict_line(report: Report) -> str:
     assert_never(report.verdict)
 
 
-def interrupted_text(report: Report, done: int, total: int | None, look: Look) -> str:
-    """How far an interrupted check came, and what is certain all the same."""
+def interrupted_text(report: Report, done: int, total: int | None, look: Look, word: str = "row") -> str:
+    """How far an interrupted check came, and what is certain all the same; its cases are called `word`."""
     page = Page(look)
-    of = "" if total is None else f" of {total}"
-    page.line(f"interrupted after {done}{of} row{'' if (total or done) == 1 else 's'}", Tone.OPEN)
+    page.line(
+        f"interrupted after {count(done, word) if total is None else f'{done} of {count(total, word)}'}", Tone.OPEN
+    )
     counts = report.counts
     if counts.inaccurate:
         first = next(report.select(Verdict.INACCURATE))
-        page.line(f"already certain: INACCURATE, {count(counts.inaccurate, 'row')} so far fail{s(counts.inaccurate)}")
+        page.line(f"already certain: INACCURATE, {count(counts.inaccurate, word)} so far fail{s(counts.inaccurate)}")
         page.blank()
         _counterexample(page, first)
     elif done:
         undecided = f", {counts.undecided} undecided" if counts.undecided else ""
         page.line(f"no verdict: {counts.accurate} accurate{undecided}, none inaccurate so far")
     else:
-        page.line("no verdict: no row was decided")
+        page.line(f"no verdict: no {word} was decided")
     return page.text()
 
 

@@ -84,9 +84,9 @@ def conform(
     program: Program,
     input: Mapping[str, object],  # noqa: A002 - the contract's name
     eps: Fraction | int | str,
-    counts: object = None,
+    counts: Mapping[object, int] | str | os.PathLike[str] | None = None,
     *,
-    samples: object = None,
+    samples: Iterable[object] | str | os.PathLike[str] | None = None,
     confidence: Fraction | str = CONFIDENCE,
 ) -> Conformance:
     """Compare observed outputs of an implementation with the exact distribution of `program` at one input and one eps.
@@ -113,7 +113,10 @@ def conform(
         assert isinstance(given, str | os.PathLike)
         observed = read_observed(Path(given), core, counted=counted)
     else:
-        assert isinstance(given, Iterable)
+        if not isinstance(given, Iterable):
+            raise TypeError(
+                f"{'counts' if counted else 'samples'} are outputs or a CSV file, not {type(given).__name__}"
+            )
         observed = given_observed(given, core, counted=counted)
     names = program.inputs
     cells = input_cells(core, input, CellPool())
@@ -130,6 +133,7 @@ def judge(
 ) -> Conformance:
     """What `conform` gives, from what it was given. Raises DiagnosticError for a program that goes wrong."""
     core = program.core
+    core.require_meaning(eps)
     slots = [core.slots[slot] for slot in core.outputs]
     finite = [at for at, slot in enumerate(slots) if not isinstance(slot.type, IntType | RealType)]
     others = [at for at, slot in enumerate(slots) if isinstance(slot.type, IntType | RealType)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, assert_never
@@ -15,6 +15,7 @@ from dipc.diagnostics.source import Span
 from dipc.lang import ast
 from dipc.lang.ast import BinaryOp, CompareOp, UnaryOp
 from dipc.lang.core import Value
+from dipc.lang.tree import walk
 from dipc.simulation.batch import Batch
 from dipc.simulation.columns import (
     Column,
@@ -24,6 +25,7 @@ from dipc.simulation.columns import (
     apply,
     constant,
     gathered,
+    joined,
     split,
     truth_column,
     truth_mask,
@@ -64,18 +66,28 @@ class Expressions:
 
     # --- values that are the same in every run ---
 
-    def value(self, expr: ast.Expr) -> Value:
-        """The value of an expression without variables."""
-        column = self.column(expr, _ANY_RUN)
+    def value(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Value:
+        """The value of an expression that is the same in all of `runs`; by default one without variables."""
+        column = self.column(expr, runs[:1])
         value = column.values[int(column.codes[0])]
         assert isinstance(value, Fraction | str | bool)
         return value
 
-    def number(self, expr: ast.Expr) -> Fraction:
-        """The rational that an expression without variables is."""
-        value = self.value(expr)
+    def number(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Fraction:
+        """The rational that an expression is in all of `runs`; by default one without variables."""
+        value = self.value(expr, runs)
         assert isinstance(value, Fraction)
         return value
+
+    def alike(self, exprs: Iterable[ast.Expr], runs: Positions) -> Iterator[Positions]:
+        """`runs` in parts, in each of which the variables in the expressions have one value."""
+        parts = [part for expr in exprs for part in walk(expr) if isinstance(part, ast.Name | ast.Element)]
+        variables = [part for part in parts if part.name in self.scope.variables and part.name not in self.locals]
+        if not variables:
+            yield runs
+            return
+        for _, positions in split(joined([self.column(variable, runs) for variable in variables])):
+            yield runs[positions]
 
     def integer(self, expr: ast.Expr) -> int:
         """The integer that an expression without variables is."""
@@ -131,6 +143,8 @@ class Expressions:
                 return self._comparison(op, self.column(left, runs), self.column(right, runs), runs)
             case ast.Call(function, arguments):
                 columns = [self.column(argument, runs) for argument in arguments]
+                if any(isinstance(value, Form) for column in columns for value in column.values):
+                    return self._selected(function, columns, runs)
                 return apply(_FUNCTIONS[function], *columns)
             case _:
                 assert_never(expr)
@@ -178,6 +192,19 @@ class Expressions:
         if not any(isinstance(value, Form) for side in (left, right) for value in side.values):
             return apply(COMPARISONS[op], left, right)
         return compared(op, apply(minus, left, right), runs)
+
+    def _selected(self, function: str, columns: list[Column[Any]], runs: Positions) -> Column[Any]:
+        """min, max or abs where something was drawn: in each run the column that is the least, or the greatest."""
+        best, *rest = columns
+        if function == "abs":
+            rest = [apply(negated, best)]
+        for column in rest:
+            ahead = truth_mask(
+                self._comparison(CompareOp.LE if function == "min" else CompareOp.GE, best, column, runs)
+            )
+            sides = [(np.flatnonzero(ahead), best), (np.flatnonzero(~ahead), column)]
+            best = gathered(((at, side.at(at)) for at, side in sides if len(at)), len(runs))
+        return best
 
     # --- what goes wrong ---
 

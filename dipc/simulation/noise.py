@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dipc.simulation.columns import Positions
+
 
 class Noise:
     """Independent draws of standard distributions from one stream, NumPy's PCG64: equal seeds, equal draws."""
@@ -12,6 +14,9 @@ class Noise:
     def __init__(self, seed: int) -> None:
         """`seed` is a natural number, of any size."""
         self._generator = np.random.Generator(np.random.PCG64(seed))
+
+    def attend(self, runs: Positions) -> None:
+        """What is drawn next is for these runs of the batch."""
 
     def laplace(self, size: int) -> NDArray[np.float64]:
         """Reals with density e^{-|x|}/2."""
@@ -31,3 +36,33 @@ class Noise:
     def uniform(self, size: int) -> NDArray[np.float64]:
         """Reals uniform on [0, 1)."""
         return self._generator.random(size)
+
+
+class SharedNoise(Noise):
+    """The same draws for the same runs of a batch whenever it is executed, whatever runs take part: so two inputs see
+    the same noises for as long as the same statements are executed, in some run or other."""
+
+    def __init__(self, seed: int, batch: int, size: int) -> None:
+        """For one execution of the batch with this number, of so many runs."""
+        self._generator = np.random.Generator(np.random.PCG64([seed, batch]))
+        self._size = size
+        self._runs: Positions = np.arange(size)
+
+    def attend(self, runs: Positions) -> None:
+        self._runs = runs
+
+    def laplace(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().laplace(self._size)[self._runs]
+
+    def exponential(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().exponential(self._size)[self._runs]
+
+    def discrete_laplace(self, rate: float, size: int) -> NDArray[np.int64]:
+        assert size == len(self._runs)
+        return super().discrete_laplace(rate, self._size)[self._runs]
+
+    def uniform(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().uniform(self._size)[self._runs]

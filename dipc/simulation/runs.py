@@ -19,7 +19,7 @@ from dipc.simulation.columns import Mask, Positions, apply, constant, joined, tr
 from dipc.simulation.declarations import declared
 from dipc.simulation.expressions import Expressions
 from dipc.simulation.forms import compared, minus, plus
-from dipc.simulation.noise import Noise
+from dipc.simulation.noise import Noise, SharedNoise
 from dipc.simulation.scope import Scope
 from dipc.simulation.statements import Statements
 
@@ -86,6 +86,7 @@ def run(
     Raises DiagnosticError for what goes wrong in some run, LoopLimitReached (one of them) for loops that do not end,
     SimulationInterrupted on Ctrl-C.
     """
+    program.require_meaning(eps)
     tree = parse(program.source)
     scope = declared(tree, program.source, program.constants)
     outputs = tuple(name for name, variable, _ in scope.of_role(ast.Role.OUTPUT) if variable.finite)
@@ -97,13 +98,70 @@ def run(
             if progress is not None:
                 progress(tally.runs, runs)
             size = min(most, runs - tally.runs)
-            batch = Batch(scope, size, input)
-            expressions = Expressions(scope, eps, batch)
-            Statements(expressions, source, loop_limit).block(tree.body, np.arange(size))
+            batch = _executed(tree, scope, input, eps, size, source, loop_limit)
             tally = _counted(tally, batch, scope)
     except KeyboardInterrupt:
         raise SimulationInterrupted(tally, runs) from None
     return tally
+
+
+@dataclass(frozen=True, slots=True)
+class JointHits:
+    """How often an event happened in `runs` independent pairs of runs with the same noises, at one input, at another,
+    and at both."""
+
+    runs: int
+    first: int
+    second: int
+    both: int
+
+
+def joint_hits(
+    program: CoreProgram,
+    inputs: tuple[Mapping[str, Value], Mapping[str, Value]],
+    eps: Fraction,
+    runs: int,
+    event: Event,
+    *,
+    gamma: Fraction = Fraction(0),
+    seed: int = 0,
+) -> JointHits:
+    """Run a program at two inputs with the same noises. The pairs of runs are independent of each other. Raises as
+    `run` does."""
+    program.require_meaning(eps)
+    tree = parse(program.source)
+    scope = declared(tree, program.source, program.constants)
+    most = _batch_size(program)
+    found = JointHits(0, 0, 0, 0)
+    while found.runs < runs:
+        size = min(most, runs - found.runs)
+        masks = [
+            _happened(
+                event,
+                gamma,
+                _executed(tree, scope, values, eps, size, SharedNoise(seed, found.runs, size), LOOP_LIMIT),
+                scope,
+            )
+            for values in inputs
+        ]
+        first, second, both = (int(np.count_nonzero(mask)) for mask in (*masks, masks[0] & masks[1]))
+        found = JointHits(found.runs + size, found.first + first, found.second + second, found.both + both)
+    return found
+
+
+def _executed(
+    tree: ast.Program,
+    scope: Scope,
+    input: Mapping[str, Value],  # noqa: A002 - as above
+    eps: Fraction,
+    size: int,
+    noise: Noise,
+    loop_limit: int,
+) -> Batch:
+    """The memory of so many runs after the last statement."""
+    batch = Batch(scope, size, input)
+    Statements(Expressions(scope, eps, batch), noise, loop_limit).block(tree.body, np.arange(size))
+    return batch
 
 
 def _batch_size(program: CoreProgram) -> int:

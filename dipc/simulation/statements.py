@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dipc.diagnostics.source import Span
 from dipc.lang import ast
+from dipc.lang.tree import weighing
 from dipc.simulation.batch import OutsideDomain
 from dipc.simulation.columns import Column, Positions, apply, constant, joined, split
 from dipc.simulation.expressions import Expressions, text
@@ -46,7 +47,8 @@ class Statements:
                 case ast.Assign(target, value):
                     self._store(target, self._expressions.column(value, runs), runs, statement.span)
                 case ast.Sample(target, distribution):
-                    self._sample(target, distribution, runs)
+                    for alike in self._expressions.alike(weighing(distribution), runs):
+                        self._sample(target, distribution, alike)
                 case ast.If(condition, then, otherwise):
                     truth = self._expressions.holds(condition, runs)
                     self.block(then, runs[truth])
@@ -113,15 +115,16 @@ class Statements:
 
     def _sample(self, target: ast.Name | ast.Element, distribution: ast.Distribution, runs: Positions) -> None:
         size, drawn = len(runs), None
+        self._noise.attend(runs)
         match distribution:
             case ast.Laplace(rate, mean):
-                values = self._noise.laplace(size) / self._rate(rate, _LEAST_RATE)
+                values = self._noise.laplace(size) / self._rate(rate, _LEAST_RATE, runs)
                 drawn = self._around(mean, values, runs)
             case ast.DiscreteLaplace(rate, mean):
-                whole = self._noise.discrete_laplace(self._rate(rate, _LEAST_WHOLE_RATE), size)
+                whole = self._noise.discrete_laplace(self._rate(rate, _LEAST_WHOLE_RATE, runs), size)
                 drawn = self._around(mean, whole, runs)
             case ast.OneSided(rate):
-                values = self._noise.exponential(size) / self._rate(rate, _LEAST_RATE)
+                values = self._noise.exponential(size) / self._rate(rate, _LEAST_RATE, runs)
                 drawn = constant(self._batch.draw(runs, values), size)
             case ast.ExponentialMechanism():
                 drawn = self._exponential(distribution, runs)
@@ -132,9 +135,9 @@ class Statements:
                 assert_never(distribution)
         self._store(target, drawn, runs, distribution.span)
 
-    def _rate(self, expr: ast.Expr, least: Fraction) -> float:
-        """The rate at this eps; it is positive whatever eps is."""
-        rate = self._expressions.number(expr)
+    def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions) -> float:
+        """The rate of these runs at this eps; it is positive whatever eps is."""
+        rate = self._expressions.number(expr, runs)
         if not least <= rate <= _GREATEST_RATE:
             message = f"at this eps the rate is {float(min(rate, _GREATEST_RATE)):.3g}, too extreme to simulate"
             notes = (f"a simulation needs rates between {float(least):.0e} and {float(_GREATEST_RATE):.0e}",)
@@ -149,7 +152,7 @@ class Statements:
     def _exponential(self, mechanism: ast.ExponentialMechanism, runs: Positions) -> Column[Any]:
         """Values of the domain, in each run with the weights that its scores there give."""
         expressions = self._expressions
-        rate, domain = expressions.number(mechanism.rate), expressions.domain(mechanism.domain)
+        rate, domain = expressions.number(mechanism.rate, runs), expressions.domain(mechanism.domain)
         scores = []
         with expressions.local(mechanism.variable):
             for value in domain.values:
@@ -171,7 +174,7 @@ class Statements:
     ) -> None:
         expressions = self._expressions
         try:
-            parts = shares([weight(expr, expressions.number) for _, expr in arms])
+            parts = shares([weight(expr, lambda part: expressions.number(part, runs)) for _, expr in arms])
         except ArithmeticError:
             message, note = "at this eps a weight of `choose` has no value", "weights must be finite for every eps > 0"
             raise expressions.fault(Code.BEYOND_FLOATS, message, span, None, note) from None

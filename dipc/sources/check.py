@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from dipc.algebra.limits import Limits
-from dipc.claim.claim import Given
+from dipc.claim.claim import Given, GivenEps
 from dipc.exits.program import Program, within
 from dipc.ideal.inputs import InputSpec
 from dipc.obligations.engine import Engine
 from dipc.obligations.open_engine import open_engine
-from dipc.sources.every_input.class_result import ClassResult
 from dipc.sources.outcome import Effort, RowResult
 from dipc.sources.question import question
 from dipc.sources.report import Interrupted, Report
 from dipc.sources.source import Source, results
+from dipc.tables.table import TableGiven
 
 #: Called with the number of rows done and of all rows (None where that is not known).
 Progress = Callable[[int, int | None], None]
@@ -30,14 +30,14 @@ _PROGRESS_SECONDS = 0.1
 
 def check(
     program: Program,
-    table: object = None,
+    table: TableGiven | None = None,
     *,
     inputs: InputSpec | None = None,
     for_all: str | None = None,
     beta: Given = None,
     alpha: Given = None,
     gamma: Given = None,
-    eps: Given = None,
+    eps: GivenEps = None,
     classes: bool | None = None,
     jobs: int | str = 1,
     cache: str | os.PathLike[str] | None = None,
@@ -56,8 +56,8 @@ def check(
     never floats; an array is a sequence under its name, or given element by element. "all" asks about every real input,
     and with `for_all`, such as "m" or "m >= 3", about every value of a constant.
     With neither, a program whose inputs are all finite is checked at all of them.
-    beta, alpha and gamma are expressions as text, or exact numbers; eps is an interval as text. None leaves them to the
-    table's columns and the program's claim block; gamma "free" asks about every gamma.
+    beta, alpha and gamma are expressions as text, or exact numbers; eps is intervals as text, or a number. None leaves
+    them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
 
     With `classes` the rows of the report are classes of inputs with the same obligation, each with its `count`; None
     does so where there are thousands of inputs. With `digits` the ends of failing intervals are given to so many
@@ -135,13 +135,13 @@ def _timed(report: Report, begun: float) -> Report:
 
 def iter_rows(
     program: Program,
-    table: object = None,
+    table: TableGiven | None = None,
     *,
     inputs: InputSpec | None = None,
     beta: Given = None,
     alpha: Given = None,
     gamma: Given = None,
-    eps: Given = None,
+    eps: GivenEps = None,
     limits: Limits | None = None,
 ) -> Iterator[RowResult]:
     """The rows of `check` one by one, as they are decided; the table and the claim are checked first, as a whole."""
@@ -168,7 +168,7 @@ def check_for_all(
     beta: Given = None,
     alpha: Given = None,
     gamma: Given = None,
-    eps: Given = None,
+    eps: GivenEps = None,
     jobs: int | str = 1,
     cache: str | os.PathLike[str] | None = None,
     dask: str | None = None,
@@ -183,6 +183,8 @@ def check_for_all(
     ACCURATE is proved: exactly for small numbers, by a union bound over single comparisons for the others. INACCURATE
     has a number and an input. Raises DiagnosticError for what cannot be read, and for an unknown constant.
     """
+    from dipc.sources.every_input.class_result import ClassResult
+
     for_all = parameter if least is None else f"{parameter} >= {least}"
     report = check(
         program,

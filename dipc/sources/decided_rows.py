@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import overload
 
 from dipc.algebra.closed_form import ClosedForm
@@ -33,10 +34,11 @@ class RowOutcome:
 
 @dataclass(frozen=True, slots=True)
 class RowNames:
-    """The names of a program's inputs and outputs, in order."""
+    """The names of a program's inputs and outputs, in order, and the eps that it may be `only_at`."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    only_at: Fraction | None
 
     def result(self, row: Row, outcome: RowOutcome) -> RowResult:
         """The row as the report shows it."""
@@ -49,7 +51,7 @@ class RowNames:
             beta_form=terms.beta,
             gamma=terms.gamma.text,
             verdict=settled.verdict,
-            closed_form=outcome.probability,
+            closed_form=None if outcome.probability is None else outcome.probability.standing_for(self.only_at),
             vacuous=outcome.vacuous,
             says=outcome.says,
             counterexample=settled.counterexample,

@@ -16,7 +16,7 @@ from fractions import Fraction
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.chain.symbolic import is_symbolic
-from dipc.claim.claim import Claim, Given, Terms, resolve_claim
+from dipc.claim.claim import Claim, Given, GivenEps, Terms, resolve_claim
 from dipc.claim.conditions import at_dd, betas_of, region_conditions
 from dipc.claim.theorem import Condition, Theorem
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -63,7 +63,7 @@ class FreeGamma(Source):
     """
 
     def __init__(
-        self, program: Program, table: Table, *, beta: Given = None, alpha: Given = None, eps: Given = None
+        self, program: Program, table: Table, *, beta: Given = None, alpha: Given = None, eps: GivenEps = None
     ) -> None:
         """Raises DiagnosticError for a claim outside Theorem 12, naming the condition that fails."""
         _require_finite(program)
@@ -73,7 +73,7 @@ class FreeGamma(Source):
         self._table = table
         self.probabilities = program.probabilities()
         self._nearness = Nearness(program.core, program.limits)
-        self._names = RowNames(program.inputs, program.outputs)
+        self._names = RowNames(program.inputs, program.outputs, program.core.only_at)
         self._pool = CellPool()
         self._curve = _curve(self.claim)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dipc.algebra.limits import Limits
-from dipc.claim.claim import Given, resolve_claim
+from dipc.claim.claim import Given, GivenEps, resolve_claim
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source as Text
@@ -18,15 +18,13 @@ from dipc.lang.number_reader import BadValue, NumberReader
 from dipc.lang.parser import parse_lower_bound
 from dipc.obligations.engine import Engine
 from dipc.sign.interval import Interval
-from dipc.sources.every_input.all_inputs import EveryInput
-from dipc.sources.every_number.all_numbers import AllNumbers
 from dipc.sources.free_gamma import FreeGamma, is_free
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
 from dipc.sources.rows import TableRows
 from dipc.sources.source import Case, Source
 from dipc.sources.symmetry.check import ClassTable, grouped, is_everything, with_corollary
-from dipc.tables.table import Table, read_table
+from dipc.tables.table import Table, TableGiven, read_table
 
 #: No constant is as large as this.
 _LEAST = 10**9
@@ -34,14 +32,14 @@ _LEAST = 10**9
 
 def question(
     program: Program,
-    table: object = None,
+    table: TableGiven | None = None,
     *,
     inputs: InputSpec | None = None,
     for_all: str | None = None,
     beta: Given = None,
     alpha: Given = None,
     gamma: Given = None,
-    eps: Given = None,
+    eps: GivenEps = None,
     classes: bool | None = None,
     as_given: bool = False,
     limits: Limits | None = None,
@@ -57,11 +55,16 @@ def question(
     Raises DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
     """
     program = within(program, limits)
+    inputs = inputs_meant(program, table, inputs)
     if table is None and asks_for_all(inputs):
+        # A check of rows starts sooner without what only these need.
+        from dipc.sources.every_input.all_inputs import EveryInput
+        from dipc.sources.every_number.all_numbers import AllNumbers
+
         options = ClaimOptions(beta, alpha, gamma, eps)
-        return (
-            EveryInput(program, options) if for_all is None else AllNumbers(program, *open_constant(for_all), options)
-        )
+        if for_all is None:
+            return EveryInput(program, options)
+        return AllNumbers(program, *open_constant(for_all), options)
     if for_all is not None:
         name, _ = open_constant(for_all)
         notes = ("add --inputs all, or give the constant a number",)
@@ -73,7 +76,7 @@ def question(
     return Everything(source) if is_everything(program, table, inputs) else source
 
 
-def _about(program: Program, table: Table, beta: Given, alpha: Given, gamma: Given, eps: Given) -> Source:
+def _about(program: Program, table: Table, beta: Given, alpha: Given, gamma: Given, eps: GivenEps) -> Source:
     if is_free(program, gamma):
         return FreeGamma(program, table, beta=beta, alpha=alpha, eps=eps)
     return TableRows(program, table, resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma=gamma, eps=eps))
@@ -138,7 +141,9 @@ class Representatives(_Of):
         return report if interrupted else self.found.counted(report)
 
 
-def prepared(program: Program, table: object, inputs: InputSpec | None, progress: Progress | None = None) -> Table:
+def prepared(
+    program: Program, table: TableGiven | None, inputs: InputSpec | None, progress: Progress | None = None
+) -> Table:
     """The table to check: the one given, with what the ideal adds to it, or that of det at `inputs`.
 
     Raises DiagnosticError for what cannot be read, and where neither is given and the program does not do without.
@@ -179,6 +184,11 @@ def open_constant(option: str) -> tuple[str, int | None]:
         place = source.excerpt(bound.least.span)
         raise DiagnosticError(Diagnostic("E1210", "the least value is no integer", place, notes=notes))
     return bound.name, int(least)
+
+
+def inputs_meant(program: Program, table: TableGiven | None, inputs: InputSpec | None) -> InputSpec | None:
+    """The inputs that are asked about: those given, else, where there is no table either, those of the claim block."""
+    return program.core.claimed_inputs if inputs is None and table is None else inputs
 
 
 def asks_for_all(inputs: object) -> bool:

@@ -41,7 +41,7 @@ class TableRows(Source):
         self._table = table
         self.claim = claim
         self.probabilities = program.probabilities()
-        self.names = RowNames(program.inputs, program.outputs)
+        self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
         self._undecided: dict[str, Decision] = {}
 
     @property

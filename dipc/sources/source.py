@@ -108,6 +108,11 @@ class Source(Protocol):
         return None
 
     @property
+    def numbers(self) -> tuple[str, int] | None:
+        """The constant that it leaves open, and the least of its values that it is about."""
+        return None
+
+    @property
     def about(self) -> str:
         """What its cases are parts of, as a report names it."""
         return "" if self.table is None else self.table.name

@@ -44,7 +44,7 @@ def asked(claim: ExpectedClaim) -> Source:
 
 def _program(claim: ExpectedClaim) -> Program:
     limits = replace(Limits(), **claim.limits)
-    return load_source(read_source(claim.program), claim.constants).with_limits(limits)
+    return load_source(read_source(claim.program), claim.constants, claim.parts["eps"]).with_limits(limits)
 
 
 def answered(claim: ExpectedClaim, source: Source, engine: Engine) -> Answered:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from dipc.algebra.rationals import exact_rational
 from dipc.tables.arrays import arrays_among, by_element
+
+
+class DataFrame(Protocol):
+    """What pandas, polars and others call a DataFrame: rows, with named columns."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of the columns."""
 
 
 class PythonSource:

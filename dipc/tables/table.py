@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
@@ -15,7 +16,7 @@ from dipc.lang.core_program import CoreProgram
 from dipc.tables.cells import BadCell, Cell, CellPool, Column, Read, beta_reader, claim_reader, slot_reader
 from dipc.tables.csv_source import CsvSource
 from dipc.tables.packed import PackedRows, Row
-from dipc.tables.python_source import PythonSource
+from dipc.tables.python_source import DataFrame, PythonSource
 
 __all__ = ["CLAIM_COLUMNS", "MISTAKE_LIMIT", "Records", "Row", "Table", "read_table"]
 
@@ -49,7 +50,18 @@ class Table:
     """The columns that nobody gave: dd where it is computed from the program's ideal."""
 
 
-def read_table(table: object, program: CoreProgram, name: str = "<table>") -> Table:
+#: What may be given as a table: the path of a CSV file, a dict for each row, a header with rows, a DataFrame, a Table.
+TableGiven = (
+    str
+    | os.PathLike[str]
+    | Sequence[Mapping[str, object]]
+    | tuple[Sequence[str], Iterable[Sequence[object]]]
+    | DataFrame
+    | Table
+)
+
+
+def read_table(table: TableGiven, program: CoreProgram, name: str = "<table>") -> Table:
     """The whole table, checked against the program.
 
     `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is taken
@@ -58,8 +70,8 @@ def read_table(table: object, program: CoreProgram, name: str = "<table>") -> Ta
     """
     if isinstance(table, Table):
         return table
-    if isinstance(table, str | Path):
-        return _Reader(CsvSource(table), program).read()
+    if isinstance(table, str | os.PathLike):
+        return _Reader(CsvSource(Path(table)), program).read()
     names = [program.slots[slot].name for slot in (*program.inputs, *program.outputs)]
     return _Reader(PythonSource(table, names, name), program).read()
 

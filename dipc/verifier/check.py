@@ -11,14 +11,16 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.budget import Budget
-from dipc.verifier.claims import Claim, Least
+from dipc.verifier.claims import MOST_INTERVALS, Claim, Interval, Least, the_one_eps
 from dipc.verifier.decision import Context, Decided, Positive, check_obligation
 from dipc.verifier.derivation import Derivation, check_derivation
 from dipc.verifier.inputs import SCHEMA as INPUTS
 from dipc.verifier.inputs import check_inputs
 from dipc.verifier.outcome import Accepted
+from dipc.verifier.privacy import SCHEMA as PRIVACY
+from dipc.verifier.privacy import check_privacy, claim_text
 from dipc.verifier.reading import items, natural, optional_text, parse, rational, record, text
-from dipc.verifier.rejection import Rejected, Unreadable
+from dipc.verifier.rejection import NotDerived, Rejected, Unreadable
 from dipc.verifier.ring import Closed, read_closed
 from dipc.verifier.rows import Rows
 from dipc.verifier.theorem import STEPS, Theorem, check_range, program_of
@@ -46,6 +48,7 @@ _PARTS = {
     SCHEMA: (*_SHARED, "table", "rows"),
     OLD: (*_SHARED, "table", "rows", "derivation"),
     INPUTS: (*_SHARED, "numbers", "cases", "measures"),
+    PRIVACY: (*_SHARED, "adjacent", "inputs", "outputs", "laws", "pairs", "couples", "refuted"),
 }
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -55,14 +58,11 @@ _NAME = re.compile(r"[A-Za-z_Α-ΡΣ-Ωα-δζ-ω][A-Za-z0-9_Α-ΡΣ-Ωα-δζ-�
 _COLUMNS = ("alpha", "beta", "gamma", "dd")
 _RESERVED = frozenset((*_COLUMNS, "α", "β", "γ", "eps", "exp", "min", "max", "abs", "inf"))
 
-#: A document about every real input is about no table.
+#: Only a document about the rows of a table has one.
 _NO_TABLE: Mapping[str, Any] = {"name": "", "sha256": None, "rows": 0, "inputs": [], "outputs": []}
 
 #: What a certificate of the old schema leaves open.
 EXITS = "the exits of the program, which this old certificate states"
-
-#: What ranges of gamma rest on.
-RANGES = "that beta never grows with gamma or alpha, and that within a range the answers within gamma are the same"
 
 #: What a program with an `ideal` says itself, and was not derived.
 DISTANCE = "the answers and dd of {count} of {rows} rows, which were not found to be those of the `ideal`: {reason}"
@@ -72,6 +72,9 @@ WORDS = {
     "program": "that its program is yours (`--program` does)",
     "rows": "that its rows are those of your table (`--table` does)",
 }
+
+#: What a certificate of privacy is about is in it, and nowhere else.
+INPUTS_MEANT = "that its inputs are all those that you mean"
 
 
 @dataclass(frozen=True)
@@ -110,9 +113,9 @@ def read_document(source: str) -> Document:
     text(data["tool"], "tool")
     dd = ("dd",) if data["schema"] == SCHEMA else ()
     source_text = () if data["schema"] == OLD else ("text",)
-    program = record(data["program"], "program", ("name", "sha256", "constants", *source_text))
+    program = record(data["program"], "program", ("name", "sha256", "constants", *source_text), ("only_at",))
     table = _NO_TABLE
-    if data["schema"] != INPUTS:
+    if "table" in _PARTS[data["schema"]]:
         table = record(data["table"], "table", ("name", "sha256", "rows", "inputs", "outputs", *dd))
         if dd and table["dd"] not in ("given", "ideal"):
             raise Rejected("table", "dd is either `given` or from the `ideal`")
@@ -149,6 +152,8 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     data = document.data
     if data["schema"] == INPUTS:
         return _check_inputs(document, budget, facts)
+    if data["schema"] == PRIVACY:
+        return _check_privacy(document, budget, facts)
     # Reading numbers takes about in proportion to the text.
     budget.spend(document.size // 8, "certificate")
     claim = Claim.read(data["claim"], document.constants)
@@ -160,7 +165,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     derivation = check_derivation(data["derivation"], budget) if document.old else None
     for number, probability in enumerate(probabilities) if document.old else ():
         check_range(probability, budget, f"probability {number}")
-    theorem = None if document.old else _theorem(document)
+    theorem = None if document.old else _theorem(document, _only_at(document, claim.intervals))
     betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
     derived = () if derivation is None else derivation.probabilities
     context = Context(probabilities, betas, claim.intervals, positive, derived)
@@ -187,7 +192,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         open_rows=found.open_rows,
         trusted=(
             *_trusted(derivation, theorem, compared="dd" in facts),
-            *((RANGES,) if claim.gamma == "free" else ()),
+            *(f"{what} (rows: {count})" for what, count in sorted(rows.ranged.items())),
         ),
         compared=tuple(words for name, words in WORDS.items() if name not in facts),
         facts=tuple(dict.fromkeys(facts.values())),
@@ -200,10 +205,12 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
     data = document.data
     budget.spend(document.size // 8, "certificate")
     program = document.program
-    program_of(text(program["text"], "program"), program["sha256"], program["name"], document.constants, Budget(STEPS))
+    source = text(program["text"], "program")
+    at = _only_at(document, Claim.read(data["claim"], document.constants).intervals)
+    tree, _ = program_of(source, program["sha256"], program["name"], document.constants, at, Budget(STEPS))
     positive = Positive(data["positive"], budget)
     betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
-    found = check_inputs(data, document.constants, betas, positive, budget)
+    found = check_inputs(data, tree, document.constants, betas, positive, budget)
     if data["verdict"] != found.verdict:
         raise Rejected("verdict", f"the classes give {found.verdict}")
     numbers = data["numbers"]
@@ -223,6 +230,54 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
         facts=tuple(dict.fromkeys(facts.values())),
         derived=found.derived,
         what="class",
+    )
+
+
+def _check_privacy(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+    """The same for a document about the privacy of pairs of inputs."""
+    data, program = document.data, document.program
+    budget.spend(document.size // 8, "certificate")
+    stated = record(data["claim"], "claim", ("budget", "delta", "eps"))
+    intervals = tuple(Interval.read(item, "claim") for item in items(stated["eps"], "claim", MOST_INTERVALS))
+    if not intervals:
+        raise Rejected("claim", "it is about no eps")
+    source = text(program["text"], "program")
+    at = _only_at(document, intervals)
+    tree, _ = program_of(source, program["sha256"], program["name"], document.constants, at, Budget(STEPS))
+    try:
+        theorem = Theorem.of_tree(tree, document.constants, Budget(STEPS))
+    except NotDerived as error:
+        raise Rejected("program", error.why) from None
+    positive = Positive(data["positive"], budget)
+    probabilities = [
+        _probability(item, f"probability {number}", positive)
+        for number, item in enumerate(items(data["probabilities"], "probabilities"))
+    ]
+    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
+    context = Context(probabilities, betas, intervals, positive, ())
+    decided = [
+        check_obligation(item, context, budget, f"obligation {number}")
+        for number, item in enumerate(items(data["obligations"], "obligations"))
+    ]
+    counts, missing = check_privacy(data, theorem, context, decided, budget)
+    return Accepted(
+        program=program["name"],
+        constants=tuple((name, str(program["constants"][name])) for name in document.constants),
+        verdict=data["verdict"],
+        counts=counts,
+        obligations=len(decided),
+        derived_obligations=sum(entry.open is None for entry in decided),
+        charted=sum(entry.charted for entry in decided),
+        claim=claim_text(data),
+        open_rows=missing,
+        trusted=_trusted(None, theorem, compared=True, what="outputs at inputs"),
+        compared=(
+            *(() if "program" in facts else (WORDS["program"],)),
+            *(() if data["verdict"] == "not private" else (INPUTS_MEANT,)),
+        ),
+        facts=tuple(dict.fromkeys(facts.values())),
+        derived=_count_of(theorem),
+        what="pair",
     )
 
 
@@ -264,10 +319,22 @@ def _arms(part: object, step: str) -> Sequence[object]:
     return [part]
 
 
-def _theorem(document: Document) -> Theorem:
+def _only_at(document: Document, intervals: Sequence[Interval]) -> Fraction | None:
+    """The eps that the program is read at, which must then be the one that is claimed about."""
+    if "only_at" not in document.program:
+        return None
+    found = rational(document.program["only_at"], "program, only_at")
+    if found != the_one_eps(intervals):
+        raise Rejected("program", f"it is read at eps = {found}, and the claim is about others")
+    return found
+
+
+def _theorem(document: Document, at: Fraction | None) -> Theorem:
     program = document.program
     columns = document.table["inputs"], document.table["outputs"]
-    return Theorem.of(text(program["text"], "program"), program["sha256"], program["name"], document.constants, columns)
+    return Theorem.of(
+        text(program["text"], "program"), program["sha256"], program["name"], document.constants, columns, at
+    )
 
 
 def _count_of(theorem: Theorem) -> str:
@@ -276,8 +343,11 @@ def _count_of(theorem: Theorem) -> str:
     )
 
 
-def _trusted(derivation: Derivation | None, theorem: Theorem | None, *, compared: bool) -> tuple[str, ...]:
-    """What was taken on trust; dd is what it is where the table that it was `compared` with gives it."""
+def _trusted(
+    derivation: Derivation | None, theorem: Theorem | None, *, compared: bool, what: str = "rows"
+) -> tuple[str, ...]:
+    """What was taken on trust; dd is what it is where the table that it was `compared` with gives it. `what` has the
+    probabilities."""
     found: list[str] = []
     if derivation is not None:
         found.append(EXITS)
@@ -287,7 +357,7 @@ def _trusted(derivation: Derivation | None, theorem: Theorem | None, *, compared
     if theorem is not None:
         for reason, count in sorted(theorem.reasons.items()):
             rows = theorem.derived + theorem.reasons.total()
-            found.append(f"the probabilities of {count} of {rows} rows, which were not derived: {reason}")
+            found.append(f"the probabilities of {count} of {rows} {what}, which were not derived: {reason}")
         for reason, count in () if compared else sorted(theorem.distances.items()):
             rows = theorem.measured + theorem.distances.total()
             found.append(DISTANCE.format(count=count, rows=rows, reason=reason))

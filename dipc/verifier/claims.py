@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -83,6 +84,11 @@ class Claim:
         alpha, beta, gamma = (optional_text(stated[name], step) for name in ("alpha", "beta", "gamma"))
         return Claim(alpha, beta, gamma, intervals, constants)
 
+    @property
+    def one_eps(self) -> Fraction | None:
+        """The eps that is claimed about, None where others are, too."""
+        return the_one_eps(self.intervals)
+
     def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget, step: str) -> Terms:
         """alpha, gamma and beta at a row with these cells of its own and this dd."""
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
@@ -103,7 +109,7 @@ class Claim:
             names["dd"] = Form.infinite() if dd == "inf" else Form.number(_distance(dd, step))
             limit = None if dd == "inf" else _distance(dd, step)
         if "alpha" not in own and self.alpha is not None and mentions(self.alpha, "gamma"):
-            base, rate = linear(self.alpha, {**names, "gamma": Form.infinite()}, budget, f"{step}, alpha")
+            base, rate = linear(self.alpha, {**names, "gamma": Form.infinite()}, self.one_eps, budget, f"{step}, alpha")
             if rate < 0:
                 raise Rejected(step, "alpha falls as gamma grows")
             least = max(Fraction(0), base + rate * low)
@@ -152,7 +158,7 @@ class Claim:
     def _gamma(self, own: str | None, names: Mapping[str, Form], budget: Budget, step: str) -> Fraction:
         if own is not None:
             return _distance(own, step)
-        return Fraction(0) if self.gamma is None else _number(self.gamma, names, budget, f"{step}, gamma")
+        return Fraction(0) if self.gamma is None else _number(self.gamma, names, self.one_eps, budget, f"{step}, gamma")
 
     def _alpha(
         self, own: str | None, dd: str | None, names: Mapping[str, Form], budget: Budget, step: str
@@ -164,25 +170,37 @@ class Claim:
             return None if dd == "inf" else _distance(dd, step)
         if own is not None:
             return _distance(own, step)
-        return Fraction(0) if stated is None else _number(stated, names, budget, f"{step}, alpha")
+        return Fraction(0) if stated is None else _number(stated, names, self.one_eps, budget, f"{step}, alpha")
+
+
+def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
+    """The eps that the intervals are about, None where they are about several."""
+    return intervals[0].lower if len(intervals) == 1 and intervals[0].is_point else None
 
 
 #: The powers of a distance in base + rate·distance.
 _LINEAR = ((0, Fraction(0)), (1, Fraction(0)))
 
 
-def linear(expression: str, names: Mapping[str, Form], budget: Budget, step: str) -> tuple[Fraction, Fraction]:
-    """base and rate of an expression that is base + rate·distance, for the distance in the names that is infinite."""
-    try:
-        form = evaluate(expression, names, budget, step)
-    except NotOneForm:
-        raise Rejected(step, "it is no multiple of the distance left open and a number") from None
-    parts = [form.numerator.get(key, {}) for key in _LINEAR]
-    plain = form.denominator == ONE and not form.numerator.keys() - set(_LINEAR)
-    if not plain or any(part.keys() - {(0, Fraction(0))} for part in parts):
-        raise Rejected(step, "it is no multiple of the distance left open and a number")
-    base, rate = (part.get((0, Fraction(0)), Fraction(0)) for part in parts)
-    return base, rate
+def linear(
+    expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget, step: str
+) -> tuple[Fraction, Fraction]:
+    """base and rate of an expression that is base + rate·distance, for the distance in the names that is infinite: for
+    every eps, or at the one that is given."""
+    for known in _readings(names, eps):
+        with suppress(NotOneForm):
+            form = evaluate(expression, known, budget, step)
+            parts = [form.numerator.get(key, {}) for key in _LINEAR]
+            plain = form.denominator == ONE and not form.numerator.keys() - set(_LINEAR)
+            if plain and not any(part.keys() - {(0, Fraction(0))} for part in parts):
+                base, rate = (part.get((0, Fraction(0)), Fraction(0)) for part in parts)
+                return base, rate
+    raise Rejected(step, "it is no multiple of the distance left open and a number")
+
+
+def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[str, Form]]:
+    """What names stand for: with every eps, and then at the one that is given."""
+    return [names] if eps is None else [names, {**names, "eps": Form.number(eps)}]
 
 
 def _distance(value: str, step: str) -> Fraction:
@@ -192,11 +210,11 @@ def _distance(value: str, step: str) -> Fraction:
     return found
 
 
-def _number(expression: str, names: Mapping[str, Form], budget: Budget, step: str) -> Fraction:
-    try:
-        value = evaluate(expression, names, budget, step).constant()
-    except NotOneForm:
-        value = None
+def _number(expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget, step: str) -> Fraction:
+    value = None
+    for known in _readings(names, eps):
+        with suppress(NotOneForm):
+            value = evaluate(expression, known, budget, step).constant() if value is None else value
     if value is None:
         raise Rejected(step, "it is not a number")
     if value < 0:

@@ -2,7 +2,7 @@
 
 Every input u of a class at which something is claimed lies in the class's half-spaces: form(u) >= alpha·step. The
 document says so, and that the shares of a bound are the ways to an answer, with these slacks as functions of u; both
-are taken on trust. From there on everything is derived:
+are compared with the program elsewhere (`coverage.py`). From there on everything is derived:
 
 - a slack is bounded below by form = constant + Σ weight·(form of a half-space) with weights >= 0 (Farkas), and so by
   base + distance·slope at the claim's alpha and gamma;
@@ -83,7 +83,9 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget, step: 
     if claim.alpha != "dd" or claim.gamma == "free":
         raise Rejected(step, "alpha is not what is left open")
     names |= {"alpha": far, "dd": far}
-    base, rate = (ZERO, ZERO) if claim.gamma is None else linear(claim.gamma, names, budget, f"{step}, gamma")
+    base, rate = (
+        (ZERO, ZERO) if claim.gamma is None else linear(claim.gamma, names, claim.one_eps, budget, f"{step}, gamma")
+    )
     if base < 0 or rate < 0:
         raise Rejected(step, "gamma is negative")
     powers = {(0, ZERO): base, (1, ZERO): rate}
@@ -199,10 +201,27 @@ class SlackBound:
     slope: Fraction
 
 
+#: Bounds of forms of inputs that were added up, for the forms of which others are positive multiples.
+Slacks = dict["Slack", SlackBound]
+
+
+#: An affine function of inputs and the radius of a ball, up to a positive factor: their coefficients and a constant.
+Slack = tuple[tuple[tuple[int, Fraction], ...], Fraction, Fraction]
+
+
+def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> tuple[Slack, Fraction] | None:
+    """form + constant + radius·gamma as a positive multiple of one that is the same for all multiples; None for a
+    number."""
+    size = sum((abs(c) for c in form.values()), Fraction(radius))
+    if not size:
+        return None
+    return (tuple(sorted((i, c / size) for i, c in form.items() if c)), constant / size, radius / size), size
+
+
 def slack_bound(
-    value: object, halfspaces: Sequence[Halfspace], wanted: Required, budget: Budget, step: str
+    value: object, halfspaces: Sequence[Halfspace], wanted: Required, known: Slacks, budget: Budget, step: str
 ) -> SlackBound:
-    """The stated bound of a slack, re-added from the weights."""
+    """The stated bound of a slack, re-added from the weights; it is then `known`."""
     entry = record(value, step, ("form", "constant", "radius", "weights", "base", "slope"))
     form = {place: c for place, c in _form(entry["form"], step).items() if c}
     radius = natural(entry["radius"], step)
@@ -216,7 +235,11 @@ def slack_bound(
     slope = total.step * wanted.alpha[1] + radius * wanted.gamma[1]
     if (base, slope) != (rational(entry["base"], step), rational(entry["slope"], step)):
         raise Rejected(step, "the base and the slope are not those that the weights give")
-    return SlackBound(base, slope)
+    bound = SlackBound(base, slope)
+    keyed = slack_key(form, rational(entry["constant"], step), radius)
+    if keyed is not None:
+        known[keyed[0]] = SlackBound(base / keyed[1], slope / keyed[1])
+    return bound
 
 
 # --- bounds -----------------------------------------------------------------------------------------
@@ -245,6 +268,7 @@ class Sum:
 class Stated:
     """The numbered parts of a certificate: what probabilities are, and what was decided of them on which intervals."""
 
+    values: Sequence[Closed]
     sums: Sequence[Sum]
     betas: Sequence[Least | None]
     decided: Sequence[tuple[Decided, tuple[Interval, ...]]]
@@ -252,9 +276,10 @@ class Stated:
 
 def check_bound(
     value: object, stated: Sum, halfspaces: Sequence[Halfspace], wanted: Required, budget: Budget, step: str
-) -> None:
+) -> Slacks:
     """That the probability of the answer is at least the sum for all inputs of the class: as one over ways to the
-    answer, or as 1 less one over the ways to all other answers."""
+    answer, or as 1 less one over the ways to all other answers. The bounds of slacks are returned."""
+    known: Slacks = {}
     if stated.constant != (1 if stated.subtracted else 0):
         raise Rejected(step, "it is neither a sum over ways to the answer nor 1 less one over all others")
     for share, entry in _paired(value, stated.shares, step):
@@ -262,11 +287,14 @@ def check_bound(
         if outputs and stated.subtracted:
             raise Rejected(step, "other answers are told apart by finite outputs")
         for item in outputs:
-            bound = slack_bound(item, halfspaces, wanted, budget, step)
+            bound = slack_bound(item, halfspaces, wanted, known, budget, step)
             if bound.base < 0 or bound.slope < 0:
                 raise Rejected(step, "an output is not within gamma of the answer")
-        _check_events(entry["events"], share.events, -1 if stated.subtracted else 1, halfspaces, wanted, budget, step)
+        _check_events(
+            entry["events"], share.events, -1 if stated.subtracted else 1, halfspaces, wanted, known, budget, step
+        )
         _check_scaling(share, wanted, step)
+    return known
 
 
 def _paired(value: object, shares: Sequence[Share], step: str) -> list[tuple[Share, Mapping[str, Any]]]:
@@ -285,6 +313,7 @@ def _check_events(
     side: int,
     halfspaces: Sequence[Halfspace],
     wanted: Required,
+    known: Slacks,
     budget: Budget,
     step: str,
 ) -> None:
@@ -298,7 +327,7 @@ def _check_events(
         if len(entries) != len(event.constraints):
             raise Rejected(step, "the evidence is about another number of constraints")
         for constraint, item in zip(event.constraints, entries, strict=True):
-            bound = slack_bound(item, halfspaces, wanted, budget, step)
+            bound = slack_bound(item, halfspaces, wanted, known, budget, step)
             if wanted.is_open and bound.base < 0:
                 raise Rejected(step, "a slack is bounded the wrong way round where the distance is small")
             if constraint.constant != side * (bound.slope if wanted.is_open else bound.base):

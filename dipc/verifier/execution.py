@@ -117,10 +117,10 @@ class Execution:
     _queue: list[int] = field(default_factory=list)
     _over: list[int] = field(default_factory=list)
     _weights: dict[object, Closed] = field(default_factory=dict)
-    _shape: _Shape = field(init=False)
+    _shape: Shape = field(init=False)
 
     def __post_init__(self) -> None:
-        self._shape = _Shape.of(self.machine, self.wanted.outputs, self.budget)
+        self._shape = Shape.of(self.machine, self.wanted.outputs, self.budget)
 
     def run(self, inputs: Mapping[int, Value]) -> None:
         """All states from the start with these inputs, by slot. Raises NotDerived."""
@@ -128,7 +128,11 @@ class Execution:
         for at, slot in enumerate(slots):
             if (slot.role == "input") != (at in inputs) or (at in inputs and not holds(slot.type, inputs[at])):
                 raise NotDerived(f"the input `{slot.name}` does not fit")
-        values = tuple(inputs.get(at, slot.initial) for at, slot in enumerate(slots))
+        self.explore(inputs)
+
+    def explore(self, inputs: Mapping[int, Held]) -> None:
+        """The same without a look at the inputs."""
+        values = tuple(inputs.get(at, slot.initial) for at, slot in enumerate(self.machine.slots))
         self._arrive(_State(0, values, Constraints({}), ()))
         while self._queue:
             at = heappop(self._queue)
@@ -237,10 +241,9 @@ class Execution:
                 if self._shape.loops[state.at]:
                     raise NotDerived("noise is drawn inside `while`")
                 self.laws[state.at] = family, rate
-                noise = Affine(ZERO, ((state.at, Fraction(1)),))
                 if isinstance(center, bool | str | None):
                     raise NotDerived("a mean is no number")
-                value = plus(center, noise)
+                value = self._drawn(state.at, family, center)
                 slot = self._slot(target, value, state.at, state.values, known)
                 found = follow(state.at + 1, slot, value)
                 if family is Family.ONE_SIDED:
@@ -325,6 +328,10 @@ class Execution:
 
     # --- values -----------------------------------------------------------------------------------
 
+    def _drawn(self, at: int, family: Family, center: Fraction | Affine) -> Fraction | Affine:  # noqa: ARG002
+        """What is drawn by an instruction, around this mean."""
+        return plus(center, Affine(ZERO, ((at, Fraction(1)),)))
+
     def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
         """The value of an expression where these slots have values and there is no noise. Raises NotDerived."""
         found = self._value(code, [values.get(slot) for slot in range(max(values, default=0) + 1)], Constraints({}))
@@ -403,6 +410,13 @@ class Execution:
                 return scaled(value, 1 / divisor)
             case (("<" | "<=" | "=" | "!=" | ">=" | ">"), [left, right]):
                 return self._compared(op, plus(left, scaled(right, Fraction(-1))), known)
+            case (("min" | "max"), [best, *rest]):
+                for value in rest:
+                    if self._compared(">=", plus(best, scaled(value, Fraction(-1))), known) is (op == "min"):
+                        best = value
+                return best
+            case "abs", [value]:
+                return value if self._compared(">=", value, known) else scaled(value, Fraction(-1))
             case _:
                 raise NotDerived(f"`{op}` of noise")
 
@@ -500,7 +514,7 @@ def _affine(constant: Fraction, terms: Mapping[int, Fraction]) -> Fraction | Aff
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class Shape:
     """By instruction: the slots that may still be read and those that may still be assigned, as bits, and whether it is
     inside a `while`; and the places outside of them where ways meet."""
 
@@ -510,7 +524,7 @@ class _Shape:
     joins: frozenset[int]
 
     @staticmethod
-    def of(machine: Machine, outputs: Iterable[int], budget: Budget) -> _Shape:
+    def of(machine: Machine, outputs: Iterable[int], budget: Budget) -> Shape:
         code = machine.code
         count = len(code)
         loops = [False] * count
@@ -545,7 +559,7 @@ class _Shape:
             for goal in goals[at]:
                 arrivals[goal] += 1
         joins = frozenset(at for at in range(count) if arrivals[at] > 1 and not loops[at])
-        return _Shape(tuple(live), tuple(later), tuple(loops), joins)
+        return Shape(tuple(live), tuple(later), tuple(loops), joins)
 
 
 def _goals(at: int, instruction: Instruction) -> tuple[int, ...]:

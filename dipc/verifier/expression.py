@@ -28,7 +28,8 @@ MOST_DIGITS = 1_000
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _NAME = re.compile(r"[^\W\d]\w*")
 _DIGITS = "0123456789"
-_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "ε": "eps"}
+#: Greek letters of claims, and what they stand for.
+GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "ε": "eps"}
 
 
 class NotOneForm(Exception):
@@ -125,7 +126,7 @@ def _arguments_of(function: str, text: str) -> list[str]:
 
 def mentions(text: str, name: str) -> bool:
     """Whether an expression has this name in it."""
-    return any(token == name or _GREEK.get(token) == name for token in tokens(text[: MOST_CHARACTERS + 1]))
+    return any(token == name or GREEK.get(token) == name for token in tokens(text[: MOST_CHARACTERS + 1]))
 
 
 class _Parser:
@@ -211,8 +212,8 @@ class _Parser:
             return value
         if token and token[0] in _DIGITS:
             return Form.number(self._number(token))
-        name = _GREEK.get(token, token) if token not in self._names else token
-        if name == "eps":
+        name = GREEK.get(token, token) if token not in self._names else token
+        if name == "eps" and name not in self._names:
             return Form.of({(1, Fraction(0)): Fraction(1)})
         if self._next() == "(" and name in ("exp", "min", "max", "abs"):
             return self._call(name)

@@ -58,7 +58,7 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
     """That the certificate has the `rows` of this CSV file, cell by cell, and their `dd` unless the file does not give
     it somewhere, said in a few words. Raises Rejected where it has not."""
     if "rows" not in document.data:
-        raise Rejected("table", "the certificate is about every real input, not about the rows of a table")
+        raise Rejected("table", "the certificate is about no table")
     data = _read(path, str(path))
     if document.table["sha256"] is not None and hashlib.sha256(data).hexdigest() != document.table["sha256"]:
         raise Rejected("table", f"the certificate is about another table than {path}")

@@ -136,7 +136,7 @@ class Ideal:
         own, point = self._parted(inputs)
         answer = self.answer(inputs)
         best: Fraction | None = None
-        for finite in self._combinations():
+        for finite in self.combinations():
             gaps = [_gap(one, other) for one, other in zip(own, finite, strict=True)]
             away = self._combined(gaps)
             found: list[tuple[Fraction, list[Guard]]] = []
@@ -226,7 +226,7 @@ class Ideal:
                 finite.append(value)
         return tuple(finite), point
 
-    def _combinations(self) -> Iterator[tuple[Value, ...]]:
+    def combinations(self) -> Iterator[tuple[Value, ...]]:
         """All values of the finite inputs."""
         types = [self.machine.slots[slot].type for slot in self.machine.numbered("input")]
         choices = [

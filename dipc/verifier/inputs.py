@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,25 +24,22 @@ from dipc.verifier.classes import (
     same_least,
     variable_of,
 )
+from dipc.verifier.coverage import Coverage, Shown
 from dipc.verifier.decision import VERDICTS, Context, Decided, Positive, check_obligation, index
 from dipc.verifier.events import Event, read_event
+from dipc.verifier.ideal import Ideal
 from dipc.verifier.measure import Allowance, NotReplayed, replay_measure
 from dipc.verifier.numbers import check_numbers, constants_of
 from dipc.verifier.reading import items, optional_text, rational, record, text
-from dipc.verifier.rejection import Rejected
+from dipc.verifier.rejection import NotDerived, Rejected
 from dipc.verifier.ring import ONE, Closed, add_closed, constant, equal_closed, multiply_closed, read_closed, times
-from dipc.verifier.theorem import check_range
+from dipc.verifier.syntax import Program
+from dipc.verifier.theorem import Theorem, check_range
 
 SCHEMA = "dipc.certificate.inputs/1"
 
-#: What no such certificate shows.
-TRUSTED = (
-    "that these classes are all real inputs, each with its answer, its half-spaces and, where it is stated, its dd",
-    "that the shares of a bound are the program's ways to an answer, with these slacks and weights of choices",
-)
-
-#: What is trusted besides where an input refutes the claim.
-WITNESSED = "that the refuting inputs have these answers, dd and probabilities"
+#: Steps that comparing the classes with the program may take.
+STEPS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +56,13 @@ class Found:
 
 def check_inputs(
     data: Mapping[str, Any],
+    tree: Program,
     constants: Mapping[str, Fraction],
     betas: Sequence[Least | None],
     positive: Positive,
     budget: Budget,
 ) -> Found:
-    """The parts of a document after those that all certificates have. Raises Rejected."""
+    """The parts of a document about this program after those that all certificates have. Raises Rejected."""
     measures, events = _measures(data["measures"], budget)
     values, sums = _probabilities(data["probabilities"], measures, events, positive, budget)
     whole = Claim.read(data["claim"], constants)
@@ -73,11 +71,11 @@ def check_inputs(
         _obligation(item, context, budget, f"obligation {number}")
         for number, item in enumerate(items(data["obligations"], "obligations"))
     ]
-    stated = Stated(sums, betas, decided)
+    stated = Stated(values, sums, betas, decided)
     counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
     open_classes: list[tuple[int, str]] = []
     singly: dict[int, str] = {}
-    trusted = [*TRUSTED]
+    trusted: list[str] = []
     verdicts: list[str] = []
     parameter = None if data["numbers"] is None else _parameter(data["numbers"])
     for case_number, item in enumerate(items(data["cases"], "cases"), start=1):
@@ -85,12 +83,14 @@ def check_inputs(
         case = record(item, step, ("constants", "classes"))
         number = constants_of(_object(case["constants"]), parameter, step)
         claim = whole if number is None else _at(whole, parameter, number)
+        theorem = _theorem(tree, claim.constants)
         own = []
+        shown: list[Shown] = []
         for entry in items(case["classes"], step):
             counts["rows"] += 1
-            verdict, missing = _Class(claim, stated, budget, f"class {counts['rows']}").check(entry)
-            if verdict == "inaccurate" and missing is None:
-                trusted.append(WITNESSED)
+            one = _Class(claim, stated, theorem, budget, counts["rows"])
+            verdict, missing = one.check(entry)
+            shown += one.shown
             counts[verdict] += 1
             own.append(verdict)
             if missing is not None and verdict != "undecided":
@@ -98,6 +98,7 @@ def check_inputs(
         if not own or (number is not None and number in singly) or (number is None and case_number > 1):
             raise Rejected(step, "it has no classes, or is there twice")
         verdicts += own
+        trusted += _trusted(theorem, shown, everything=_worst(own) == "accurate")
         if number is not None:
             singly[number] = _worst(own)
     if parameter is not None:
@@ -118,6 +119,27 @@ def check_inputs(
     return Found(
         verdict, counts, tuple(open_classes), [found for found, _ in decided], tuple(dict.fromkeys(trusted)), derived
     )
+
+
+def _theorem(tree: Program, constants: Mapping[str, Fraction]) -> Theorem:
+    """The program with these constants; raises Rejected."""
+    try:
+        return Theorem.of_tree(tree, constants, Budget(STEPS))
+    except NotDerived as error:
+        raise Rejected("program", error.why) from None
+
+
+def _trusted(theorem: Theorem, shown: Sequence[Shown], *, everything: bool) -> Iterator[str]:
+    """What is left on trust of the classes of one program, and of the inputs that refute the claim."""
+    ideal = theorem.ideal
+    if isinstance(ideal, Ideal):
+        yield from Coverage(theorem.machine, ideal, Budget(STEPS)).check(shown, everything=everything)
+    else:
+        why = "the program has no `ideal`" if ideal is None else ideal
+        yield f"that the classes are all real inputs, with the program's bounds: {why}"
+    for found, what in ((theorem.reasons, "probabilities"), (theorem.distances, "answers and dd")):
+        for reason, count in sorted(found.items()):
+            yield f"the {what} of {count} refuting inputs, which were not derived: {reason}"
 
 
 def _parameter(value: object) -> str:
@@ -217,8 +239,15 @@ class _Class:
 
     claim: Claim
     stated: Stated
+    theorem: Theorem
     budget: Budget
-    step: str
+    number: int
+    #: What was shown of it, for the program to be compared with.
+    shown: list[Shown] = field(default_factory=list)
+
+    @property
+    def step(self) -> str:
+        return f"class {self.number}"
 
     def check(self, value: object) -> tuple[str, str | None]:
         """The verdict, and why it is not certified."""
@@ -246,11 +275,12 @@ class _Class:
                 return verdict, None
             case "empty":
                 self._empty(entry["empty"], halfspaces)
+                self.shown.append(Shown(self.number, entry["answer"], halfspaces))
                 return verdict, None
             case "witness":
                 return verdict, self._witness(entry["witness"])
             case _:
-                return verdict, self._proved(entry["required"], halfspaces)
+                return verdict, self._proved(entry["required"], entry["answer"], halfspaces)
 
     def _empty(self, value: object, halfspaces: Sequence[Halfspace]) -> None:
         """No input of the class is as far from other answers as the claim's alpha."""
@@ -272,15 +302,23 @@ class _Class:
         if ("gamma" in entry) is not (self.claim.gamma == "free"):
             raise Rejected(step, "it has a gamma of its own exactly where gamma is left open")
         dd = text(entry["dd"], step)
-        alpha, _, beta = self.claim.terms(own, dd, self.budget, step)
+        alpha, gamma, beta = self.claim.terms(own, dd, self.budget, step)
         if alpha is not None and dd != "inf" and rational(dd, step) < alpha:
             raise Rejected(step, "nothing is claimed there: dd is less than alpha")
         decided, intervals = self._decided(entry["obligation"], step)
         if intervals != self.claim.intervals:
             raise Rejected(step, "its obligation is about other eps than the claim")
+        machine = self.theorem.machine
+        names = [[machine.slots[slot].name for slot in machine.numbered(side)] for side in ("input", "output")]
+        if set(entry["input"]) != set(names[0]) or not set(entry["output"]) <= set(names[1]):
+            raise Rejected(step, "its inputs and outputs are not those of the program")
+        inputs = [entry["input"][name] for name in names[0]]
+        outputs = [entry["output"].get(name) for name in names[1]]
+        self.theorem.check_distance(inputs, outputs, dd, computed=self.theorem.ideal is not None, step=step)
+        self.theorem.check(inputs, outputs, gamma, self.stated.values[decided.probability], step)
         return self._same(decided, beta, "inaccurate", step)
 
-    def _proved(self, value: object, halfspaces: Sequence[Halfspace]) -> str | None:
+    def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Halfspace]) -> str | None:
         """The bound of the class, and that it is enough."""
         step = self.step
         entry = record(value, step, ("variable", "dd", "greatest", "shares", "obligation"))
@@ -290,7 +328,10 @@ class _Class:
         decided, intervals = self._decided(entry["obligation"], step)
         if intervals != intervals_of(self.claim, wanted, greatest):
             raise Rejected(step, "its obligation is about other values than the claim")
-        check_bound(entry["shares"], self.stated.sums[decided.probability], halfspaces, wanted, self.budget, step)
+        total = self.stated.sums[decided.probability]
+        slacks = check_bound(entry["shares"], total, halfspaces, wanted, self.budget, step)
+        bound = self.stated.values[decided.probability]
+        self.shown.append(Shown(self.number, answer, halfspaces, wanted, dd, bound, total.subtracted, slacks))
         return self._same(decided, wanted.beta, "accurate", step)
 
     def _decided(self, value: object, step: str) -> tuple[Decided, tuple[Interval, ...]]:

@@ -30,7 +30,7 @@ class Accepted:
     facts: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
     derived: str | None = None
-    #: What its verdicts are about: rows of a table, or classes of inputs.
+    #: What its verdicts are about: rows of a table, classes of inputs, or pairs of them.
     what: str = "row"
 
     @property
@@ -55,7 +55,7 @@ class Accepted:
         given = ", ".join(f"{name} = {value}" for name, value in self.constants)
         yield f"  program      {self.program}{f' with {given}' if given else ''}"
         yield f"  claim        {self.claim}"
-        kinds = [f"{self.counts[kind]} {kind}" for kind in ("accurate", "inaccurate", "undecided") if self.counts[kind]]
+        kinds = [f"{count} {kind}" for kind, count in self.counts.items() if count and kind not in ("rows", "vacuous")]
         vacuous = f" ({self.counts['vacuous']} of them vacuously)" if self.counts["vacuous"] else ""
         yield f"  {_plural(self.what):<11}  {_count(rows, self.what)}: {', '.join(kinds)}{vacuous}"
         charted = f"; exactly where they fail was shown, too, of {self.charted}" if self.charted else ""

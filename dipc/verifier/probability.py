@@ -50,24 +50,51 @@ class Probabilities:
     ) -> Iterator[Mapping[int, Value]]:
         """The answers whose probabilities add up: by the product distance, where numbers may be off by gamma, the one
         given; else all that are within gamma of it."""
-        distance = self.machine.distance
-        slots = self.machine.numbered("output")
-        types = [self.machine.slots[slot].type for slot in slots]
-        numbers = all(type_ in ("real", "int") for type_ in types)
-        if distance.same is None and (distance.kind == "product" or (distance.kind == "linf" and numbers)):
+        if self.is_plain():
             yield outputs
             return
+        for answer, found in self._answers(inputs, outputs, budget):
+            if found is not None and found <= gamma:
+                yield answer
+
+    def is_steady(
+        self,
+        inputs: Mapping[int, Value],
+        outputs: Mapping[int, Value],
+        low: Fraction,
+        high: Fraction | None,
+        budget: Budget,
+    ) -> bool:
+        """Whether the answers within gamma of the given one are the same for all low <= gamma < high (None: infinity).
+        Raises NotDerived."""
+        slots = self.machine.slots
+        if self.is_plain():
+            return all(slots[slot].type not in ("real", "int") for slot in outputs)
+        distances = [found for _, found in self._answers(inputs, outputs, budget)]
+        return not any(found is not None and found > low and (high is None or found < high) for found in distances)
+
+    def is_plain(self) -> bool:
+        """Whether the distance is the product distance, by which numbers alone may be off."""
+        distance = self.machine.distance
+        types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
+        numbers = all(type_ in ("real", "int") for type_ in types)
+        return distance.same is None and (distance.kind == "product" or (distance.kind == "linf" and numbers))
+
+    def _answers(
+        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], budget: Budget
+    ) -> Iterator[tuple[Mapping[int, Value], Fraction | None]]:
+        """All answers, with their distances from the given one; None for infinity."""
+        slots = self.machine.numbered("output")
+        types = [self.machine.slots[slot].type for slot in slots]
         choices = [sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True) for type_ in types]
         if any(type_ in ("real", "int") for type_ in types) or prod(map(len, choices)) > MOST_ANSWERS:
             raise NotDerived("its `metric` block is about answers that are not finite, or too many")
         if set(outputs) != set(slots):
             raise NotDerived("its `metric` block is about whole answers, and part of one is left open")
-        exact = {at: outputs[slot] for at, slot in zip(distance.exact, slots, strict=True)}
+        exact = {at: outputs[slot] for at, slot in zip(self.machine.distance.exact, slots, strict=True)}
         for chosen in product(*choices):
             answer = dict(zip(slots, chosen, strict=True))
-            found = self._distance({**inputs, **answer, **exact}, answer, outputs, budget)
-            if found is not None and found <= gamma:
-                yield answer
+            yield answer, self._distance({**inputs, **answer, **exact}, answer, outputs, budget)
 
     def _distance(
         self,
@@ -103,11 +130,16 @@ class Probabilities:
             by_noises[end.known] = weight if before is None else add_closed(before, weight, budget, "exits")
         total: Closed = {}, ONE
         for known, weight in by_noises.items():
-            part = weight
-            for key in _parts(known, run.laws):
-                part = multiply_closed(part, self._measure(key, budget), budget, "exits")
-            total = add_closed(total, part, budget, "exits")
+            total = add_closed(total, self.weighted(weight, known, run.laws, budget), budget, "exits")
         return total
+
+    def weighted(
+        self, weight: Closed, known: Constraints, laws: Mapping[int, tuple[Family, Fraction]], budget: Budget
+    ) -> Closed:
+        """weight·Pr[known]. Raises NotDerived."""
+        for key in _parts(known, laws):
+            weight = multiply_closed(weight, self._measure(key, budget), budget, "exits")
+        return weight
 
     def _measure(self, key: _Key, budget: Budget) -> Closed:
         found = self._measures.get(key)

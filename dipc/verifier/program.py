@@ -161,7 +161,7 @@ class Machine:
     @staticmethod
     def of(tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget) -> Machine:
         """The program with these values of its constants, which are all it has."""
-        compiler = _Compiler(budget)
+        compiler = _Compiler(budget, tree.at)
         compiler.declare(tree.declarations, constants)
         compiler.block(tree.body)
         compiler.emit(Halt())
@@ -185,11 +185,15 @@ class _Variable:
 @dataclass
 class _Compiler:
     budget: Budget
+    #: The eps that the program is read at, None: at every one.
+    at: Fraction | None = None
     constants: dict[str, Fraction] = field(default_factory=dict)
     labels: set[str] = field(default_factory=set)
     domains: dict[str, tuple[Value, ...]] = field(default_factory=dict)
     variables: dict[str, _Variable] = field(default_factory=dict)
     locals: dict[str, Value] = field(default_factory=dict)
+    #: Variables that are constants for the moment, case by case.
+    fixed: dict[int, Value] = field(default_factory=dict)
     slots: list[Slot] = field(default_factory=list)
     code: list[Instruction] = field(default_factory=list)
     loops: list[tuple[int, int]] = field(default_factory=list)
@@ -327,12 +331,14 @@ class _Compiler:
                 self.emit(Halt())
             case syntax.Assign(target, value):
                 self.emit(Store(self._target(target), self.resolved(value)))
+            case syntax.Noise() | syntax.Mechanism() | syntax.Choose() if read := self._parameter(statement):
+                self._for_each_value(read, statement)
             case syntax.Noise(target, law, rate, mean):
                 family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[law]
                 center = Literal(ZERO) if mean is None else self.resolved(mean)
                 self.emit(Sample(self._target(target), family, self.rate(rate), center))
             case syntax.Choose(target, arms):
-                chosen = tuple((self.resolved(value), self.weight(weight)) for value, weight in arms)
+                chosen = tuple((self.resolved(value), self.probability(weight)) for value, weight in arms)
                 self.emit(Choice(self._target(target), chosen))
             case syntax.Mechanism(target, rate, variable, domain, score):
                 place, slope = self._target(target), self.rate(rate)
@@ -372,6 +378,37 @@ class _Compiler:
                     self.block(body)
                     self.locals = hidden
 
+    def _parameter(self, statement: syntax.Noise | syntax.Mechanism | syntax.Choose) -> Read | None:
+        """A finite variable that the rate or a weight still depends on."""
+        if isinstance(statement, syntax.Choose):
+            waiting = [weight for _, weight in statement.arms]
+        else:
+            waiting = [statement.rate]
+        while waiting:
+            expr = waiting.pop()
+            if isinstance(expr, Apply):
+                waiting += expr.arguments
+            elif isinstance(expr, Name | Element) and expr.name in self.variables and expr.name not in self.locals:
+                found = self.resolved(expr)
+                if isinstance(found, Read) and self.slots[found.slot].type not in ("real", "int"):
+                    return found
+        return None
+
+    def _for_each_value(self, read: Read, statement: syntax.Statement) -> None:
+        """The statement once for each value of the variable, which is a constant there."""
+        type_ = self.slots[read.slot].type
+        values: list[Value] = [False, True] if isinstance(type_, str) else sorted(type_, key=str)
+        ends = []
+        for value in values:
+            branch = self.emit(Halt())
+            self.fixed[read.slot] = value
+            self._statement(statement)
+            del self.fixed[read.slot]
+            ends.append(self.emit(Halt()))
+            self.code[branch] = Branch(Operation("=", (read, Literal(value))), len(self.code))
+        for end in ends:
+            self.code[end] = Jump(len(self.code))
+
     def _with(self, name: str, value: Value) -> dict[str, Value]:
         """Bind a local name; what was bound before."""
         before = self.locals
@@ -408,7 +445,9 @@ class _Compiler:
             case Literal():
                 return expr
             case Epsilon():
-                raise NotDerived("`eps` stands in an expression of the program")
+                if self.at is None:
+                    raise NotDerived("`eps` stands in an expression of the program")
+                return Literal(self.at)
             case Name(name):
                 if name in self.locals:
                     return Literal(self.locals[name])
@@ -416,7 +455,7 @@ class _Compiler:
                     return Literal(self.constants[name])
                 variable = self.variables.get(name)
                 if variable is not None and variable.low is None:
-                    return Read(variable.slots[0])
+                    return self._read(variable.slots[0])
                 if name in self.labels:
                     return Literal(name)
                 raise NotDerived(f"`{name}` is not known as a value")
@@ -430,7 +469,7 @@ class _Compiler:
                 place = at.value - variable.low if isinstance(at.value, Fraction) else None
                 if place is None or place.denominator != 1 or not 0 <= place < len(variable.slots):
                     return Fault(f"`{name}` has no element {at.value}")
-                return Read(variable.slots[int(place)])
+                return self._read(variable.slots[int(place)])
             case Apply("exp"):
                 raise NotDerived("`exp` stands in an expression of the program")
             case Apply(op, arguments):
@@ -453,6 +492,9 @@ class _Compiler:
                         return Fault(fault.why)
                 return Operation(op, codes)
 
+    def _read(self, slot: int) -> Code:
+        return Literal(self.fixed[slot]) if slot in self.fixed else Read(slot)
+
     def number(self, expr: Expr) -> Fraction:
         """The rational that the expression always is."""
         found = self.resolved(expr)
@@ -469,10 +511,23 @@ class _Compiler:
 
     def rate(self, expr: Expr) -> Fraction:
         """The a > 0 of a rate a·eps."""
-        above, below = self.weight(expr)
-        if below != ONE or above.keys() != {(1, ZERO)} or above[1, ZERO] <= 0:
+        found = self._multiple(expr)
+        if found is None or found <= 0:
             raise NotDerived("a rate is no positive multiple of eps")
-        return above[1, ZERO]
+        return found
+
+    def _multiple(self, expr: Expr) -> Fraction | None:
+        """The a of a·eps, for all eps or for the one that the program is read at; None where it is none."""
+        above, below = self.weight(expr)
+        if below == ONE and not above.keys() - {(1, ZERO)}:
+            return above.get((1, ZERO), ZERO)
+        return None if self.at is None else self.number(expr) / self.at
+
+    def probability(self, expr: Expr) -> Closed:
+        """The weight of an arm: at the one eps that the program is read at a number, where it is computed without e."""
+        if self.at is not None and not _has_powers_of_e(expr):
+            return constant(self.number(expr)), ONE
+        return self.weight(expr)
 
     def weight(self, expr: Expr) -> Closed:
         """The function of eps that a rate or a weight is."""
@@ -500,15 +555,19 @@ class _Compiler:
                     result = multiply_closed(result, value, self.budget, "program")
                 return reduced(result)
             case Apply("exp", (inner,)):
-                above, below = self.weight(inner)
-                if below != ONE or above.keys() - {(1, ZERO)}:
+                found = self._multiple(inner)
+                if found is None:
                     raise NotDerived("an exponent in a weight is no multiple of eps")
-                return {(0, above.get((1, ZERO), ZERO)): Fraction(1)}, ONE
+                return {(0, found): Fraction(1)}, ONE
             case _:
                 return constant(self.number(expr)), ONE
 
     def _sum(self, left: Closed, right: Closed) -> Closed:
         return reduced(add_closed(left, right, self.budget, "program"))
+
+
+def _has_powers_of_e(expr: Expr) -> bool:
+    return isinstance(expr, Apply) and (expr.op == "exp" or any(map(_has_powers_of_e, expr.arguments)))
 
 
 def reduced(value: Closed) -> Closed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,10 +11,16 @@ from typing import Any
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Least, Terms
 from dipc.verifier.decision import VERDICTS, Context, Decided, index
+from dipc.verifier.expression import mentions
 from dipc.verifier.reading import items, optional_text, rational, record, text
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import equal_closed
 from dipc.verifier.theorem import Theorem
+from dipc.verifier.trend import never_grows
+
+#: What ranges of gamma rest on.
+GROWTH = "that beta never grows with gamma or alpha"
+STEADINESS = "that within a range of gamma the answers within gamma are the same"
 
 _REQUIRED = ("row", "input", "output", "alpha", "gamma", "probability", "beta", "obligation", "verdict")
 _RANGED = ("row", "input", "output", "ranges", "verdict")
@@ -46,8 +53,12 @@ class Rows:
     theorem: Theorem | None
     #: Whether their dd is said to be that of the program's `ideal`.
     computed: bool
+    #: What was not derived of ranges of gamma, with the number of rows.
+    ranged: Counter[str] = field(default_factory=Counter)
     #: Pairs of what is claimed and the beta of a row that were found equal.
     _equal: set[tuple[int, int]] = field(default_factory=set)
+    #: Whether a beta never grows with gamma, by the expression and whether alpha is a number.
+    _falling: dict[tuple[str, bool], bool] = field(default_factory=dict)
     #: Pairs of a probability and a derivation that were.
     _derived: set[tuple[int, int]] = field(default_factory=set)
 
@@ -103,6 +114,7 @@ class Rows:
         missing: str | None = None
         vacuous = bool(ranges)
         position = "0"
+        doubts: set[str] = set()
         for number, item in enumerate(ranges):
             here = f"{step}, range {number}"
             entry = record(item, here, _RANGE, ("vacuous", "reason", "derivation"))
@@ -117,16 +129,36 @@ class Rows:
                 raise Rejected(here, "alpha is not what is claimed")
             beta = index(entry["beta"], self.context.betas, here)
             self._require_same(least, beta, budget, here)
-            verdict, _, why = self._found(row, entry, rational(ends[0], here), beta, nothing, budget, here)
+            low = rational(ends[0], here)
+            verdict, _, why = self._found(row, entry, low, beta, nothing, budget, here)
+            if least is not None and not nothing and not self._never_grows(own, budget, here):
+                doubts.add(GROWTH)
+            if verdict == "inaccurate" and self.theorem is not None:
+                high = None if position == "inf" else rational(position, here)
+                doubt = self.theorem.steadiness(row["input"], row["output"], (low, high), here)
+                doubts |= set() if doubt is None else {f"{STEADINESS}: {doubt}"}
             verdicts.append(verdict)
             missing = missing or (why if verdict != "undecided" else None)
             vacuous = vacuous and nothing
         if ranges and position != "inf":
             raise Rejected(step, "its ranges are not all gamma")
+        self.ranged.update(doubts)
         worst = next((verdict for verdict in ("inaccurate", "undecided") if verdict in verdicts), "accurate")
         if row["verdict"] != (worst if ranges else "undecided"):
             raise Rejected(step, f"its ranges give {worst}")
         return row["verdict"], vacuous, missing
+
+    def _never_grows(self, own: Mapping[str, str], budget: Budget, step: str) -> bool:
+        """Whether beta never grows with gamma, nor with alpha where that is no number."""
+        alpha = own.get("alpha", self.claim.alpha)
+        fixed = alpha is not None and alpha != "dd" and not mentions(alpha, "gamma")
+        beta = own.get("beta", self.claim.beta)
+        assert beta is not None, "its value was compared"
+        key = (beta, fixed)
+        if key not in self._falling:
+            distances = frozenset({"gamma"} if fixed else {"alpha", "gamma"})
+            self._falling[key] = never_grows(beta, distances, self.claim.constants, budget, step)
+        return self._falling[key]
 
     def _found(
         self,

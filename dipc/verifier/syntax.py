@@ -210,13 +210,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program; `metric` are the fields of its metric block."""
+    """A program; `metric` are the fields of its metric block. With `at` it is read at that eps alone."""
 
     name: str
     declarations: tuple[Declaration, ...]
     body: Block
     ideal: Ideal | None
     metric: tuple[Field, ...]
+    at: Fraction | None = None
 
 
 # --- tokens ----------------------------------------------------------------------------------------

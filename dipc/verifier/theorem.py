@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dipc.verifier.budget import Budget
@@ -53,14 +53,29 @@ class Theorem:
 
     @staticmethod
     def of(
-        text: str, digest: object, name: str, constants: Mapping[str, Fraction], columns: tuple[Sequence[str], ...]
+        text: str,
+        digest: object,
+        name: str,
+        constants: Mapping[str, Fraction],
+        columns: tuple[Sequence[str], ...],
+        at: Fraction | None,
     ) -> Theorem:
-        """The program of this text, which has this digest, name, constants, inputs and outputs; raises Rejected."""
+        """The program of this text, which has this digest, name, constants, inputs and outputs, and is read at the eps
+        `at` if there is one; raises Rejected."""
         budget = Budget(STEPS)
-        tree, machine = program_of(text, digest, name, constants, budget)
+        tree, machine = program_of(text, digest, name, constants, at, budget)
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [machine.slots[slot].name for slot in machine.numbered(role)] != list(stated):
                 raise Rejected("table", f"its {role}s are not those of the program")
+        return Theorem._with(tree, machine, constants, budget)
+
+    @staticmethod
+    def of_tree(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Theorem:
+        """A program that was read, with these constants; raises NotDerived."""
+        return Theorem._with(tree, Machine.of(tree, constants, budget), constants, budget)
+
+    @staticmethod
+    def _with(tree: Program, machine: Machine, constants: Mapping[str, Fraction], budget: Budget) -> Theorem:
         ideal: Ideal | str | None = None
         if tree.ideal is not None:
             try:
@@ -132,9 +147,25 @@ class Theorem:
         except RecursionError:
             return "it is nested too deeply"
 
-    def _derived(
-        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, step: str
-    ) -> Closed | str:
+    def steadiness(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None], step: str
+    ) -> str | None:
+        """Why the answers within gamma are not known to be the same for all gamma from the first end to before the
+        other; None where they are. Raises Rejected where they are not."""
+        given, wanted = self.read(inputs, outputs, step)
+        try:
+            steady = self._probabilities.is_steady(given, wanted, *ends, self.budget)
+        except (NotDerived, Rejected) as error:
+            # It is the derivation that took too much, not the certificate.
+            return error.why
+        if not steady:
+            raise Rejected(step, "the answers within gamma are not the same on all of it")
+        return None
+
+    def read(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], step: str
+    ) -> tuple[dict[int, Value], dict[int, Value]]:
+        """The inputs and the outputs that are given, by slot. Raises Rejected for what fits no slot."""
         slots = self.machine.slots
         given = {
             slot: _cell(slots[slot], cell, step)
@@ -145,6 +176,12 @@ class Theorem:
             for slot, cell in zip(self.machine.numbered("output"), outputs, strict=True)
             if cell is not None
         }
+        return given, wanted
+
+    def _derived(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, step: str
+    ) -> Closed | str:
+        given, wanted = self.read(inputs, outputs, step)
         try:
             return self._probabilities.of(given, wanted, gamma, self.budget)
         except NotDerived as error:
@@ -157,13 +194,14 @@ class Theorem:
 
 
 def program_of(
-    text: str, digest: object, name: str, constants: Mapping[str, Fraction], budget: Budget
+    text: str, digest: object, name: str, constants: Mapping[str, Fraction], at: Fraction | None, budget: Budget
 ) -> tuple[Program, Machine]:
-    """The program of this text, which has this digest, name and constants; raises Rejected."""
+    """The program of this text, which has this digest, name and constants, read at the eps `at`, or at every one;
+    raises Rejected."""
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
         raise Rejected("program", "`sha256` is not that of its text")
     try:
-        tree = read_program(text, budget)
+        tree = replace(read_program(text, budget), at=at)
         machine = Machine.of(tree, constants, budget)
     except NotDerived as error:
         raise Rejected("program", error.why) from None

@@ -1,12 +1,13 @@
 """Reaching weights of cyclic chains against closed forms and against unrolling."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.algebra.absorption import Trapped, absorption_weights
+from dipc.algebra.absorption import Trapped, _Arithmetic, absorption_weights
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Closed, Quotient
 from tests.patience import examples
@@ -32,6 +33,34 @@ def test_gamblers_ruin_with_odds_in_eps() -> None:
     weights = ruin(12, 5, up, 1 - up)
     assert weights[12] == Quotient(1 - r**5, 1 - r**12)
     assert weights[0] + weights[12] == 1
+
+
+def test_several_entries_come_out_as_what_they_bring() -> None:
+    """Into a walk at two places, from states whose weights have other denominators than the walk's."""
+    r = ExpPoly.term(1, 0, -1)
+    up, first = Quotient(ExpPoly.one(), 1 + r), Quotient(ExpPoly.one(), 1 + r + r**2)
+    inside: dict[int, list[tuple[int, Closed]]] = {i: [(i - 1, 1 - up), (i + 1, up)] for i in range(1, 7)}
+    weights = absorption_weights({9: [(2, first), (5, 1 - first)], **inside}, 9, frozenset([0, 7]))
+    low, high = ruin(7, 2, up, 1 - up), ruin(7, 5, up, 1 - up)
+    assert weights[7] == first * low[7] + (1 - first) * high[7]
+    assert weights[0] == first * low[0] + (1 - first) * high[0]
+
+
+@pytest.mark.parametrize("odds", ["fair", "biased"])
+def test_a_walk_is_swept_in_linearly_many_products(odds: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By fractions, each of them reduced, a biased walk took cubic time; its minors are shorter than its states."""
+    up: Closed = HALF if odds == "fair" else Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, -1))
+    products: list[int] = []
+    minor = _Arithmetic.minor
+
+    def counted(self: _Arithmetic, *parts: Any) -> ExpPoly:
+        products.append(max(len(part) for part in parts if part is not None))
+        return minor(self, *parts)
+
+    monkeypatch.setattr(_Arithmetic, "minor", counted)
+    ruin(200, 70, up, 1 - up)
+    assert len(products) < 4 * 200
+    assert max(products) <= 2 * 200
 
 
 def test_resampling_until_accepted_leaves_by_the_ratio() -> None:

@@ -123,7 +123,6 @@ def test_probabilities(entry: Entry, claim: Claim, eps: Fraction) -> None:
         assert 1 - float(low) == pytest.approx(failure(entry, row, float(eps), gamma), abs=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "other"),
     [("exponential_mechanism", "rejection_sampling"), ("noisy_max_exponential", "permute_and_flip")],

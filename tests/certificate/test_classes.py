@@ -54,6 +54,17 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+#: Of these something is taken on trust: inputs that are `apart`, classes in pieces, the union over all m.
+ON_TRUST = (
+    "numeric sparse",
+    "at one alpha",
+    "the complement",
+    "every m",
+    "every m, trivial near 0",
+    "every m refuted",
+)
+
+
 @cache
 def certificate(name: str) -> str:
     source, options = QUESTIONS[name]
@@ -77,8 +88,8 @@ def test_what_was_decided_is_certified(name: str) -> None:
     assert accepted.verdict == str(dipc.check(dipc.load(source), **options).verdict)
     assert accepted.derived_obligations == accepted.obligations
     # What is not derived from the program is said to be taken on trust.
-    assert accepted.trusted
-    assert not accepted.complete
+    assert accepted.complete is not bool(accepted.trusted)
+    assert accepted.complete is (name not in ON_TRUST)
 
 
 def test_a_beta_that_is_no_function_the_checker_reads_is_said_to_be_uncertified() -> None:
@@ -90,7 +101,13 @@ def test_a_beta_that_is_no_function_the_checker_reads_is_said_to_be_uncertified(
 
 
 def test_undecided_classes_are_certified_as_such() -> None:
-    report = dipc.check(dipc.load(ADVERSARIAL["a wedge"]), inputs="all", keep_proofs=True)
+    near_by_another_way = """
+    program p; input x : real; output o : real; var r : real;
+    ideal { if x >= 0 then o <- x else o <- 0 end }
+    claim { alpha: 1; gamma: 1; beta: 2*exp(-alpha*eps/2); }
+    r <- Lap(eps, x); if r >= 0 then o <- Lap(2*eps, x) else o <- 0 end
+    """
+    report = dipc.check(dipc.load(near_by_another_way), inputs="all", keep_proofs=True)
     accepted = check_text(dipc.certify(report))
     assert accepted.verdict == "undecided"
     assert accepted.counts["undecided"] >= 1

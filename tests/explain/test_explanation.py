@@ -60,7 +60,9 @@ def test_every_code_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain"]) == 0
     listed = capsys.readouterr().out
     for code in codes():
-        assert explanation(code).about
+        found = explanation(code)
+        assert found.about
+        assert (found.command is None) == bool(found.when), f"{code}: an example, or when it comes up"
         assert f"{code}  " in listed
 
 

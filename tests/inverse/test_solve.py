@@ -58,6 +58,11 @@ def refused(wanted: str, program: dipc.Program = LAPLACE, table: object = HERE, 
     return found
 
 
+def test_what_is_wanted_is_one_of_four() -> None:
+    with pytest.raises(ValueError, match="eps, alpha, beta, gamma, not 'x'"):
+        solve(LAPLACE, HERE, wanted="x")  # type: ignore[arg-type]
+
+
 def contains(cell: tuple[Fraction, Fraction], value: object, digits: int) -> bool:
     """Whether the cell has the number in it, to so many digits and no fewer."""
     low, high = cell
@@ -471,6 +476,8 @@ def test_the_json_of_every_kind() -> None:
     start = {"eps": ["2.3025", "2.3026"], "included": True}
     zero = {"eps": ["0", "0"], "included": False}
     end = {"eps": ["inf", "inf"], "included": False}
+    one = {"eps": ["1", "1"], "included": True}
+    at_one = {"eps": [{"start": one, "end": one}]}
     assert [answer.as_json() for answer in found] == [
         {
             **common,
@@ -482,14 +489,42 @@ def test_the_json_of_every_kind() -> None:
             "says_something": {"eps": [{"start": zero, "end": end}]},
             "rows": [1],
         },
-        {**common, "for": "gamma", "eps": "[1, 1]", "least": ["2.3025", "2.3026"], "exact": False, "rows": [1]},
+        {
+            **common,
+            "for": "gamma",
+            "eps": "[1, 1]",
+            "least": ["2.3025", "2.3026"],
+            "exact": False,
+            "says_something": at_one,
+            "rows": [1],
+        },
         {
             **common,
             "for": "beta",
             "eps": "(0, inf)",
             "beta": "exp(-eps)",
             "pieces": [{"start": zero, "end": end, "beta": "exp(-eps)", "rows": [1]}],
+            "says_something": {},
             "rows": [1],
         },
-        {**common, "for": "alpha", "eps": "[1, 1]", "least": "2", "claims": 2, "rows": [2]},
+        {
+            **common,
+            "for": "alpha",
+            "eps": "[1, 1]",
+            "least": "2",
+            "claims": 2,
+            "says_something": at_one,
+            "rows": [2],
+        },
     ]
+
+
+def test_where_the_claim_says_something_with_the_answer() -> None:
+    rows = [{"q": 0, "out": 0, "dd": "1"}]
+    by_gamma = gamma_of(table=[{"q": 0, "out": 0}], beta="2*exp(-eps)", eps="[1/2, 2]")
+    by_alpha = alpha_of(table=rows, beta="2*exp(-eps)", gamma=1, eps="[1/2, 2]")
+    for found in (by_gamma, by_alpha):
+        assert found.status is Status.SOLVED
+        (part,) = found.sayings["eps"].where
+        assert float(part.start.low) == pytest.approx(0.6931471805599453)
+        assert (part.end.low, part.end.included) == (2, True)

@@ -611,3 +611,12 @@ def test_jumps_stay_inside_and_the_last_instruction_is_exit(text: str) -> None:
                 assert target in labels
             case AssignAffine() | AssignDom() | AssignComparison() | SampleNoise():
                 assert all(slot < len(program.slots) for slot in instruction.target.slots)
+
+
+def test_weights_count_among_the_statements() -> None:
+    arms = ", ".join(f"{value} : 1/20000" for value in range(20_000))
+    source = Source("p", f"program p; output o : {{0..19999}}; o <- choose {{ {arms} }}")
+    tree = parse(source)
+    with pytest.raises(DiagnosticError) as caught:
+        lower(tree, source, {})
+    assert [(found.code, found.label) for found in caught.value.diagnostics] == [("E0306", "20000 weights")]

@@ -207,6 +207,11 @@ def test_the_caret_is_on_the_offending_token(text: str, line: int, column: int, 
         ("r <- Exp(eps)", "`,`", "the exponential mechanism is written `Exp(eps/2, v in D : score)`"),
         ("r <- choose { }", "an expression", "a choice is written `choose { a : 1/3, b : 2/3 }`"),
         (
+            "choose r { 1 : 1 }",
+            "a declaration, a statement or the end of the program",
+            "what is drawn is assigned to a variable, `x <- …`: a choice is written `choose { a : 1/3, b : 2/3 }`",
+        ),
+        (
             "r <- Lap(eps, 0) + 1",
             "`;`",
             "a sample is drawn by itself, `r <- Lap(eps/2, 0)`; calculate with `r` in the next statement",
@@ -494,3 +499,9 @@ def test_a_single_slip_is_a_single_error_on_its_line(program: ast.Program, data:
         at = data.draw(st.sampled_from(body))
         lines[at] = re.sub("<- ", "<- <- ", lines[at])
         assert [line for line, _ in refusals("\n".join(lines))] == [at + 1]
+
+
+def test_the_inputs_of_a_claim_have_values() -> None:
+    found = refusal("program p; input inputs : {0..2}; claim { beta: 1; inputs: inputs; } exit")
+    assert (found.code, found.message) == ("E0111", "`inputs` is given no value")
+    assert "inputs: all" in found.notes[0]

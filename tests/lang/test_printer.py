@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Source
 from dipc.lang import ast
+from dipc.lang.layout import formatted
 from dipc.lang.parser import parse, parse_expression, parse_interval
 from dipc.lang.printer import print_expression, print_interval, print_program, print_statement
 from tests.patience import examples
@@ -96,6 +97,10 @@ def test_layout_comments_and_spellings_do_not_matter(program: ast.Program, data:
     tokens = TOKEN.findall(print_program(program))
     written = "".join(data.draw(st.sampled_from(SPELLINGS.get(t, [t]))) + data.draw(LAYOUT) for t in tokens)
     assert read(written) == program
+    once = formatted(Source("test.dip", written))
+    assert read(once) == program
+    assert [said.rstrip() for said in re.findall("#.*", once)] == [said.rstrip() for said in re.findall("#.*", written)]
+    assert formatted(Source("test.dip", once)) == once
 
 
 @given(st.lists(statements(), min_size=1, max_size=3))
@@ -182,3 +187,53 @@ q[2] <- Lap(eps, 1e-3);
 
 def test_canonical_program() -> None:
     assert print_program(read(CANONICAL)) == CANONICAL
+
+
+def test_comments_stay_with_their_lines() -> None:
+    written = """\
+
+
+# Above.
+program commented ;   # the name
+
+
+const m = 3,          # how many
+  half = 1/2;         # and a part
+  # of the inputs
+input q[1..m] : real;
+output out : {0..m} = 0;
+if ((q[1]) >= half) then # at once
+      # inside
+      out <- 1
+   # the rest
+   else exit # leave
+end
+
+# below
+"""
+    assert (
+        formatted(Source("test.dip", written))
+        == """\
+# Above.
+program commented;    # the name
+
+# how many
+const m = 3, half = 1/2;  # and a part
+# of the inputs
+input q[1..m] : real;
+output out : {0..m} = 0;
+if q[1] >= half then     # at once
+  # inside
+  out <- 1;
+# the rest
+else
+  exit;      # leave
+end;
+
+# below
+"""
+    )
+
+
+def test_canonical_text_stays() -> None:
+    assert formatted(Source("test.dip", CANONICAL)) == CANONICAL

@@ -140,3 +140,41 @@ def test_an_error_is_printed_as_by_the_command_line() -> None:
     assert shown.count("error[") == len(caught.value.diagnostics) == 2
     assert " --> <text>:1:34" in shown
     assert caught.value.render() == shown + "\n"
+
+
+MANY = """
+program many;
+input x : {0..1};
+input q : real;
+output y : bool;
+var a : real;
+ideal { y <- q >= x }
+a <- Lap(eps, q);
+y <- a >= x
+"""
+
+
+def test_every_real_input_past_a_limit_is_undecided_not_an_exception() -> None:
+    report = dipc.check(dipc.load(MANY), inputs="all", beta="exp(-alpha*eps)", limits=dipc.Limits(cases=1))
+    assert report.verdict is dipc.Verdict.UNDECIDED
+    assert [row.reason for row in report.rows] == ["the finite inputs have more than 1 combinations (limit `cases`)"]
+    assert json.loads(json.dumps(report.as_json()))["verdict"] == "undecided"
+    found = dipc.tighten(dipc.load(MANY), inputs="all", beta="exp(-alpha*eps)", limits=dipc.Limits(cases=1))
+    assert [cases.reason for cases in found.unknown] == [row.reason for row in report.rows]
+
+
+def test_one_number_is_an_eps_to_ask_about() -> None:
+    at_one = dipc.check(dipc.load(COIN), beta="1/2", eps=1)
+    assert at_one.eps == "[1, 1]"
+    assert at_one.verdict is dipc.Verdict.ACCURATE
+
+
+@pytest.mark.parametrize("name", dipc.__all__)
+def test_what_is_offered_has_a_signature_without_catch_alls(name: str) -> None:
+    offered = getattr(dipc, name)
+    if not inspect.isfunction(offered):
+        return
+    parameters = inspect.signature(offered).parameters.values()
+    assert inspect.getdoc(offered)
+    assert name == "load" or not any(each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) for each in parameters)
+    assert all(str(each.annotation) not in ("object", "object | None", "Any") for each in parameters)

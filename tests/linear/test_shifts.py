@@ -20,6 +20,8 @@ numbers = st.integers(-2, 2).map(F)
 forms = st.builds(
     lambda terms, c: Halfspace(sorted_terms(terms), c), st.dictionaries(st.integers(0, 1), numbers, max_size=2), numbers
 )
+#: Vertices that are looked at.
+MOST = 4_096
 RATES = {0: F(1), 1: F(1, 2)}
 
 
@@ -52,7 +54,7 @@ moving = st.builds(
 @settings(max_examples=examples(4))
 @given(st.lists(moving, max_size=3), st.lists(moving, max_size=1), st.sampled_from(Ball))
 def test_no_move_of_the_ball_is_worse(inequalities: list[Halfspace], equations: list[Halfspace], ball: Ball) -> None:
-    worst = worst_shift(RATES, inequalities, equations, [10, 11], ball, F(2))
+    worst = worst_shift(RATES, inequalities, equations, [10, 11], ball, F(2), MOST)
     assert _in(ball, worst.move[10], worst.move[11])
     if worst.found is None:
         return
@@ -76,7 +78,7 @@ def _moved(item: Halfspace, first: Fraction, second: Fraction) -> Halfspace:
 def test_one_noisy_comparison() -> None:
     """Lap(eps, x) >= 0: a move by 1 costs 1, as in the Laplace mechanism."""
     row = Halfspace(((0, F(1)), (10, F(1))), F(0))
-    worst = worst_shift({0: F(1)}, [row], [], [10], Ball.LINF, F(1))
+    worst = worst_shift({0: F(1)}, [row], [], [10], Ball.LINF, F(1), MOST)
     assert worst.found is not None
     assert (worst.found.cost, worst.move) == (1, {10: -1})
     assert len(worst.shifts) == 1  # the input enters with one sign
@@ -89,7 +91,7 @@ def test_above_threshold_costs_what_it_is_known_to(queries: int) -> None:
     rates = {0: F(1, 2), **{i: F(1, 4) for i in range(1, queries + 1)}}
     rows = [Halfspace(((0, F(1)), (i, F(-1)), (100 + i, F(-1))), F(0)) for i in range(1, queries)]
     rows.append(Halfspace(((0, F(-1)), (queries, F(1)), (100 + queries, F(1))), F(0)))
-    worst = worst_shift(rates, rows, [], [100 + i for i in range(1, queries + 1)], Ball.LINF, F(1))
+    worst = worst_shift(rates, rows, [], [100 + i for i in range(1, queries + 1)], Ball.LINF, F(1), MOST)
     assert worst.found is not None
     assert worst.found.cost == min(F(queries, 4), F(1))
     assert len(worst.shifts) == 1
@@ -98,7 +100,7 @@ def test_above_threshold_costs_what_it_is_known_to(queries: int) -> None:
 def test_impossible_shifts_and_wrong_multipliers() -> None:
     fixed = Halfspace((), F(-1))
     assert least_shift({0: F(1)}, [fixed]) is None
-    assert worst_shift({0: F(1)}, [Halfspace(((10, F(1)),), F(0))], [], [10], Ball.L1, F(1)).found is None
+    assert worst_shift({0: F(1)}, [Halfspace(((10, F(1)),), F(0))], [], [10], Ball.L1, F(1), MOST).found is None
     row = Halfspace(((0, F(1)),), F(-1))
     assert proved_cost({0: F(1)}, [row], [], [F(1)], []) == 1
     assert proved_cost({0: F(1)}, [row], [], [F(2)], []) is None
@@ -111,4 +113,4 @@ def test_too_many_vertices() -> None:
     rows = [Halfspace(((0, sign), *((key, F(1)) for key in keys)), F(0)) for sign in (F(1), F(-1))]
     mixed = [rows[0], Halfspace(((0, F(1)), *((key, F(-1)) for key in keys)), F(0))]
     with pytest.raises(LimitReached, match="vertices"):
-        worst_shift({0: F(1)}, mixed, [], list(keys), Ball.LINF, F(1))
+        worst_shift({0: F(1)}, mixed, [], list(keys), Ball.LINF, F(1), MOST)

@@ -52,7 +52,6 @@ class Watched(Cluster):
         return finished
 
 
-@pytest.mark.slow
 def test_the_same_report_from_a_cluster_also_when_a_worker_dies(dask: Dask) -> None:
     program, table = heavy_table(60, m=4)
     expected = texts(dipc.check(program, table))

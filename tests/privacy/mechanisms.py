@@ -138,3 +138,56 @@ var r : real;
 r <- Lap(eps, x);
 if r >= 0 then y <- choose { true : 3/4, false : 1/4 } else y <- choose { true : 1/4, false : 3/4 } end
 """
+
+#: Whether the largest noisy query is above a threshold: it may be either of them.
+ANY_ABOVE = """
+program any_above;
+input q[1..2] : real;
+output y : bool;
+var r, best : real;
+best <- Lap(eps/4, q[1]);
+r <- Lap(eps/4, q[2]);
+if r > best then best <- r end;
+r <- Lap(eps/4, 0);
+y <- best > r
+"""
+
+#: How far one query is above all others: the largest of these may be any of them.
+ABOVE_ALL = """
+program above_all;
+input q[1..3] : real;
+output y : real;
+var r, best : real;
+best <- Lap(eps/2, q[1]);
+r <- Lap(eps/2, q[2]);
+if r > best then best <- r end;
+r <- Lap(eps/4, q[3]);
+y <- r - best
+"""
+
+#: Two exits that are one half-space together, of a sum: not of a difference.
+IN_TWO_STEPS = """
+program in_two_steps;
+input q[1..2] : real;
+output y : bool = false;
+var r, s : real;
+r <- Lap(eps, q[1]);
+s <- Lap(eps, q[2]);
+if r + s >= 1 then
+  y <- true
+else
+  if r + s >= 0 then y <- true end
+end
+"""
+
+#: A count that is told only if it is not negative, and how it compares.
+SPARING = """
+program sparing;
+input x : int;
+output y : int = 5;
+output b : bool;
+var n : int;
+n <- DLap(eps/2, x);
+b <- n >= 2;
+if n >= 0 then y <- 1 - n end
+"""

@@ -9,6 +9,9 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
+from dipc.obligations.engine import Engine
+from dipc.privacy.check import PrivacyQuestion
+from dipc.privacy.claim import read_claim
 from tests.privacy import mechanisms
 from tests.privacy.test_pure import EPS, linf_pairs
 
@@ -51,8 +54,93 @@ def test_sums_over_all_sets(budget: str, delta: str) -> None:
         assert "outputs" in report["counterexample"]
 
 
+@pytest.mark.parametrize("text", [mechanisms.COUNT, mechanisms.SPARING])
+@pytest.mark.parametrize("budget", ["0*eps", "eps/4"])
+def test_sums_over_many_integers(text: str, budget: str) -> None:
+    """What is beyond them is less than 10^-12."""
+    program, eps = dipc.load(text), Fraction(5)
+    asked = PrivacyQuestion(program, "linf:1", "x = 0..2", Engine(program.measurer, program.limits))
+    claim = read_claim(program, budget, None, None)
+    found = asked.least_delta(claim, eps).at
+    assert found is not None
+    scale = ExpPoly.term(1, 0, claim.budget).enclosure(eps, 30)[0]
+    others = [{"b": b} for b in ("true", "false")] if "b" in program.outputs else [{}]
+    answers = [{"y": o, **other} for o in range(-14, 15) for other in others]
+    laws = [[program.probability({"x": x}, answer).at(eps, 30)[0] for answer in answers] for x in range(3)]
+    worst = max(
+        sum(max(Fraction(0), p - scale * q) for p, q in zip(laws[one], laws[two], strict=True))
+        for one, two in ((0, 1), (1, 0), (1, 2), (2, 1))
+    )
+    assert abs(worst - found[1][0]) < Fraction(1, 10**12)
+    for delta, verdict in ((worst + Fraction(1, 1000), "private"), (worst - Fraction(1, 1000), "not private")):
+        report = asked.decide(read_claim(program, budget, str(delta), "[5, 5]"))
+        assert report["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("n <- DLap(eps, x); y <- 2*n", "`y` is not one noise and a number"),
+        ("n <- DLap(eps, x); y <- DLap(eps, 0); y <- y + n", "`y` is not one noise and a number"),
+        ("n <- DLap(eps, 0); y <- DLap(eps, x); if n > y then y <- 0 end", "the noise of `y` is compared with others"),
+        ("n <- DLap(eps, x); if n > 0 then y <- n else y <- DLap(eps/2, x) end", "`y` has noises of several rates"),
+        ("n <- DLap(eps, x); if n > 0 then y <- n end", "`y` is not assigned on every path"),
+    ],
+)
+def test_tails_that_are_not_geometric(statement: str, reason: str) -> None:
+    program = dipc.load(f"program p; input x : int; output y : int; var n : int; {statement}")
+    report = dipc.check_privacy(program, "linf:1", inputs="x = 0..1", delta="1/8")
+    assert report["verdict"] == "undecided"
+    assert report["reason"].startswith(reason)
+
+
+def test_a_delta_and_real_outputs() -> None:
+    report = dipc.check_privacy(dipc.load(mechanisms.LAPLACE), "linf:1", inputs="x = 0..1", delta="1/8", budget="0*eps")
+    assert report["verdict"] == "undecided"
+    assert "some are real" in report["reason"]
+
+
 def test_both_verdicts_occur() -> None:
     program = dipc.load(mechanisms.ABOVE % {"threshold": "eps/2", "query": "eps/4"})
     for delta, verdict in (("1/3", "private"), ("1/100", "not private")):
         report = dipc.check_privacy(program, "linf:1", inputs="q = 0..1", budget="eps/4", delta=delta)
         assert report["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("delta", "verdict"),
+    [
+        ("exp(-1)", "private"),
+        ("exp(-2)", "not private"),
+        ("exp(-2) + 7/24 - exp(-2)", "private"),  # no tie: the exponentials are gone
+        ("exp(-1) - 3/40", "private"),
+        ("exp(-1) - 19/250", "private"),
+        ("exp(-1) - 77/1000", "not private"),
+        ("(1 + exp(-3))*7/24", "private"),
+        ("7/24/(1 + exp(-3))", "not private"),
+    ],
+)
+def test_transcendental_deltas(delta: str, verdict: str) -> None:
+    """Against the least delta of eps/4, whose supremum is 7/24 = 0.291666…; e^-1 is 0.367879…"""
+    program = dipc.load("benchmarks/privacy/svt1.dip")
+    report = dipc.check_privacy(program, "linf:1", inputs="q = -1..1", budget="eps/4", delta=delta)
+    assert report["verdict"] == verdict
+    assert report["delta"] == delta or "- exp(-2)" in delta
+    if verdict == "not private":
+        assert report.counterexample is not None
+        assert report.counterexample.probability[0] > report.counterexample.allowed[1]
+
+
+def test_a_transcendental_delta_that_is_too_near() -> None:
+    """7/24 itself is the least one; this one is less by an amount that no enclosure shows."""
+    program = dipc.load("benchmarks/privacy/svt1.dip")
+    near = "7/24 - exp(-500)"
+    report = dipc.check_privacy(program, "linf:1", inputs="q = -1..1", budget="eps/4", delta=near)
+    assert report["verdict"] == "undecided"
+    assert "too near 7/24 - exp(-500)" in report["reason"]
+
+
+@pytest.mark.parametrize("delta", ["exp(-2) - 1", "exp(exp(1))", "exp(-2)*eps"])
+def test_deltas_that_are_none(delta: str) -> None:
+    with pytest.raises(dipc.DiagnosticError):
+        dipc.check_privacy(dipc.load(mechanisms.KARY), "hamming:1", delta=delta)

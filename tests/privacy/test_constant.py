@@ -9,9 +9,14 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
+from dipc.linear.shifts import Ball
 from dipc.obligations.engine import Engine
+from dipc.privacy.adjacency import Distance, Within
+from dipc.privacy.aligned_exits import Emptiness, aligned_exits
+from dipc.privacy.alignment import costliest
 from dipc.privacy.check import PrivacyQuestion
 from dipc.privacy.constant import Constant
+from dipc.privacy.pivot import pivot_cost
 from tests.privacy import mechanisms
 
 SPARSE = "benchmarks/sparse.dip"
@@ -36,6 +41,9 @@ def constant(
         (mechanisms.ABOVE % {"threshold": "eps/2", "query": "eps/4"}, "linf:1", "1/2"),
         (mechanisms.NOISY_MAX % {"noise": "Lap(eps/2, 0)"}, "linf:1", "1"),
         (mechanisms.CHOSEN, "linf:1", "1"),
+        (mechanisms.ANY_ABOVE, "linf:1", "1/4"),
+        (mechanisms.ABOVE_ALL, "linf:1", "1/2"),
+        (mechanisms.IN_TWO_STEPS, "l1:1", "1"),
     ],
 )
 def test_exact_constants(text: str, adjacent: str, expected: str) -> None:
@@ -52,6 +60,26 @@ def test_exact_constants(text: str, adjacent: str, expected: str) -> None:
 def test_sparse(m: int, expected: str) -> None:
     found = constant(SPARSE, m=m)
     assert (found["constant"]["proved"], found.exact) == (expected, True)
+
+
+def test_a_pivot_is_one_noise_that_answers_for_all_others() -> None:
+    """No constant shift would do: the largest of the others may be any of them."""
+    program = dipc.load(mechanisms.ABOVE_ALL)
+    every = aligned_exits(program)
+    costs = [costliest(each, Within(Distance.LINF, Fraction(1)), program).cost for each in every]
+    assert max(cost for cost in costs if cost is not None) == 1
+    is_empty = Emptiness(program, every[0])
+    assert pivot_cost(every, 3, Ball.LINF, Fraction(1), is_empty) == Fraction(1, 2)
+    # It answers for exits that exclude each other by the other noises alone, and that nothing leads out of.
+    assert pivot_cost([*every, every[0]], 3, Ball.LINF, Fraction(1), is_empty) is None
+    assert pivot_cost(every[1:], 3, Ball.LINF, Fraction(1), is_empty) is None
+
+
+def test_exits_are_united_only_where_they_are_one() -> None:
+    assert len(aligned_exits(dipc.load(mechanisms.IN_TWO_STEPS))) == 2
+    assert len(aligned_exits(dipc.load(mechanisms.EXCLUSIVE))) == 4
+    by_choice = mechanisms.IN_TWO_STEPS.replace("y <- true\n", "y <- choose { true : 3/4, false : 1/4 }\n")
+    assert len(aligned_exits(dipc.load(by_choice))) == 4
 
 
 @pytest.mark.parametrize("m", [2, pytest.param(3, marks=pytest.mark.slow)])
@@ -128,6 +156,8 @@ def test_an_enclosure_where_the_supremum_is_at_an_end() -> None:
         (mechanisms.NOISY_MAX % {"noise": "Expo(eps/3)"}, {"m": 2}),
         (mechanisms.EXCLUSIVE, {}),
         (mechanisms.CHOSEN, {}),
+        (mechanisms.ANY_ABOVE, {}),
+        (mechanisms.IN_TWO_STEPS, {}),
     ],
 )
 def test_no_random_pair_exceeds_what_is_proved(text: str, constants: dict[str, int]) -> None:
@@ -137,7 +167,7 @@ def test_no_random_pair_exceeds_what_is_proved(text: str, constants: dict[str, i
     assert found.refuted_below is not None
     assert found.refuted_below <= found.proved
     choose = random.Random(12)
-    for _ in range(25):
+    for _ in range(6):
         one = [Fraction(choose.randint(-8, 8), 4) for _ in program.inputs]
         two = [value + choose.choice((-1, 1, Fraction(1, 2), 0)) for value in one]
         laws = [
@@ -163,3 +193,10 @@ def test_integer_noise_against_random_pairs() -> None:
     report = dipc.check_privacy(program, "linf:1", inputs="x = 0..2", budget="eps/2")
     assert report["verdict"] == "private"
     assert dipc.check_privacy(program, "linf:1", inputs="x = 0..2", budget="eps/3")["verdict"] == "not private"
+
+
+@pytest.mark.parametrize(("text", "limit"), [(mechanisms.COUNT, "moves"), (mechanisms.SUM, "vertices")])
+def test_limits_of_alignment_have_names(text: str, limit: str) -> None:
+    report = dipc.check_privacy(dipc.load(text), "linf:1", inputs="all", limits=dipc.Limits(**{limit: 2}))
+    assert report["verdict"] == "undecided"
+    assert report["reason"].endswith(f"(limit `{limit}`)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,11 @@ def test_a_statement_with_a_probability() -> None:
         ("0 1\ninput real x ;\nreturn x ;", 2, "`real` is no type of an input"),
         ("0 1\ninput int x 1 0 ;\nreturn x ;", 2, "the range is empty"),
         ("0 1\nint x ;\nelse\nreturn x ;", 3, "`else` closes nothing"),
+        ('0 1\nreal r ;\nr = Lap "1/eps" 0 ;\nreturn r ;', 3, "the rate 1/eps is no multiple of eps"),
+        ('0 1\nreal r ;\nr = Lap "eps/k" 0 ;\nreturn r ;', 3, "eps/k cannot be read: `k` is not known in rate"),
+        ("0 1\nint x ;\nx = 1 % 0 ;\nreturn x ;", 3, "a remainder by `0`"),
+        ("0 1\nint x ;\nint y ;\nx = 1 ;\nreturn x ;\nreturn y ;", 6, "this returns other variables"),
+        ("0 1\nbool b ;\nb = true ;\nif b then int b ; fi\nreturn b ;", 4, "`b` is declared twice"),
     ],
 )
 def test_mistakes_have_their_places(text: str, line: int, message: str) -> None:
@@ -103,6 +110,121 @@ def test_mistakes_have_their_places(text: str, line: int, message: str) -> None:
     assert found.excerpt is not None
     assert found.excerpt.line == line
     assert found.notes
+
+
+#: As DiPC has them: inputs that are assigned, variables of two blocks, returns in between, rates with constants.
+EARLY = """-5 5
+input int q0 0 1;
+input int q1 0 1;
+int c;
+c = 2;
+int t;
+t = 1;
+q0 = q0 - t;
+bool b;
+b = false;
+bool o0;
+o0 = false;
+bool o1;
+o1 = false;
+real rhs;
+rhs = Lap "eps / ( 2 * c )" t;
+real lhs;
+lhs = Lap "eps / ( 4 )" q0;
+o0 = lhs >= rhs;
+if o0 then
+real next;
+next = Lap "eps / 4" q1;
+o1 = next >= rhs;
+return o0 o1;
+else
+real next;
+next = Lap "eps / 2" q1;
+o1 = next >= rhs;
+fi;
+return o0 o1; fi;
+"""
+
+EARLY_SAME = """
+program early;
+input q0, q1 : {0..1};
+output o0, o1 : bool;
+var rhs, lhs : real;
+rhs <- Lap(eps/4, 1);
+lhs <- Lap(eps/4, q0 - 1);
+o0 <- lhs >= rhs;
+if o0 then lhs <- Lap(eps/4, q1) else lhs <- Lap(eps/2, q1) end;
+o1 <- lhs >= rhs
+"""
+
+
+def test_programs_as_dipc_has_them() -> None:
+    found = imported(Source("early", EARLY), "early")
+    program, same = dipc.load(found.text), dipc.load(EARLY_SAME)
+    for point in ({"q0": 0, "q1": 0}, {"q0": 1, "q1": 0}, {"q0": 1, "q1": 1}):
+        ours, theirs = (
+            {tuple(o.output.values()): o.probability for o in each.outcomes(point)} for each in (program, same)
+        )
+        assert ours == theirs
+    assert [warning.code for warning in found.warnings] == ["W1420"]
+
+
+@pytest.mark.parametrize("divisor", [2, 3, -2])
+def test_remainders(divisor: int) -> None:
+    text = f"-3 3\ninput int x -3 3 ;\nint d ;\nd = {divisor} ;\nint y ;\ny = x % d ;\nreturn y ;\n"
+    program = dipc.load(imported(Source("t", text), "t").text)
+    for value in range(-3, 4):
+        (found,) = program.outcomes({"x": value})
+        assert found.output == {"y": str(int(math.fmod(value, divisor)))}
+
+
+@pytest.mark.parametrize(
+    ("rate", "eps", "same"), [("1 / eps", "1/2", 2), ("2", "3", 2), ("3*eps + 1", "1/3", 2), ("eps", "5", 5)]
+)
+def test_rates_at_a_fixed_eps(rate: str, eps: str, same: int) -> None:
+    """The program has the rate at this eps, and says that it is about this eps."""
+    text = f'0 1\ninput int x 0 1 ;\nreal r ;\nbool b ;\nr = Lap "{rate}" x ;\nb = r >= 1 ;\nreturn b ;\n'
+    found = imported(Source("t", text), "t", Fraction(eps)).text
+    program, plain = (
+        dipc.load(each)
+        for each in (
+            found,
+            "program p; input x : {0..1}; output b : bool; var r : real; r <- Lap(eps, x); b <- r >= 1;",
+        )
+    )
+    one, two = (each.probability({"x": 0}, {"b": True}) for each in (program, plain))
+    assert one.at(Fraction(eps), 30) == two.at(same, 30)
+    assert dipc.check_privacy(program, "linf:1")["eps"] == f"[{eps}, {eps}]"
+    assert f"# It is that program at eps = {eps} only." in found
+
+
+def test_weights_that_are_probabilities_for_some_eps() -> None:
+    text = "0 1\ninput bool x ;\nbool y ;\ny = x ;\nProb[(1-eps)/2] y = ! x ;\nreturn y ;\n"
+    assert [warning.code for warning in imported(Source("r", text), "r").warnings] == ["W1421"]
+    found = imported(Source("r", text), "r", Fraction(1, 2))
+    assert not found.warnings
+    assert str(dipc.load(found.text).probability({"x": True}, {"y": False})) == "1/4"
+
+
+def test_a_directory_is_tested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (("svt", ABOVE), ("early", EARLY)):
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    assert run(["import", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "passed: 2 claims, all as expected" in said
+    assert "\nDIR/" in said
+    assert said.endswith("DIR is where `-o DIR` keeps the programs\n")
+    kept = tmp_path / "kept"
+    assert run(["import", str(tmp_path), "--budget", "eps/100", "-o", str(kept)]) == 1
+    assert "FAILED: 2 claims" in capsys.readouterr().out
+    assert run(["test", str(kept)]) == 1
+    (tmp_path / "bad.txt").write_text("nothing", encoding="utf-8")
+    assert run(["import", str(tmp_path)]) == 2
+    captured = capsys.readouterr()
+    assert "the first line is the range" in captured.err
+    assert "svt.txt: private" in captured.out
+    assert run(["import", str(kept)]) == 2
+    assert run(["import", str(tmp_path / "svt.txt"), "--budget", "eps"]) == 2
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

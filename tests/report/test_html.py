@@ -132,3 +132,53 @@ def test_mathml() -> None:
         root = ET.fromstring(mathml(form).replace("&#8290;", "*"))
         assert root.get("alttext") == str(form)
         assert [element.text for element in root.iter("mi") if element.text == "ε"]
+
+
+def test_the_page_of_a_refuted_privacy_claim(tmp_path: Path) -> None:
+    program = str(ROOT / "docs" / "programs" / "coin.dip")
+    html, plot = tmp_path / "page.html", tmp_path / "plot.svg"
+    asked = ["privacy", program, "--adjacent", "hamming:1", "--budget", "eps/2", "--delta", "1/10"]
+    assert run([*asked, "--html", str(html), "--plot", str(plot), "-q"]) == 1
+    text = html.read_text(encoding="utf-8")
+    assert len(text.encode()) <= 150_000
+    assert text.count("<h1>NOT PRIVATE: (eps/2, 1/10) fails") == 1
+    ((_, data),) = [part for part in Parts(text).all("script") if part[0].get("id") == "curves"]
+    (curve,) = json.loads(data)
+    assert (curve["bound"], curve["required"]) == ("allowed", "probability at u")
+    ((low, high),) = curve["shaded"]
+    assert high is None
+    inside = [low < x for x in curve["x"]]
+    assert any(inside)
+    assert not all(inside)
+    assert inside == [allowed < likely for allowed, likely in zip(curve["pr"], curve["req"], strict=True)]
+    assert f"dipc privacy {program} --adjacent hamming:1 --budget eps/2 --delta 1/10" in text
+    assert "</svg>" in plot.read_text(encoding="utf-8")
+
+
+def test_the_page_of_a_private_program_draws_what_is_compared(tmp_path: Path) -> None:
+    html = tmp_path / "page.html"
+    assert (
+        run(["privacy", str(ROOT / "docs/programs/coin.dip"), "--adjacent", "hamming:1", "--html", str(html), "-q"])
+        == 0
+    )
+    ((_, data),) = [
+        part for part in Parts(html.read_text(encoding="utf-8")).all("script") if part[0].get("id") == "curves"
+    ]
+    curves = json.loads(data)
+    assert len(curves) == 2
+    for curve in curves:
+        assert curve["shaded"] == []
+        assert all(
+            allowed >= likely - 1e-4 for allowed, likely in zip(curve["pr"], curve["req"], strict=True) if allowed
+        )
+
+
+@pytest.mark.parametrize("mode", [["--constant"], ["--max-loss", "--at", "1"]])
+def test_a_number_has_a_page_and_no_plot(mode: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    html, program = tmp_path / "page.html", str(ROOT / "docs/programs/coin.dip")
+    asked = ["privacy", program, "--adjacent", "hamming:1", *mode]
+    assert run([*asked, "--html", str(html), "-q"]) == 0
+    line = capsys.readouterr().out.strip()
+    assert f"<h1>{line}</h1>" in html.read_text(encoding="utf-8")
+    assert run([*asked, "--plot", str(tmp_path / "plot.svg")]) == 2
+    assert "E1412" in capsys.readouterr().err

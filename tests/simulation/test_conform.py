@@ -112,3 +112,9 @@ def test_what_cannot_be_read(tmp_path: Path, text: str, code: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         dipc.conform(dipc.load(COIN), {"x": 1}, 1, path)
     assert caught.value.diagnostics[0].code == code
+
+
+@pytest.mark.parametrize("given", [{"counts": 7}, {"samples": 7}])
+def test_what_is_no_list_of_outputs(given: dict[str, object]) -> None:
+    with pytest.raises(TypeError, match="are outputs or a CSV file, not int"):
+        dipc.conform(dipc.load("program p; output y : bool; y <- true"), {}, 1, **given)  # type: ignore[arg-type]

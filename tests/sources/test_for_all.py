@@ -8,6 +8,7 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.parametric import Parametric
 from dipc.claim.claim import resolve_claim
 from dipc.diagnostics.diagnostic import DiagnosticError
@@ -252,6 +253,15 @@ def test_programs_that_are_not_uniform_are_refused_with_the_condition(name: str)
     assert expected in last.reason
 
 
+@pytest.mark.parametrize("limit", ["iterations", "heads", "paths"])
+def test_past_a_limit_it_is_named(limit: str) -> None:
+    program = dipc.load(SPARSE, c=2).with_limits(Limits(**{limit: 1}))
+    last = check_for_all(program, "m").report.rows[-1]
+    assert last.verdict is Verdict.UNDECIDED
+    assert last.reason is not None
+    assert last.reason.endswith(f"(limit `{limit}`)")
+
+
 def test_programs_that_are_wrong_are_refuted_at_a_small_number_all_the_same() -> None:
     assert for_all(NOT_UNIFORM["another ideal"][0]).report.verdict is Verdict.INACCURATE
     assert for_all(NOT_UNIFORM["a selection of the least"][0]).report.verdict is Verdict.INACCURATE
@@ -357,6 +367,6 @@ def test_an_unknown_constant_is_refused() -> None:
 
 def test_no_run_in_agreement_proves_nothing() -> None:
     with pytest.raises(NotUniform, match="no run gives the ideal's answer"):
-        sums(Automaton(before=(), iterations=((),), endings=((),)), 1)
+        sums(Automaton(before=(), iterations=((),), endings=((),)), 1, 10)
     with pytest.raises(ValueError, match="of none of them"):
         UnionBound(frozenset(), 1, 1)

@@ -121,7 +121,7 @@ def test_the_way_out_over_reals(known: list[Constraint], values: list[int], mixe
     ("r <- Lap(eps, x*y); if r >= 0 then out <- 1 end", (RealType, DomType)),
     ("r <- Lap(eps, x); out <- y", (RealType, DomType)),
     ("r <- Lap(eps, x); if r >= a[y] then out <- 1 end", (RealType, DomType)),
-    ("r <- Lap(eps, x); if r >= min(x, y) then out <- 1 end", (DomType, DomType)),
+    ("r <- Lap(eps, x); if r >= min(x, y) then out <- 1 end", (RealType, RealType)),
 ])  # fmt: skip
 def test_promotion_keeps_what_must_be_finite(body: str, types: tuple[type, type]) -> None:
     program = dipc.load(

@@ -190,7 +190,6 @@ def test_several_at_a_time_give_the_same(claims: Path) -> None:
     ]
 
 
-@pytest.mark.slow
 def test_pytest(claims: Path, pytester: pytest.Pytester) -> None:
     pytester.makefile(".dip", laplace=LAPLACE, two=TWO)
     pytester.makefile(".csv", t=TABLE + "1,\n")

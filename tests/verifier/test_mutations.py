@@ -73,8 +73,8 @@ def test_the_certificates_are_true() -> None:
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_no_change_of_one_value_is_accepted_unless_it_is_true(seed: int) -> None:
-    outcomes = tamper(100, seed)
-    assert outcomes["rejected"] > 60, outcomes
+    outcomes = tamper(40, seed)
+    assert outcomes["rejected"] > 24, outcomes
 
 
 @pytest.mark.slow
@@ -85,13 +85,12 @@ def test_nor_is_one_of_ten_thousand(seed: int) -> None:
     assert outcomes["true"] > 10, outcomes
 
 
-@pytest.mark.slow
 def test_without_the_digest_made_right_every_change_is_rejected() -> None:
     chance = random.Random(7)
     for make in CERTIFICATES.values():
         whole = json.loads(make())
         paths = list(places(whole))
-        for _ in range(60):
+        for _ in range(20):
             changed, _ = mutated(whole, paths, chance)
             if json.loads(json.dumps(changed)) == whole:
                 continue

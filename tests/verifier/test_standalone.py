@@ -39,9 +39,9 @@ def test_only_the_standard_library_is_imported(path: Path) -> None:
 def test_nothing_is_imported_by_name() -> None:
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                called = ast.unparse(node.func)
-                assert called not in ("__import__", "eval", "exec", "importlib.import_module", "import_module"), path
+            match node:
+                case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)):
+                    assert called not in ("__import__", "eval", "exec", "import_module"), path
 
 
 def test_no_floating_point() -> None:

@@ -44,7 +44,7 @@ def theorem(program: Program) -> Theorem:
     text = program.core.source.text
     digest = hashlib.sha256(text.encode()).hexdigest()
     columns = list(program.inputs), list(program.outputs)
-    return Theorem.of(text, digest, program.core.name, dict(program.core.constants), columns)
+    return Theorem.of(text, digest, program.core.name, dict(program.core.constants), columns, None)
 
 
 def derive(found: Theorem, inputs: dict[str, Any], outputs: dict[str, Any], stated: Any, gamma: Any = 0) -> None:
@@ -392,7 +392,6 @@ def test_an_old_certificate_is_accepted_in_part(tmp_path: Path, capsys: pytest.C
 # --- anywhere --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_nothing_beside_the_certificate_is_run(tmp_path: Path) -> None:
     for name in ("csv", "json", "argparse", "hashlib"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('foreign code was run')\n", encoding="utf-8")

@@ -12,9 +12,9 @@ from dipc.algebra.limits import Undecided
 from dipc.obligations.verdict import Verdict
 from dipc.report.answered import Answered
 from dipc.report.claimed import about
-from dipc.report.curves import Curve, curves_of
+from dipc.report.curves import curves_of
+from dipc.report.html.closed_forms import closed_forms
 from dipc.report.html.document import MOODS, document, fields, heading, section
-from dipc.report.html.mathml import mathml
 from dipc.report.html.passed_lines import passed_lines
 from dipc.report.numbers import agreement, rational, shown
 from dipc.report.text import failing_text, worst_texts
@@ -28,18 +28,14 @@ _ROWS = 500
 _SHOWN = 3
 _CURVES = 12
 
-#: A closed form with more terms is not typeset, and a longer text is not written out.
-_TYPESET_TERMS = 40
-_LONGEST = 4_000
-
 
 def check_page(answered: Answered, command: Sequence[str], tool: str, certificate: str | None = None) -> str:
     """The whole page. `command` is what was asked, word by word, and `tool` names who answered; a `certificate` goes
     with it as a file to save."""
     report, source = answered.report, answered.source
-    word = "row" if source.table is not None and report.inputs is None else "class"
+    word = answered.word
     chosen = list(islice(report.rows, 100 * _ROWS)) if source.table is not None else ()
-    curves = curves_of(source, chosen, answered.engine, _CURVES)
+    curves = curves_of(source, chosen, word, answered.engine, _CURVES)
     statement = answered.statement()
     claim = [*about(statement, report.eps)]
     if report.theorem is not None:
@@ -48,12 +44,12 @@ def check_page(answered: Answered, command: Sequence[str], tool: str, certificat
         heading(report.verdict, answered.line(), f"dipc check: {statement.program}") + section("Claim", fields(claim)),
         *_failures(report.select(Verdict.INACCURATE), report.counts.inaccurate, word),
         *_undecided(report.select(Verdict.UNDECIDED)),
-        _forms(curves, word),
+        closed_forms(curves),
         section(f"{word.capitalize()}{'es' if word == 'class' else 's'}", _table(report.rows, word)),
         _program(answered),
         _evidence(command, tool, certificate),
     ]
-    return document(f"{report.program}: {report.verdict}", sections, curves, word)
+    return document(f"{report.program}: {report.verdict}", sections, curves)
 
 
 def _failures(rows: Iterator[RowResult], number: int, word: str) -> Iterator[str]:
@@ -92,26 +88,6 @@ def _undecided(rows: Iterator[RowResult]) -> Iterator[str]:
         reasons.setdefault(row.reason or "no reason was given", []).append(row.row)
     if reasons:
         yield section("Undecided", fields((numbered("row", found), reason) for reason, found in reasons.items()))
-
-
-def _forms(curves: Sequence[Curve], word: str) -> str:
-    parts = []
-    for curve in curves:
-        name = "Pr" if curve.exact else "a lower bound of Pr"
-        body = f"<p>{name}, a function of {escape(str(curve.variable))}"
-        body += "" if str(curve.variable) == "eps" else ", written ε"
-        body += f'</p>{_form(curve)}<p>β</p><code class="form">{escape(str(curve.beta))}</code>'
-        parts.append(f"<details><summary>{escape(numbered(word, curve.rows))}</summary>{body}</details>\n")
-    return section("Closed forms", "".join(parts)) if parts else ""
-
-
-def _form(curve: Curve) -> str:
-    numerator, denominator = curve.bound.parts()
-    if len(numerator) + (0 if denominator is None else len(denominator)) <= _TYPESET_TERMS:
-        return mathml(curve.bound)
-    text = str(curve.bound)
-    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters; JSON has them all)"
-    return f'<code class="form">{escape(cut)}</code>'
 
 
 def _table(rows: Sequence[RowResult], word: str) -> str:

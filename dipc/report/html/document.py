@@ -12,7 +12,6 @@ from typing import Any
 
 from dipc.obligations.verdict import Verdict
 from dipc.report.curves import Curve
-from dipc.report.words import numbered
 
 #: The class of each verdict, from which its color follows.
 MOODS = {Verdict.ACCURATE: "good", Verdict.INACCURATE: "bad", Verdict.UNDECIDED: "open"}
@@ -20,11 +19,8 @@ MOODS = {Verdict.ACCURATE: "good", Verdict.INACCURATE: "bad", Verdict.UNDECIDED:
 _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def document(
-    title: str, sections: Iterable[str], curves: Sequence[Curve] = (), word: str = "row", required: str = "1 − β"
-) -> str:
-    """The page with these sections, and a plot of the curves behind the first one where there are any. `word` is what
-    the cases are called, and `required` what their bounds have to be at least.
+def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = ()) -> str:
+    """The page with these sections, and a plot of the curves behind the first one where there are any.
 
     The page asks nothing of anybody: its policy forbids every request, and runs the script that is in it alone.
     """
@@ -42,7 +38,7 @@ def document(
             '<meta name="color-scheme" content="light dark">\n',
             f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n",
             first,
-            _plot(curves, word, required) if curves else "",
+            _plot(curves) if curves else "",
             *others,
             "</main>\n",
             *(f"<script>{script}</script>\n" for script in scripts),
@@ -79,34 +75,31 @@ def section(title: str, body: str) -> str:
 # --- the plot --------------------------------------------------------------------------------------
 
 
-def _plot(curves: Sequence[Curve], word: str, required: str) -> str:
-    records = [_record(curve, word, required) for curve in curves]
+def _plot(curves: Sequence[Curve]) -> str:
+    records = [_record(curve) for curve in curves]
     data = json.dumps(records, separators=(",", ":")).replace("<", "\\u003c")
     choices = "".join(f'<option value="{at}">{escape(record["name"])}</option>' for at, record in enumerate(records))
     choice = (
-        f'<label><select id="which" aria-label="{escape(word)}">{choices}</select></label>' if len(records) > 1 else ""
+        f'<label><select id="which" aria-label="what is drawn">{choices}</select></label>' if len(records) > 1 else ""
     )
     fails = '<span class="fail">fails</span> ' if any(curve.failing for curve in curves) else ""
     picture = f"<noscript>{_picture(curves[0])}</noscript>"
     body = (
-        f'<p class="key"><span class="pr">{_bound_name(curves[0])}</span> '
-        f'<span class="req">required: {escape(required)}</span> {fails}{choice}</p>\n<div id="plot"></div>\n{picture}\n'
+        f'<p class="key"><span class="pr">{escape(curves[0].labels[0])}</span> '
+        f'<span class="req">{escape(curves[0].labels[1])}</span> {fails}{choice}</p>\n'
+        f'<div id="plot"></div>\n{picture}\n'
         f'<script type="application/json" id="curves">{data}</script>\n'
     )
     return section(f"Probability over {curves[0].variable}", body)
 
 
-def _bound_name(curve: Curve) -> str:
-    return "probability" if curve.exact else "proved lower bound"
-
-
-def _record(curve: Curve, word: str, required: str) -> dict[str, Any]:
+def _record(curve: Curve) -> dict[str, Any]:
     found = curve.counterexample
     return {
-        "name": numbered(word, curve.rows, 6),
+        "name": curve.name,
         "variable": str(curve.variable),
-        "bound": _bound_name(curve),
-        "required": required,
+        "bound": curve.labels[0],
+        "required": curve.labels[1],
         "x": [_short(x) for x in curve.xs],
         "pr": [_short(y) for y in curve.bounds],
         "req": [_short(y) for y in curve.required],

@@ -15,17 +15,18 @@ def text_page(
     command: Sequence[str],
     tool: str,
     curves: Sequence[Curve] = (),
-    word: str = "row",
-    required: str = "1 − β",
+    more: Sequence[str] = (),
+    mood: str = "",
 ) -> str:
     """The page of the report `text`, whose first paragraph says it all. `command` is what was asked, word by word, and
-    `tool` names who answered."""
+    `tool` names who answered; `more` sections follow the report, and `mood` is the class of its verdict."""
     first, _, rest = text.partition("\n\n")
     line = " ".join(first.split())
     sections = [
-        f"<header><p>{escape(' '.join(command[:2]))}</p><h1>{escape(line)}</h1></header>\n"
+        f'<header class="{mood}"><p>{escape(" ".join(command[:2]))}</p><h1>{escape(line)}</h1></header>\n'
         + section("Report", f"<pre>{escape(rest.rstrip())}</pre>\n"),
+        *more,
         section("Evidence", fields([("asked by", shlex.join(command))])),
         f"<footer>{escape(tool)}. Every digit of the text is proved; curves are drawn with some of them.</footer>\n",
     ]
-    return document(line, sections, curves, word, required)
+    return document(line, sections, curves)

@@ -8,23 +8,28 @@ the bounds, it decides the class by itself. Whatever refutes is an input of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import Quotient
 from dipc.chain.affine import Affine
+from dipc.chain.constraints import constraint
+from dipc.chain.entailment import contradict
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.program import Program
 from dipc.ideal.distance import Distances
 from dipc.ideal.ideal import Ideal
 from dipc.ideal.norm import Norm
+from dipc.lang.ast import CompareOp
+from dipc.linear.halfspace import Halfspace
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
 from dipc.obligations.obligation import Bound, Obligation
@@ -32,29 +37,38 @@ from dipc.obligations.saying import saying
 from dipc.obligations.verdict import Counterexample, Verdict
 from dipc.sign import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
+from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method, ReportedRows
 from dipc.sources.every_input.classes import InputClass, classes
+from dipc.sources.every_input.coins import ends, with_values
 from dipc.sources.every_input.convex_pieces import ConvexPiece, pieces
 from dipc.sources.every_input.corner import Ceiling, greatest_alpha
 from dipc.sources.every_input.describe import answer_texts, corner_texts, facet_texts, guard_texts, input_texts
 from dipc.sources.every_input.evidence import ClassEvidence, Empty, Exact, Farkas, Proved, Refuted
-from dipc.sources.every_input.exits import ExitFinder
+from dipc.sources.every_input.exits import CenteredExit, ExitFinder
 from dipc.sources.every_input.facet_metric import facet_metric
 from dipc.sources.every_input.facets import facets
 from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.every_input.lower import Lower, lower_bound
-from dipc.sources.every_input.requirement import Requirement, at_zero, requirement
-from dipc.sources.every_input.rivals import choices
+from dipc.sources.every_input.requirement import Requirement, at_zero, requirement, without_distance
+from dipc.sources.every_input.rivals import MOST_CHOICES, choices
 from dipc.sources.every_input.scaling import ClassClaim, products
+from dipc.sources.every_input.search import Claimed, most_promising, proposals
+from dipc.sources.every_input.united import united
 from dipc.sources.every_input.upper import complement_bound
 from dipc.sources.every_input.witness import Witnesses, candidates
 from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
-from dipc.sources.source import Posed, Settling, Source
+from dipc.sources.source import Posed, Settling, Source, results
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
+
+#: Distances at which inputs are looked for that refute a claim about all of them.
+_SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
+
+#: Inputs that are looked at of one class, and of each of its parts at least.
+_MOST_POINTS, _LEAST_POINTS = 400, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +121,26 @@ class EveryInput(Source):
     def warnings(self) -> tuple[Diagnostic, ...]:
         return self.claim.warnings
 
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        rows = ReportedRows()
+        return rows, map(rows.extend, results(self.cases(), engine))
+
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = super().report(rows, engine, interrupted=interrupted)
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
-    def cases(self) -> Iterator[ClassCase]:
-        """The classes in order."""
+    def cases(self) -> Iterator[ClassCase | Unsorted]:
+        """The classes in order; where a limit is reached before they are known, one case for all inputs."""
         number = 0
-        for found in classes(self.ideal):
+        sorted_out = classes(self.ideal)
+        while True:
+            try:
+                found = next(sorted_out)
+            except StopIteration:
+                return
+            except Undecided as undecided:
+                yield Unsorted(self, number + 1, undecided.reason)
+                return
             parts = list(self._parts(found))
             assert parts, "regions are not empty: a class without cases would hold of itself"
             for part in parts:
@@ -130,12 +156,91 @@ class EveryInput(Source):
             yield ConvexClass(0, found, ConvexPiece((), ()), (), moving, undecided.reason)
             return
         sides: Sequence[tuple[Moving, ...]] = ((),)
-        if any(guard.form.inputs and not facet.step for guard, facet in zip(found.region.guards, moving, strict=True)):
+        if self._moves(found, moving):
             sides = choices(found.region, found.rivals, self.metric)
         for piece in parts:
             static = [Moving(guard.form, _ZERO) for guard in piece.guards]
             for side in sides:
                 yield ConvexClass(0, found, piece, side, (*moving, *static, *side))
+
+    def refined(self, of: ConvexClass) -> list[ConvexClass]:
+        """Convex classes that cover this one: by all that its distance from other answers implies, and by whether
+        outputs without noise are within gamma of det's. None but itself where that makes no difference.
+
+        Raises Undecided past a limit.
+        """
+        found, piece = of.of, of.piece
+        moving = of.facets[: len(found.region.guards)]
+        gamma = requirement(self.claim, found, self.metric).distances.gamma_base
+        guards = [*found.region.guards, *piece.guards]
+        parts = pieces(guards, [_within(e, gamma) for e in piece.exits], self.program.limits.pieces)
+        sides = choices(found.region, found.rivals, self.metric, slanted=True) if self._moves(found, moving) else ((),)
+        if len(parts) * len(sides) > MOST_CHOICES:
+            return [of]
+        refined = []
+        for part in parts:
+            extra = (*piece.guards, *part.guards)
+            static = [Moving(guard.form, _ZERO) for guard in extra]
+            for side in sides:
+                every = (*moving, *static, *(both := tuple(dict.fromkeys([*of.side, *side]))))
+                refined.append(ConvexClass(0, found, ConvexPiece(extra, part.exits), both, every))
+        return refined
+
+    def by_signs(self, of: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
+        """Convex classes that cover this one, on each of which none of the forms is both positive and negative; none if
+        there would be too many."""
+        found = [of.piece.guards]
+        for form in forms:
+            sides = constraint(form, CompareOp.GE), constraint(-form, CompareOp.GT)
+            both = [(*guards, side) for guards in found for side in sides]
+            found = [guards for guards in both if not contradict([*of.of.region.guards, *guards])]
+            if len(found) > MOST_CHOICES:
+                return []
+        moving = of.facets[: len(of.of.region.guards)]
+        return [
+            replace(
+                of,
+                piece=ConvexPiece(guards, of.piece.exits),
+                facets=(*moving, *(Moving(guard.form, _ZERO) for guard in guards), *of.side),
+            )
+            for guards in found
+        ]
+
+    @staticmethod
+    def _moves(found: InputClass, moving: Sequence[Moving]) -> bool:
+        """Whether the class has facets of which it is not known how they retreat as the distance grows."""
+        return any(guard.form.inputs and not f.step for guard, f in zip(found.region.guards, moving, strict=True))
+
+
+def _within(found: CenteredExit, gamma: Fraction) -> CenteredExit:
+    """The exit where its outputs without noise are within gamma of det's, which is a comparison of inputs."""
+    radius = Affine.number(gamma)
+    near = [constraint(radius - side, CompareOp.GE) for form in found.points for side in (form, -form) if form.inputs]
+    return replace(found, guards=(*found.guards, *near))
+
+
+@dataclass(frozen=True, slots=True)
+class Unsorted:
+    """Inputs whose classes are not known, and why."""
+
+    source: EveryInput
+    number: int
+    reason: str
+
+    def posed(self) -> Sequence[Posed]:
+        """Raises Undecided."""
+        raise Undecided(self.reason)
+
+    def shown(self) -> ClassResult:
+        """A class without an answer, undecided."""
+        alpha, nothing = self.source.claim.alpha_text, PiecewiseForm(ExpPoly.zero())
+        note = ClassNote({}, (), Method.NONE)
+        return ClassResult(self.number, {}, {}, alpha, nothing, "", Verdict.UNDECIDED, reason=self.reason, note=note)
+
+    def settle(self) -> Settling:
+        """It stays undecided."""
+        yield from ()
+        return self.shown()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +252,10 @@ class _Bounded:
     lower: Lower
     intervals: tuple[Interval, ...]
     ceiling: Ceiling | None
+
+    def proved(self, posed: Posed) -> Proved:
+        """The evidence that what was posed holds."""
+        return Proved(posed, self.required.dd, self.ceiling if self.required.distances.alpha_rate else None)
 
     @property
     def greatest(self) -> Fraction | None:
@@ -219,7 +328,7 @@ class ClassCase:
     def _said(self, found: ClassResult) -> ClassResult:
         """The result with where its claim says something, which may be nowhere: then it holds, decided or not."""
         assert found.note is not None
-        nearness = self._greatest_dd()
+        nearness = self._greatest_dd(found.verdict)
         if found.note.method is Method.EMPTY or nearness is not None:
             found = _vacuous(found, Method.EMPTY)
             if found.evidence is None and nearness is not None:
@@ -243,11 +352,10 @@ class ClassCase:
             # Whatever the probabilities are, they are not less than 0.
             why = Farkas(self.of.facets, required.distances, ())
             posed = Posed(Obligation(Bound(()), beta, bounded.intervals), required.variable, why)
-            ceiling = bounded.ceiling if required.distances.alpha_rate else None
-            found = self._evident(found, Proved(posed, required.dd, ceiling))
+            found = self._evident(found, bounded.proved(posed))
         return _vacuous(found, Method.NOTHING)
 
-    def _greatest_dd(self) -> Fraction | None:
+    def _greatest_dd(self, verdict: Verdict) -> Fraction | None:
         """What dd is at most at all inputs of the class, if alpha is a greater number."""
         source, metric, of = self._source, self._source.metric, self.of.of
         if source.claim.at_distance or of.alone or metric.apart is not None:
@@ -255,7 +363,8 @@ class ClassCase:
         alpha = source.claim.alpha_number()
         if metric.norm is Norm.DISCRETE:
             return Fraction(1) if alpha > 1 else None
-        return _ZERO if of.restless and alpha > 0 else None
+        near = of.restless or (of.moving and verdict is Verdict.UNDECIDED)
+        return _ZERO if near and alpha > 0 else None
 
     def _settle(self) -> Settling:
         bounded = self._bounded
@@ -277,6 +386,119 @@ class ClassCase:
             if found.verdict is Verdict.ACCURATE:
                 return self._proved(bounded, other, found)
         return (yield from self._refuted(bounded, decision))
+
+    # --- bounds that take more work ---------------------------------------------------------------------
+
+    def _in_other_ways(self) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        """The class proved by bounds that take more work, as a whole or in parts; None where they prove nothing."""
+        whole = yield from self._bounded_better()
+        if whole is not None:
+            return whole
+        rows: list[ClassResult] = []
+        for part in self._refined:
+            row = yield from part._proved_alone()  # noqa: SLF001 - a case of the same kind
+            found = [row] if row is not None else (yield from part._by_signs())  # noqa: SLF001
+            if found is None:
+                return None
+            rows += found
+        return replace(self._row(Method.BOUND, Verdict.ACCURATE), rows=tuple(rows))
+
+    @cached_property
+    def _refined(self) -> list[ClassCase]:
+        """The class in parts, or as it is."""
+        return [self._part(part) for part in self._source.refined(self.of)]
+
+    def _part(self, of: ConvexClass) -> ClassCase:
+        return ClassCase(self._source, replace(of, number=self.number))
+
+    def _by_signs(self) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:
+        """The class proved in parts on each of which every slack has one sign."""
+        rows = []
+        for part in self._source.by_signs(self.of, self._slacks()):
+            row = yield from self._part(part)._proved_alone()  # noqa: SLF001 - a case of the same kind
+            if row is None:
+                return None
+            rows.append(row)
+        return rows or None
+
+    def _slacks(self) -> list[Affine]:
+        """The slacks of all events that the bounds of the class are about."""
+        part = self.of
+        others = self._source.exits.others(part.of.finite, part.of.region) or ()
+        halves = (half for found in (*part.piece.exits, *others) for each in found.parts for half in each.halfspaces)
+        return list(dict.fromkeys(half.slack for half in halves if half.slack.inputs and not half.radius))
+
+    def _proved_alone(self) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        """The class proved as a whole by any of the bounds, with where its claim says something."""
+        found = yield from self._by_any_bound()
+        return None if found is None else self._said(found)
+
+    def _by_any_bound(self) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        bounded = self._bounded
+        if isinstance(bounded, Empty):
+            return self._evident(self._row(Method.EMPTY, Verdict.ACCURATE), bounded)
+        for posed in (self._posed(bounded), self.alternative()):
+            if posed is not None:
+                decision = yield posed.obligation
+                if decision.verdict is Verdict.ACCURATE:
+                    return self._proved(bounded, posed, decision)
+        return (yield from self._bounded_better())
+
+    def _bounded_better(self) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        bounded = self._bounded
+        assert isinstance(bounded, _Bounded)
+        for found, every in self._better_bounds(bounded):
+            decisions = []
+            for obligation in every:
+                decisions.append((yield obligation))
+                if decisions[-1].verdict is not Verdict.ACCURATE:
+                    break
+            else:
+                posed = Posed(every[0], found.required.variable, found.lower.why)
+                evidence = replace(
+                    found.proved(posed), beyond="its bound is of a kind that the checker does not derive"
+                )
+                shown = replace(found, lower=replace(found.lower, attained=False, corner=None))
+                return self._evident(self._row(Method.BOUND, Verdict.ACCURATE, shown, decisions[0].bound), evidence)
+        return None
+
+    def _better_bounds(self, bounded: _Bounded) -> Iterator[tuple[_Bounded, list[Obligation]]]:
+        """Obligations that prove the claim if all of a list hold: about ways to the answer, or to others, that are put
+        together where they differ in one comparison; in eps alone where the claim does not depend on the distance that
+        is left open; and with weights at either end of what they may be."""
+        part, source = self.of, self._source
+        intervals, limits = source.claim.intervals, source.program.limits
+        exits = united(part.piece.exits, intervals, limits)
+        others = source.exits.others(part.of.finite, part.of.region)
+        if others is not None:
+            guards = [*part.of.region.guards, *part.piece.guards]
+            others = united([e for e in others if not contradict([*guards, *e.guards])], intervals, limits)
+        claim = source.claim
+        near = at_zero(claim) if claim.at_distance and part.of.moving and source.metric.apart is None else None
+        for wanted in (bounded.required, near, without_distance(claim)):
+            if wanted is None or wanted.beta is None:
+                continue
+            found = bounded if wanted is bounded.required else self._bounds(wanted)
+            if not isinstance(found, _Bounded):
+                continue
+            assert found.required.beta is not None
+            for ways, bounding in ((exits, self._from_ways), (others, self._from_others)):
+                if ways is None:
+                    continue
+                weights = ends(ways, limits) if found.required.distances.is_open else None
+                each = [ways] if weights is None else [with_values(ways, values) for values in weights]
+                bounds = [bounding(one, found) for one in each]
+                known = [bound for bound in bounds if bound is not None]
+                if len(known) == len(bounds):
+                    yield found, [Obligation(bound, found.required.beta, found.intervals) for bound in known]
+
+    def _from_ways(self, exits: Sequence[CenteredExit], found: _Bounded) -> Bound | None:
+        slots, distances = self._source.ideal.symbolic_inputs, found.required.distances
+        return lower_bound(exits, self.of.facets, slots, distances).bound
+
+    def _from_others(self, others: Sequence[CenteredExit], found: _Bounded) -> Bound | None:
+        bound = complement_bound(others, (), self.of.facets, found.required.distances)
+        return None if bound is None else bound[0]
 
     # --- what is to be shown ----------------------------------------------------------------------------
 
@@ -362,9 +584,7 @@ class ClassCase:
         return replace(row, evidence=ClassEvidence(self.of.facets, found))
 
     def _proved(self, bounded: _Bounded, posed: Posed, decision: Decision) -> ClassResult:
-        evidence = Proved(
-            posed, bounded.required.dd, bounded.ceiling if bounded.required.distances.alpha_rate else None
-        )
+        evidence = bounded.proved(posed)
         if bounded.lower.attained and not self._holds_corner(bounded):
             bounded = replace(bounded, lower=replace(bounded.lower, attained=False, corner=None))
         method = Method.CORNER if bounded.lower.attained else Method.BOUND
@@ -386,11 +606,62 @@ class ClassCase:
         proposed = candidates(part.of.region, part.facets, lower.slacks, slots, part.of.finite, lower.corner, alphas)
         moves = bool(distances.alpha_rate and distances.gamma_rate)
         found = yield from source.witnesses.first_refuting(proposed, gamma, finite=moves)
+        if found is None:
+            proved = yield from self._in_other_ways()
+            if proved is not None:
+                return proved
+            found = yield from self._searched(bounded, alphas, gamma)
         if found is not None:
             note = self._note(Method.WITNESS, bounded, decision.bound)
             return self._evident(self._witnessed(found.row, note), found)
         reason = bounded.required.reason or decision.reason or _unproved(lower)
         return self._row(Method.NONE, Verdict.UNDECIDED, bounded, decision.bound, reason)
+
+    def _searched(
+        self, bounded: _Bounded, alphas: Sequence[Fraction], gamma: Fraction | None
+    ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
+        """An input that refutes the claim, of those where floats guess that it fails; None where none does."""
+        source, part, slots = self._source, self.of, self._source.ideal.symbolic_inputs
+        distances = bounded.required.distances
+        if distances.alpha_rate:
+            more = [alpha for alpha in _SCALES if bounded.greatest is None or alpha < bounded.greatest]
+            alphas = tuple(dict.fromkeys([*alphas, *more, *([bounded.greatest] if bounded.greatest else [])]))
+        forms = bounded.lower.slacks or _inputs(part)
+        systems = [each._system(alpha) for alpha in alphas for each in self._refined]  # noqa: SLF001 - of the same kind
+        most = max(_LEAST_POINTS, _MOST_POINTS // len(systems))
+        points = [point for system in systems for point in islice(proposals(system, forms, slots), most)]
+        moves = bool(distances.alpha_rate and distances.gamma_rate)
+        for own in (None,) if gamma is None else dict.fromkeys([gamma, *_SCALES]):
+            worth = most_promising(
+                points, part.piece.exits, source.claim.intervals, partial(self._claimed, bounded.required, own)
+            )
+            proposed = ({**part.of.finite, **point} for point in worth)
+            found = yield from source.witnesses.first_refuting(proposed, own, finite=moves)
+            if found is not None:
+                return found
+        return None
+
+    def _system(self, alpha: Fraction) -> list[Halfspace]:
+        """The class, without its edges where they belong to others, as far from other answers as alpha."""
+        part = self.of
+        guards = [guard.guard for guard in (*part.of.region.guards, *part.piece.guards)]
+        return [*guards, *(facet.at(alpha) for facet in part.facets)]
+
+    def _claimed(self, required: Requirement, gamma: Fraction | None, point: Mapping[int, Fraction]) -> Claimed | None:
+        """The claim at an input of the class; `gamma` takes the place of one that is left open."""
+        claim, dd = self._source.claim, self._distance(point)
+        if gamma is not None:
+            return Claimed(gamma, claim.at_gamma(gamma)) if dd is None or dd >= claim.alpha_number() else None
+        if not claim.at_distance:
+            fixed = claim.without_distance()
+            return None if dd is not None and dd < claim.alpha_number() else Claimed(fixed.gamma, fixed.beta)
+        if dd is None and claim.gamma_moves:
+            return None
+        distances = required.distances
+        if dd and distances.alpha_rate and required.beta is not None:
+            return Claimed(distances.gamma_base + dd * distances.gamma_rate, required.beta, dd)
+        fixed = claim.at_number(dd)
+        return Claimed(fixed.gamma, fixed.beta)
 
     def _scale_of(self, bounded: _Bounded, found: Counterexample | None) -> Fraction:
         """A value of the open distance for which the failing product t = distance·eps has an eps of the claim."""
@@ -447,7 +718,7 @@ class ClassCase:
             bounded.required.beta,
             str(gamma),
             Verdict.UNDECIDED,
-            closed_form=_scaled(bound, bounded.sample, distances.is_open)
+            closed_form=_scaled(bound, bounded.sample, distances.is_open).standing_for(self._core.only_at)
             if bounded.lower.attained and bound is not None
             else None,
         )
@@ -467,10 +738,17 @@ class ClassCase:
             required.variable,
             ", ".join(map(str, bounded.intervals)),
             {} if corner is None else corner_texts(self._core, corner, part.of.finite, "alpha"),
-            None if bound is None else str(bound),
+            None
+            if bound is None
+            else str(bound.standing_for(self._core.only_at) if required.variable == "eps" else bound),
             None if required.beta is None else str(required.beta),
             bounded.lower.attained,
         )
+
+
+def _inputs(part: ConvexClass) -> list[Affine]:
+    """The forms of the class's own inequalities: where the probability depends on no input at all, these are left."""
+    return [guard.form for guard in (*part.of.region.guards, *part.piece.guards)]
 
 
 def _vacuous(found: ClassResult, method: Method) -> ClassResult:

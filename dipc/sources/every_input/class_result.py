@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, overload
 
 from dipc.sources.every_input.evidence import ClassEvidence
 from dipc.sources.outcome import RowResult
@@ -86,3 +86,28 @@ class ClassResult(RowResult):
         if self.note is not None:
             result["class"] = self.note.as_json()
         return result
+
+
+class ReportedRows(Sequence[RowResult]):
+    """The rows of a report, numbered: for each result of a case those that say what was found."""
+
+    def __init__(self) -> None:
+        self.results: list[RowResult] = []
+        self._rows: list[RowResult] = []
+
+    def extend(self, result: RowResult) -> None:
+        self.results.append(result)
+        for row in (result.rows if isinstance(result, ClassResult) else ()) or (result,):
+            self._rows.append(replace(row, row=len(self._rows) + 1))
+
+    @overload
+    def __getitem__(self, at: int) -> RowResult: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[RowResult]: ...
+
+    def __getitem__(self, at: int | slice) -> RowResult | Sequence[RowResult]:
+        return self._rows[at]
+
+    def __len__(self) -> int:
+        return len(self._rows)

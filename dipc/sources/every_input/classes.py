@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
@@ -15,6 +15,7 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal, Region
 from dipc.lang.core import IntType, Value
+from dipc.linear.program import Infeasible, solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,15 @@ class InputClass:
     rivals: tuple[Region, ...]
     alone: bool
     restless: bool
+
+    @property
+    def moving(self) -> bool:
+        """Whether the answer changes inside the region, as near to each of its inputs as one likes: if it has inner
+        points, steps towards some of them change a form that grows, and lead to other inputs of the region."""
+        if not _grows(self.region):
+            return False
+        inner = [replace(guard.guard, strict=True) for guard in self.region.guards]
+        return not isinstance(solution(inner), Infeasible)
 
 
 def classes(ideal: Ideal) -> Iterator[InputClass]:
@@ -58,8 +68,12 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
         for region in regions:
             others = tuple(other for other in regions if other is not region and _same_finite(region, other))
             rivals = tuple(other for other in regions if not _same_finite(region, other))
-            grows = any(isinstance(value, Affine) and value.inputs for value in region.answer)
-            yield InputClass(finite, region, others, rivals, alone, grows and not others)
+            yield InputClass(finite, region, others, rivals, alone, _grows(region) and not others)
+
+
+def _grows(region: Region) -> bool:
+    """Whether an output is a form of the inputs that is no number."""
+    return any(isinstance(value, Affine) and value.inputs for value in region.answer)
 
 
 def _same_finite(left: Region, right: Region) -> bool:

@@ -111,11 +111,13 @@ class Complement:
 @dataclass(frozen=True, slots=True)
 class Proved:
     """The obligation holds, and it is about all inputs of the class: those at a distance of `dd` where that is given,
-    a rational or `inf`. `ceiling` is why its values of alpha·eps are all that there are."""
+    a rational or `inf`. `ceiling` is why its values of alpha·eps are all that there are. `beyond` says what of the
+    proof cannot be added up again from `posed`."""
 
     posed: Posed
     dd: str | None
     ceiling: Ceiling | None
+    beyond: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

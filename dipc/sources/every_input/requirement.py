@@ -57,6 +57,13 @@ def at_zero(claim: ClassClaim) -> Requirement:
     return fixed_requirement(claim.at_number(_ZERO), "0")
 
 
+def without_distance(claim: ClassClaim) -> Requirement | None:
+    """The claim for all inputs with the distance that is left open at 0, where that is what is claimed of all of them:
+    where beta does not depend on it (the probability never falls as gamma grows). None where it does."""
+    fixed = claim.whatever_distance()
+    return None if fixed is None else fixed_requirement(fixed)
+
+
 def open_requirement(claim: ClassClaim) -> Requirement:
     """The claim with a distance left open; raises DiagnosticError for a gamma that is no multiple of it."""
     opened = claim.open()

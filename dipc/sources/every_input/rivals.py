@@ -1,36 +1,50 @@
 """Classes that are not convex at a distance: covered by convex ones, a choice of facets of the other answers' regions.
 
-If dd(u) >= alpha, every region with another answer is at least alpha away from u. In the norm linf the distance of u
-from a box is the largest amount by which u violates one of its sides; in any norm its distance from a half-space is the
-violation divided by the dual norm. So u is behind at least one moving facet -side(u) >= alpha·width of each such
-region, and the class is covered by the convex sets that one side of each leaves.
+If dd(u) >= alpha, every region with another answer is at least alpha away from u. By the duality of linear programs the
+distance of u from Q = { a_j·v >= b_j } is the greatest Σ λ_j·(b_j - a_j·u) of all λ >= 0 for which Σ λ_j·a_j has the
+dual norm at most 1, and is attained at one of finitely many of these. So u is behind at least one moving facet
+-Σ λ_j·side_j(u) >= alpha·width of each such region, and the class is covered by the convex sets that one facet of each
+leaves. For a box in the norm linf, and a half-space in any, the facets are their own sides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
-from math import prod
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb, prod
 
+from dipc.chain.affine import Affine, combination
 from dipc.chain.constraints import Constraint, constraint
 from dipc.chain.entailment import contradict
 from dipc.ideal.ideal import Region
 from dipc.ideal.norm import Norm
 from dipc.lang.ast import CompareOp
+from dipc.linear.halfspace import Halfspace, equation
+from dipc.linear.program import Infeasible, solution
 from dipc.sources.every_input.facets import Metric
 from dipc.sources.every_input.halfspaces import Moving
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: The most convex sets that a class is covered by.
 MOST_CHOICES = 64
 
+#: The most systems of equations that are solved for the facets of one region.
+_MOST_SYSTEMS = 400
 
-def choices(region: Region, rivals: Sequence[Region], metric: Metric) -> tuple[tuple[Moving, ...], ...]:
+
+def choices(
+    region: Region, rivals: Sequence[Region], metric: Metric, *, slanted: bool = False
+) -> tuple[tuple[Moving, ...], ...]:
     """Sets of facets: every u of the region with dd(u) >= alpha is behind all facets of one of them, if `rivals` are
     all regions with another answer. One empty set where nothing of the kind is known.
+
+    Without `slanted` only rivals whose own sides are enough are looked at.
     """
     if metric.apart is not None or metric.norm is Norm.DISCRETE:
         return ((),)
-    sides = [found for rival in rivals if (found := _sides(region, rival, metric.norm)) is not None]
+    sides = [found for rival in rivals if (found := _sides(region, rival, metric.norm, slanted=slanted)) is not None]
     if any(not side for side in sides):
         return ()
     if prod(map(len, sides)) > MOST_CHOICES:
@@ -38,14 +52,62 @@ def choices(region: Region, rivals: Sequence[Region], metric: Metric) -> tuple[t
     return tuple(tuple(dict.fromkeys(choice)) for choice in product(*sides) if not contradict(_static(region, choice)))
 
 
-def _sides(region: Region, rival: Region, norm: Norm) -> list[Moving] | None:
+def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[Moving] | None:
     """The facets of which u is behind one, None where that is not known of the rival. Facets that no u of the region is
     behind are left out."""
-    box = norm is Norm.LINF and all(len(guard.form.inputs) == 1 for guard in rival.guards)
-    if not box and len(rival.guards) != 1:
-        return None
-    facets = [Moving(-guard.form, norm.steepness(guard.form.inputs)) for guard in rival.guards]
+    guards = [guard.form for guard in rival.guards]
+    box = norm is Norm.LINF and all(len(form.inputs) == 1 for form in guards)
+    if not box and len(guards) != 1:
+        if not slanted or _systems(guards, norm) > _MOST_SYSTEMS:
+            return None
+        guards += _slanted(guards, norm)
+    facets = [Moving(-form, norm.steepness(form.inputs)) for form in guards if form.inputs]
     return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
+
+
+def _systems(forms: Sequence[Affine], norm: Norm) -> int:
+    places = len(_slots(forms))
+    most = min(len(forms), places + 1)
+    if norm is Norm.L1:
+        return sum(comb(len(forms), k) * comb(places, k) * 2 ** (k - 1) for k in range(2, most + 1))
+    return sum(comb(len(forms), k) * comb(places, k - 1) for k in range(2, most + 1))
+
+
+def _slots(forms: Sequence[Affine]) -> list[int]:
+    return sorted({slot for form in forms for slot, _ in form.inputs})
+
+
+def _slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
+    """Sums Σ λ·form of two forms or more for all λ > 0, up to a factor, that are corners of the λ of dual norm 1.
+
+    For linf the dual norm is the sum of all |w_i|, w = Σ λ·a, so that in a corner with k forms all but one degree of
+    freedom are coordinates w_i = 0; for l1 it is the greatest, and k of the |w_i| are equal to it.
+    """
+    slots = _slots(forms)
+    for k in range(2, min(len(forms), len(slots) + 1) + 1):
+        for chosen in combinations(forms, k):
+            for rows in combinations(slots, k if norm is Norm.L1 else k - 1):
+                for signs in product((_ONE, -_ONE), repeat=k - 1) if norm is Norm.L1 else ((),):
+                    found = _weights(chosen, rows, (_ONE, *signs) if norm is Norm.L1 else None)
+                    if found is not None:
+                        total = combination(list(zip(found, chosen, strict=True)), _ZERO)
+                        if total.inputs:
+                            yield total
+
+
+def _weights(chosen: Sequence[Affine], rows: Sequence[int], signs: Sequence[Fraction] | None) -> list[Fraction] | None:
+    """λ > 0 with sum 1 and w_i = 0 in all rows, or, with `signs`, sign_i·w_i the same in all rows; None if there is
+    none, and any where there are many: then the forms are no corner, and others are."""
+    system = [Halfspace(((j, _ONE),), _ZERO, strict=True) for j in range(len(chosen))]
+    system += equation([(j, _ONE) for j in range(len(chosen))], -_ONE)
+    by_row = [[dict(form.inputs).get(slot, _ZERO) for form in chosen] for slot in rows]
+    if signs is not None:
+        signed = [[sign * c for c in row] for sign, row in zip(signs, by_row, strict=True)]
+        by_row = [[a - b for a, b in zip(signed[0], row, strict=True)] for row in signed[1:]]
+    for row in by_row:
+        system += equation([(j, c) for j, c in enumerate(row) if c], _ZERO)
+    found = solution(system, range(len(chosen)))
+    return None if isinstance(found, Infeasible) else [found[j] for j in range(len(chosen))]
 
 
 def _static(region: Region, facets: Sequence[Moving]) -> list[Constraint]:

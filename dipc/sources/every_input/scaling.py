@@ -8,13 +8,13 @@ too, is a function of t = distance·eps, one obligation in t decides all distanc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.selection import rebuilt
-from dipc.claim.claim import Claim, Given, Terms, resolve_claim
+from dipc.claim.claim import Claim, Given, GivenEps, Terms, resolve_claim
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.gamma import forgotten, unused_gamma
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -28,6 +28,9 @@ from dipc.sign.piecewise import BetaForm
 from dipc.sources.free_gamma import FREE, is_free
 from dipc.tables.cells import INFINITY, Cell, show_value
 from dipc.tables.table import Row, Table
+
+#: The names of the distance to disagreement, where that is alpha.
+_DISTANCES = ("alpha", "dd")
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
@@ -64,7 +67,7 @@ class Fixed:
 class ClassClaim:
     """The claim about all inputs, from the options and the program's claim block; a table has no part in it."""
 
-    def __init__(self, program: Program, beta: Given, alpha: Given, gamma: Given, eps: Given) -> None:
+    def __init__(self, program: Program, beta: Given, alpha: Given, gamma: Given, eps: GivenEps) -> None:
         """Raises DiagnosticError for what cannot be read, or is not about all inputs."""
         self.free_gamma = is_free(program, gamma)
         core = program.core
@@ -124,6 +127,27 @@ class ClassClaim:
         """The claim for inputs with this dd(u), where alpha is that; None is infinity."""
         return self._fixed(INFINITY if distance is None else Cell(distance, show_value(distance)))
 
+    def whatever_distance(self) -> Fixed | None:
+        """The claim with 0 for the distance that is left open, if beta does not depend on it; None if it does."""
+        if self.free_gamma:
+            names: tuple[str, ...] = ("gamma",)
+        elif self.at_distance:
+            moves = self.gamma is not None and any(mentions(self.gamma.tree, name) for name in _DISTANCES)
+            names = (*_DISTANCES, "gamma") if moves else _DISTANCES
+        else:
+            return None
+        if any(mentions(self.beta.tree, name) for name in names):
+            return None
+        if self.free_gamma:
+            return Fixed(self.alpha_number(), Fraction(0), self.at_gamma(Fraction(0)))
+        return self.at_number(Fraction(0))
+
+    def at_gamma(self, gamma: Fraction) -> BetaForm:
+        """beta as a function of eps for one value of a gamma that is left open."""
+        given = self._given
+        one = resolve_claim(self._program, _NO_TABLE, beta=given["beta"], alpha=given["alpha"], gamma=gamma)
+        return one.terms(Row(1, (), (), None, None, None, None)).beta
+
     def _fixed(self, distance: Cell | None) -> Fixed:
         terms: Terms = self._claim.terms(Row(1, (), (), None, None, None, distance))
         assert isinstance(terms.gamma.value, Fraction)
@@ -162,7 +186,7 @@ class ClassClaim:
         """alpha, where it is not dd(u)."""
         assert self._claim.alpha is not None
         # A claim with gamma = 0 reads and checks alpha as for a row of a table.
-        value = self._claim.alpha.evaluate(self._claim.constants).constant()
+        value = self._claim.alpha.number(self._claim.constants, self._claim.intervals)
         if value is None or value < 0:
             tree = self._claim.alpha.tree
             raise self._claim.alpha.error("E0610", "alpha is a number that is not negative, or `dd`", tree)
@@ -172,7 +196,8 @@ class ClassClaim:
         expression = self.gamma
         if expression is None:
             return Fraction(0), Fraction(0)
-        value = expression.value(names)
+        number = expression.number(names, self._claim.intervals)
+        value = expression.value(names) if number is None else Parametric.number(number)
         powers = value.powers("alpha") if isinstance(value, Parametric) else None
         if powers is None or not powers.keys() <= {0, 1}:
             raise self._bad_gamma(expression)
@@ -196,8 +221,10 @@ class ClassClaim:
             return None, f"beta is not a function of {scale.value}*eps, so that no single obligation decides them all"
         given = self._given
         gamma = given["gamma"] if scale is Scale.ALPHA else 1
+        # beta at every eps, whatever program it is claimed of.
+        program = replace(self._program, only_at=None)
         everywhere = resolve_claim(
-            self._program, _NO_TABLE, beta=given["beta"], alpha=given["alpha"], gamma=gamma, eps="(0, inf)"
+            program, _NO_TABLE, beta=given["beta"], alpha=given["alpha"], gamma=gamma, eps="(0, inf)"
         )
         one = Cell(Fraction(1), "1") if scale is Scale.ALPHA else None
         return everywhere.terms(Row(1, (), (), None, None, None, one)).beta, None

@@ -116,7 +116,7 @@ def candidates(
             if point not in ends:
                 ends.append(point)
                 yield {**finite, **point}
-    inner = inner_point(region.guards, frozenset()) or {}
+    inner = inner_point(region.guards) or {}
     for end in ends[:4]:
         for halving in range(_HALVINGS):
             share = Fraction(1, 2**halving)

@@ -9,7 +9,6 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import overload
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
@@ -32,7 +31,7 @@ from dipc.obligations.verdict import Verdict
 from dipc.sign import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.every_input.all_inputs import EveryInput
-from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
+from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method, ReportedRows
 from dipc.sources.every_input.requirement import Requirement, fixed_requirement, open_requirement
 from dipc.sources.every_input.scaling import ClassClaim, products
 from dipc.sources.every_number.polynomial import polynomial, shifted
@@ -114,6 +113,10 @@ class AllNumbers(Source):
         return self.claim.intervals
 
     @property
+    def numbers(self) -> tuple[str, int]:
+        return self.parameter, self.least
+
+    @property
     def about(self) -> str:
         return f"every {self.parameter} >= {self.least}"
 
@@ -126,11 +129,11 @@ class AllNumbers(Source):
         return self.claim.warnings
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        rows = _Rows()
+        rows = ReportedRows()
         return rows, map(rows.extend, results(self.cases(), engine))
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        assert isinstance(rows, _Rows)
+        assert isinstance(rows, ReportedRows)
         report = super().report(list(rows), engine, interrupted=interrupted)
         return report if interrupted else replace(report, evidence=CaseEvidence(self, tuple(rows.results)))
 
@@ -191,7 +194,7 @@ class AllNumbers(Source):
             for case in self.at(number).cases():
                 row = yield from case.settle()
                 assert isinstance(row, ClassResult)
-                rows += [row]
+                rows += row.rows or [row]
         except DiagnosticError as error:
             name = f"{self.parameter} = {number}"
             reason = f"the program is refused for {name}: {error.diagnostics[0].message}"
@@ -276,7 +279,7 @@ class AllNumbers(Source):
     def _instance(self, number: int) -> Program:
         core = self.program.core
         constants = {**core.constants, self.parameter: Fraction(number)}
-        return load_source(core.source, constants).with_limits(self.program.limits)
+        return load_source(core.source, constants, core.only_at).with_limits(self.program.limits)
 
 
 class _OneNumber:
@@ -360,31 +363,6 @@ class _OtherNumbers:
         row = source.row(where, method, others.verdict, others.reason, numbers=(found.least, last))
         rows.append(row if found.proof is None else source.said(row, last))
         return _united(rows, self._number, singly, others)
-
-
-class _Rows(Sequence[RowResult]):
-    """The rows of a report, numbered: for each result of a case those that say what was found."""
-
-    def __init__(self) -> None:
-        self.results: list[RowResult] = []
-        self._rows: list[RowResult] = []
-
-    def extend(self, result: RowResult) -> None:
-        self.results.append(result)
-        for row in (result.rows if isinstance(result, ClassResult) else ()) or (result,):
-            self._rows.append(replace(row, row=len(self._rows) + 1))
-
-    @overload
-    def __getitem__(self, at: int) -> RowResult: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[RowResult]: ...
-
-    def __getitem__(self, at: int | slice) -> RowResult | Sequence[RowResult]:
-        return self._rows[at]
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
 
 def _united(

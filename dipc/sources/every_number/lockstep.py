@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint
 from dipc.chain.entailment import contradict
@@ -44,9 +45,6 @@ from dipc.sources.every_number.loop_heads import (
 from dipc.sources.every_number.uniform import NotUniform, Uniform
 
 _ZERO = Fraction(0)
-
-#: Heads of the loop that are explored before it is given up.
-MOST_HEADS = 200
 
 _BARE = "an output may be left without a value"
 
@@ -87,6 +85,7 @@ class Lockstep:
     def __init__(self, ideal: Ideal, shape: Uniform, metric: Metric, distances: ClaimedDistances) -> None:
         """Raises NotUniform where the loops cannot be made out in the instructions."""
         self._core = ideal.program.core
+        self._limits = ideal.program.limits
         self._ideal = ideal.core
         self._metric = metric
         self._distances = distances
@@ -110,16 +109,18 @@ class Lockstep:
     def automaton(self) -> Automaton:
         """Everything that runs in agreement can do.
 
-        Raises NotUniform with the reason where that is not covered, TooFew where the program has too few iterations.
+        Raises NotUniform with the reason where that is not covered, TooFew where the program has too few iterations,
+        LimitReached past one of the program's limits.
         """
-        require_defined(self._own)
+        require_defined(self._own, self._limits.states)
         before = self._begin()
         iterations: list[tuple[Transition, ...]] = []
         endings: list[tuple[Transition, ...]] = []
         while self._pending:
             node = self._pending.pop(0)
-            if len(iterations) >= MOST_HEADS:
-                raise NotUniform(f"the head of the loop is reached in more than {MOST_HEADS} states")
+            if len(iterations) >= self._limits.heads:
+                most = self._limits.heads
+                raise LimitReached("heads", f"the head of the loop is reached in more than {most} states")
             if node.iteration + 1 >= self._own.count:
                 raise TooFew
             iterations.append(tuple(self._iteration(node)))

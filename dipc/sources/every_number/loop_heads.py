@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.chain.fault import Fault
 from dipc.chain.flow import Flow, slots_in
@@ -15,9 +16,6 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.source import Span
 from dipc.lang.ast import Role
 from dipc.sources.every_number.uniform import NotUniform
-
-#: Steps of runs in agreement or not, in which the program has to keep to its domains.
-MOST_STEPS = 20_000
 
 #: What the two runs know at the head of the loop: all that later iterations depend on.
 Key = tuple[object, ...]
@@ -127,14 +125,15 @@ def plain_value(value: SlotValue) -> object:
     return isinstance(value, bool), value
 
 
-def require_defined(side: Side) -> None:
+def require_defined(side: Side, states: int) -> None:
     """Raises NotUniform where a run of the program, in agreement or not, would leave a domain, or where this is not
-    known for every number of iterations; TooFew where the program has too few iterations."""
+    known for every number of iterations; TooFew where the program has too few iterations; LimitReached where more than
+    `states` states would have to be looked at."""
     flow, end = side.flow, side.count
     heads = {side.head(iteration): iteration for iteration in range(end)}
     seen: set[Key] = set()
     pending = [initial(flow)]
-    for _ in range(MOST_STEPS):
+    for _ in range(states):
         if not pending:
             return
         state = pending.pop(0)
@@ -151,4 +150,4 @@ def require_defined(side: Side) -> None:
             state = stripped(state)
             pending.append(state.at(side.head(end)))
         pending += steps(flow, state)
-    raise NotUniform(f"the program has more than {MOST_STEPS} steps to look at")
+    raise LimitReached("states", f"the program has more than {states} states to look at")

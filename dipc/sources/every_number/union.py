@@ -16,12 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from dipc.algebra.limits import LimitReached
 from dipc.sources.every_number.comparison_terms import Term
 from dipc.sources.every_number.lockstep import Automaton
 from dipc.sources.every_number.uniform import NotUniform
-
-#: Paths through the automaton, and sums of terms that are told apart.
-MOST_PATHS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +31,15 @@ class Sum:
     once: int
 
 
-def sums(automaton: Automaton, low: int) -> frozenset[Sum]:
+def sums(automaton: Automaton, low: int, paths: int) -> frozenset[Sum]:
     """Sums such that each run in agreement of a loop from `low` to m, if m is at least every `once`, has one of them as
     an upper bound of its terms (at any eps, that with the most probable iteration on the spot).
 
-    Raises NotUniform where the automaton has other cycles, too many paths, or no run in agreement at all.
+    Raises NotUniform where the automaton has other cycles, or no run in agreement at all; LimitReached past `paths`
+    paths.
     """
     found: set[Sum] = set()
-    for fixed, once, visited in _paths(automaton):
+    for fixed, once, visited in _paths(automaton, paths):
         loops = [step.terms for head in visited for step in automaton.iterations[head] if step.goal == head]
         for repeated in loops or [()]:
             found.add(Sum(_sorted(fixed), _sorted(repeated), once + low - 1))
@@ -49,15 +48,15 @@ def sums(automaton: Automaton, low: int) -> frozenset[Sum]:
     return frozenset(found)
 
 
-def _paths(automaton: Automaton) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
+def _paths(automaton: Automaton, most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
     """By path without the iterations on the spot: its terms, how many iterations it has, and the heads on it."""
     pending: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [(automaton.before, 0, (0,))]
     count = 0
     while pending:
         terms, once, visited = pending.pop()
         count += 1
-        if count > MOST_PATHS:
-            raise NotUniform(f"the loop's heads are connected by more than {MOST_PATHS} paths")
+        if count > most:
+            raise LimitReached("paths", f"the loop's heads are connected by more than {most} paths")
         here = visited[-1]
         for ending in automaton.endings[here]:
             yield (*terms, *ending.terms), once, visited

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import constraint
 from dipc.diagnostics.diagnostic import DiagnosticError
@@ -35,9 +36,6 @@ from dipc.sources.every_number.uniform import (
 )
 from dipc.sources.every_number.union import Sum, sums
 
-#: Iterations that are unrolled to see all states of the loop.
-MOST_ITERATIONS = 40
-
 
 @dataclass(frozen=True, slots=True)
 class UnionBound:
@@ -56,7 +54,8 @@ class UnionBound:
 def union_of(
     program: Program, parameter: str, instance: Callable[[int], Ideal], distances: ClaimedDistances
 ) -> UnionBound:
-    """The union bound of a program that is uniform, or a selection loop. Raises NotUniform with what is neither."""
+    """The union bound of a program that is uniform, or a selection loop. Raises NotUniform with what is neither,
+    LimitReached past one of the program's limits."""
     tree = parse(program.core.source)
     try:
         shape = uniform(tree, parameter)
@@ -66,7 +65,8 @@ def union_of(
             raise refused from None
         return _selected(instance, found[0], distances)
     count = 2
-    while count <= MOST_ITERATIONS:
+    most = program.limits.iterations
+    while count <= most:
         try:
             found_sums = _sums(instance, shape, count, distances)
         except TooFew:
@@ -77,13 +77,14 @@ def union_of(
         # Where domains end at m, no value was outside of one for the number explored, nor is any for a greater one.
         explored = _enough(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
         return UnionBound(found_sums, shape.low, max(start, explored))
-    raise NotUniform(f"the loop still reaches new states after {MOST_ITERATIONS} iterations")
+    raise LimitReached("iterations", f"the loop still reaches new states after {most} iterations")
 
 
 def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: ClaimedDistances) -> frozenset[Sum]:
     """The sums as found with `count` iterations. Raises TooFew."""
     ideal = instance(shape.low + count - 1)
-    return sums(Lockstep(ideal, shape, facet_metric(ideal), distances).automaton(), shape.low)
+    automaton = Lockstep(ideal, shape, facet_metric(ideal), distances).automaton()
+    return sums(automaton, shape.low, ideal.program.limits.paths)
 
 
 def _enough(
@@ -91,7 +92,7 @@ def _enough(
 ) -> int:
     """A number of iterations from `least` to `most` with which everything is explored, as it is with `most`."""
     for count in range(max(2, least), most):
-        with suppress(TooFew, NotUniform, DiagnosticError):
+        with suppress(TooFew, NotUniform, LimitReached, DiagnosticError):
             _sums(instance, shape, count, distances)
             return count
     return most

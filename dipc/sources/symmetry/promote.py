@@ -11,6 +11,7 @@ still say that, in the claim and in dd(u).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.diagnostics.diagnostic import DiagnosticError
@@ -70,8 +71,8 @@ def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | No
     source = Source(core.source.name, _substituted(core.source.text, tree.declarations, types))
     try:
         parsed = parse(source)
-        retyped = lower(parsed, source, core.constants)
-        lower_ideal(parsed, source, core.constants)
+        retyped = replace(lower(parsed, source, core.constants, core.only_at), only_at=core.only_at)
+        lower_ideal(parsed, source, core.constants, core.only_at)
     except DiagnosticError:
         return None
     assert retyped.inputs == core.inputs

@@ -1,31 +1,28 @@
-"""A check as a picture: the probability and what it has to be at least, over eps."""
+"""Inequalities as a picture: their two sides over eps."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from dipc.report.answered import Answered
-from dipc.report.curves import curves_of
+from dipc.report.curves import Curve
 from dipc.report.picture import COLORS, new_figure, save
-from dipc.report.words import numbered
 
 #: Inequalities that are drawn.
-_MOST = 4
+MOST = 4
 
 
-def draw(path: Path, answered: Answered) -> None:
-    """Draw the inequalities of the report, those that fail first, with the eps where the first one fails shaded.
+def draw(path: Path, curves: Sequence[Curve], title: str) -> None:
+    """Draw the curves, their first sides as lines and their second ones dashed, with the eps where the first one fails
+    shaded.
 
     Raises DiagnosticError where the file cannot be written.
     """
-    report, source = answered.report, answered.source
-    curves = curves_of(source, report.rows, answered.engine, _MOST)
-    word = "row" if source.table is not None and report.inputs is None else "class"
     figure, axes = new_figure()
     for color, curve in zip(COLORS, curves, strict=False):
         known = [(x, y) for x, y in zip(curve.xs, curve.bounds, strict=True) if y is not None]
         asked = [(x, y) for x, y in zip(curve.xs, curve.required, strict=True) if y is not None]
-        axes.plot([x for x, _ in known], [y for _, y in known], color=color, label=numbered(word, curve.rows, 4))
+        axes.plot([x for x, _ in known], [y for _, y in known], color=color, label=curve.name)
         axes.plot([x for x, _ in asked], [y for _, y in asked], color=color, linestyle="--", linewidth=1.2)
         if curve.counterexample is not None:
             found = curve.counterexample
@@ -39,7 +36,7 @@ def draw(path: Path, answered: Answered) -> None:
         axes.xaxis.set_major_formatter(lambda eps, _: f"{eps:g}")
         axes.set_xlabel(str(curves[0].variable))
         axes.legend(loc="lower right", frameon=False, fontsize=9)
+        axes.set_ylabel(f"{curves[0].labels[0]}; dashed {curves[0].labels[1]}")
     axes.set_ylim(0, 1.02)
-    axes.set_ylabel("Pr, and dashed the required 1 − beta")
-    axes.set_title(f"{report.program}: {report.verdict}", fontsize=10, loc="left")
+    axes.set_title(title, fontsize=10, loc="left")
     save(figure, path)

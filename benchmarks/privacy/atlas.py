@@ -1,0 +1,348 @@
+"""The mechanisms of the literature on privacy, with what was published about them.
+
+The estimates are those of the runs that came with DP-Sniper (Bichsel, Steffen, Bogunovic and Vechev 2021), by logistic
+regression unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from benchmarks.privacy.mechanism import Estimate, Mechanism
+
+_LYU = "Lyu, Su and Li 2017"
+_STATDP = "StatDP 2018"
+_DIPC = "DiPC 2020"
+_CHECKDP = "CheckDP 2020"
+_SHADOWDP = "ShadowDP 2019"
+_SNIPER = "DP-Sniper 2021"
+_GRID = "q = -1..1"
+_HALF = Fraction(1, 2)
+
+
+def _sniper(value: str, how: str = "logistic regression") -> Estimate:
+    return Estimate(Fraction(value), f"DP-Sniper, {how}")
+
+
+ATLAS: tuple[Mechanism, ...] = (
+    # The sparse vector technique.
+    Mechanism("privacy/svt1", "SVT, Algorithm 1", _LYU, "linf:1", _GRID, claimed=1, loss="0.040293", constant="1/2"),
+    Mechanism(
+        "privacy/svt1",
+        "SVT, Algorithm 1",
+        _SNIPER,
+        "linf:1",
+        constants={"m": 10, "T": _HALF},
+        patterns=True,
+        claimed=1,
+        estimate=_sniper("0.085798"),
+        loss="0.088525",
+    ),
+    Mechanism("privacy/svt2", "SVT, Algorithm 2", _LYU, "linf:1", _GRID, claimed=1, loss="0.040293", constant="1/2"),
+    Mechanism(
+        "privacy/svt2",
+        "SVT, Algorithm 2",
+        _LYU,
+        "linf:1",
+        "all",
+        {"m": 3, "c": 2},
+        claimed=1,
+        constant="3/8",
+    ),
+    Mechanism(
+        "privacy/svt2",
+        "SVT, Algorithm 2",
+        _SNIPER,
+        "linf:1",
+        constants={"m": 10, "T": 1},
+        patterns=True,
+        claimed=1,
+        estimate=_sniper("0.085933"),
+        loss="0.08823",
+    ),
+    Mechanism(
+        "privacy/svt3", "SVT, Algorithm 3", _LYU, "linf:1", "all", {"m": 3}, claimed=1, constant="3/2", wrong=True
+    ),
+    Mechanism(
+        "privacy/svt3_binned",
+        "SVT, Algorithm 3 in two bins",
+        _DIPC,
+        "linf:1",
+        _GRID,
+        {"m": 3},
+        claimed=1,
+        loss="0.075",
+        constant="3/4",
+    ),
+    Mechanism(
+        "privacy/svt4",
+        "SVT, Algorithm 4",
+        "Lee and Clifton 2014",
+        "linf:1",
+        _GRID,
+        claimed=1,
+        loss="0.106517",
+        constant="3/2",
+        wrong=True,
+    ),
+    Mechanism(
+        "privacy/svt4",
+        "SVT, Algorithm 4",
+        f"{_LYU}: (1 + 6c)/4",
+        "linf:1",
+        _GRID,
+        {"m": 3},
+        claimed=Fraction(7, 4),
+        constant="7/4",
+    ),
+    Mechanism(
+        "privacy/svt4",
+        "SVT, Algorithm 4",
+        _SNIPER,
+        "linf:1",
+        constants={"m": 10, "T": 1},
+        patterns=True,
+        claimed=1,
+        estimate=_sniper("0.168683"),
+        loss="0.17247",
+        wrong=True,
+    ),
+    Mechanism(
+        "privacy/svt5",
+        "SVT, Algorithm 5",
+        "Stoddard, Chen and Machanavajjhala 2014",
+        "linf:1",
+        _GRID,
+        claimed=1,
+        loss="inf",
+        constant="inf",
+        wrong=True,
+    ),
+    Mechanism(
+        "privacy/svt6",
+        "SVT, Algorithm 6",
+        "Chen, Xiao, Zhang and Xu 2015",
+        "linf:1",
+        _GRID,
+        {"m": 3},
+        claimed=1,
+        loss="0.107469",
+        constant="3/2",
+        wrong=True,
+    ),
+    Mechanism(
+        "privacy/svt7", "SVT of DiPC, c = 2", _DIPC, "linf:1", "q = 0..1", claimed=1, loss="0.054301", constant="3/4"
+    ),
+    Mechanism(
+        "privacy/one_rate",
+        "AboveThreshold with one rate",
+        "DP-Finder 2018",
+        "linf:1",
+        _GRID,
+        loss="0.075907",
+        constant="1",
+    ),
+    Mechanism("sparse", "Sparse", "Dwork and Roth 2014", "linf:1", "all", {"m": 4}, claimed=1, constant="1"),
+    Mechanism("privacy/numeric_svt", "Numeric SVT", _SHADOWDP, "linf:1", "all", claimed=1, constant="2/3"),
+    Mechanism(
+        "privacy/gap_svt", "GapSVT", f"{_SHADOWDP}, {_CHECKDP}", "linf:1", "all", {"m": 3}, claimed=1, constant="3/4"
+    ),
+    Mechanism(
+        "privacy/bad_gap_svt", "BadGapSVT", _CHECKDP, "linf:1", "all", {"m": 5}, claimed=1, constant="5/4", wrong=True
+    ),
+    Mechanism("privacy/adaptive_svt", "AdaptiveSVT", _CHECKDP, "linf:1", "all", claimed=1, constant="5/8"),
+    Mechanism(
+        "privacy/bad_adaptive_svt",
+        "BadAdaptiveSVT",
+        _CHECKDP,
+        "linf:1",
+        "all",
+        {"m": 4},
+        claimed=1,
+        constant="5/4",
+        wrong=True,
+    ),
+    # The noisy maximum.
+    Mechanism("noisy_max", "Noisy max 1", _STATDP, "linf:1", _GRID, {"m": 2}, claimed=1, loss="0.051209", constant="1"),
+    Mechanism("noisy_max", "Noisy max 1", _STATDP, "linf:1", _GRID, {"m": 3}, claimed=1, loss="0.076487", constant="1"),
+    Mechanism(
+        "noisy_max",
+        "Noisy max 1",
+        _SNIPER,
+        "linf:1",
+        constants={"m": 5},
+        patterns=True,
+        claimed=1,
+        estimate=_sniper("0.092253"),
+        loss="0.094614",
+    ),
+    Mechanism(
+        "literature/noisy_max_exponential",
+        "Noisy max 2",
+        _STATDP,
+        "linf:1",
+        _GRID,
+        {"m": 2},
+        claimed=1,
+        loss="0.1",
+        constant="1",
+    ),
+    Mechanism(
+        "literature/noisy_max_exponential",
+        "Noisy max 2",
+        _SNIPER,
+        "linf:1",
+        constants={"m": 4},
+        patterns=True,
+        claimed=1,
+        loss="0.1",
+    ),
+    Mechanism(
+        "privacy/max_value",
+        "Noisy max 3",
+        f"{_STATDP}, {_SNIPER}",
+        "linf:1",
+        "all",
+        {"m": 5},
+        claimed=1,
+        estimate=_sniper("0.247815"),
+        constant="5/2",
+        wrong=True,
+    ),
+    Mechanism(
+        "privacy/max_value_exponential",
+        "Noisy max 4",
+        f"{_STATDP}, {_SNIPER}",
+        "linf:1",
+        "all",
+        claimed=1,
+        estimate=_sniper("0.346343"),
+        constant="inf",
+        wrong=True,
+    ),
+    Mechanism("privacy/binned_max", "Noisy max 3 in bins", _DIPC, "linf:1", _GRID, loss="0.15", constant="3/2"),
+    Mechanism(
+        "privacy/binned_max_exponential",
+        "Noisy max 4 in bins",
+        _DIPC,
+        "linf:1",
+        _GRID,
+        {"m": 2},
+        loss="inf",
+        constant="inf",
+    ),
+    Mechanism(
+        "privacy/noisy_max_with_gap",
+        "Noisy max with gap",
+        "Ding, Wang, Zhang and Kifer 2019",
+        "linf:1",
+        "all",
+        {"m": 3},
+        claimed=1,
+        constant="1",
+    ),
+    Mechanism(
+        "literature/permute_and_flip",
+        "Permute and flip",
+        "McKenna and Sheldon 2020",
+        "linf:1",
+        constants={"m": 2},
+        claimed=1,
+        loss="0.1",
+        constant="1",
+    ),
+    # Counts and sums.
+    Mechanism("laplace", "Laplace", "Dwork and Roth 2014", "l1:1", "all", {"m": 2}, claimed=1, constant="1"),
+    Mechanism(
+        "privacy/histogram",
+        "Histogram",
+        f"{_STATDP}, {_SNIPER}",
+        "l1:1",
+        "all",
+        claimed=1,
+        estimate=_sniper("0.097793"),
+        constant="1",
+    ),
+    Mechanism(
+        "privacy/bad_histogram",
+        "Histogram with scale eps",
+        f"{_STATDP}, {_SNIPER}",
+        "l1:1",
+        "all",
+        claimed=1,
+        estimate=_sniper("4.602021"),
+        constant="100",
+        wrong=True,
+    ),
+    Mechanism("privacy/binned_histogram", "Histogram in bins", _DIPC, "linf:1", "x = -1..1", loss="0.3", constant="3"),
+    Mechanism("privacy/partial_sum", "PartialSum", _CHECKDP, "l1:1", "all", claimed=1, constant="1"),
+    Mechanism(
+        "privacy/partial_sum",
+        "BadPartialSum",
+        _CHECKDP,
+        "l1:1",
+        "all",
+        {"rate": 2},
+        claimed=1,
+        constant="2",
+        wrong=True,
+    ),
+    Mechanism("literature/partial_sums", "PrefixSum", _SHADOWDP, "l1:1", "all", claimed=2, constant="1"),
+    Mechanism(
+        "literature/partial_sums",
+        "PrefixSum",
+        _SNIPER,
+        "linf:1",
+        "all",
+        {"m": 10},
+        estimate=_sniper("0.504011"),
+        constant="10",
+    ),
+    Mechanism("literature/smart_sum", "SmartSum", f"{_SHADOWDP}, {_CHECKDP}", "l1:1", "all", claimed=2, constant="2"),
+    Mechanism("privacy/bad_smart_sum", "BadSmartSum", _CHECKDP, "l1:1", "all", claimed=2, constant="inf", wrong=True),
+    Mechanism(
+        "privacy/truncated_geometric",
+        "Truncated geometric",
+        _SNIPER,
+        "linf:1",
+        estimate=_sniper("0.115564"),
+        loss="0.117783",
+    ),
+    # Randomized responses.
+    Mechanism(
+        "literature/randomized_response",
+        "Randomized response",
+        "Warner 1965",
+        "hamming:1",
+        constants={"m": 2},
+        claimed=1,
+        loss="0.1",
+        constant="1",
+    ),
+    Mechanism(
+        "literature/k_ary_randomized_response",
+        "k-ary randomized response",
+        "Kairouz, Oh and Viswanath 2014",
+        "hamming:1",
+        claimed=1,
+        loss="0.1",
+        constant="1",
+    ),
+    Mechanism(
+        "privacy/rappor",
+        "Rappor",
+        _SNIPER,
+        "hamming:1",
+        estimate=_sniper("0.30080", "neural network"),
+        loss="0.300062",
+        wrong=True,
+    ),
+    Mechanism(
+        "privacy/one_time_rappor",
+        "One-time Rappor",
+        _SNIPER,
+        "hamming:1",
+        estimate=_sniper("0.597777"),
+        loss="0.6005",
+    ),
+)

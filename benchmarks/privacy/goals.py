@@ -1,0 +1,68 @@
+"""The goals of speed for questions about privacy, each measured in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+import dipc
+from benchmarks.privacy.atlas import ATLAS
+from benchmarks.privacy.mechanism import EPS, HERE
+from dipc.obligations.engine import Engine
+from dipc.privacy.check import PrivacyQuestion
+
+
+def _decided(name: str, verdict: str, pairs: int, **constants: int) -> Callable[[], None]:
+    def task() -> None:
+        program = dipc.load(HERE / f"{name}.dip", **constants)
+        report = dipc.check_privacy(program, "linf:1", inputs="q = -1..1")
+        if (report["verdict"], report.pairs) != (verdict, pairs):
+            raise RuntimeError(f"{name}: {report['verdict']}, {report.pairs} pairs")
+
+    return task
+
+
+def _constant(m: int, expected: str) -> Callable[[], None]:
+    def task() -> None:
+        program = dipc.load(HERE.parent / "sparse.dip", m=m)
+        engine = Engine(program.measurer, program.limits)
+        found = PrivacyQuestion(program, "linf:1", "all", engine).constant(None)
+        if not found.exact or found.proved != Fraction(expected):
+            raise RuntimeError(f"Sparse, m = {m}: {found.proved}, {found.refuted_below}")
+
+    return task
+
+
+def _losses() -> None:
+    from benchmarks.privacy.run import exact
+
+    for mechanism in ATLAS:
+        if mechanism.loss is not None:
+            found = exact(mechanism, constants=False)
+            if found.loss_text != mechanism.loss:
+                raise RuntimeError(f"the loss of {mechanism.name} at {EPS}: {found.loss_text}")
+
+
+#: By name: tasks of which the slowest counts, and seconds of CPU.
+GOALS: Mapping[str, tuple[Mapping[str, Callable[[], None]], float]] = {
+    "DiPC's sparse vectors, three queries, 316 pairs": (
+        {
+            "svt1": _decided("svt1", "private", 316, m=3),
+            "svt2": _decided("svt2", "private", 316, m=3),
+            "svt3": _decided("svt3_binned", "private", 316, m=3),
+            "svt4": _decided("svt4", "not private", 316, m=3),
+            "svt5": _decided("svt5", "not private", 316, m=3),
+            "svt6": _decided("svt6", "not private", 316, m=3),
+        },
+        1.5,
+    ),
+    "Five queries, 16564 pairs": ({"svt1, 5 queries": _decided("svt1", "private", 16_564, m=5)}, 20.0),
+    "Least constants of Sparse, m <= 5": (
+        {f"m = {m}": _constant(m, expected) for m, expected in ((2, "1/2"), (3, "3/4"), (4, "1"), (5, "1"))},
+        5.0,
+    ),
+    "The least constant of Sparse, m = 12": ({"m = 12": _constant(12, "1")}, 30.0),
+    "The losses of the atlas": ({"losses": _losses}, 300.0),
+}
+
+TASKS: Mapping[str, Callable[[], None]] = {name: task for tasks, _ in GOALS.values() for name, task in tasks.items()}

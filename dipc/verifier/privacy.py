@@ -1,0 +1,236 @@
+"""Certificates of privacy at pairs of inputs: schema `dipc.certificate.privacy/1`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dipc.verifier.budget import Budget
+from dipc.verifier.decision import Context, Decided, index
+from dipc.verifier.program import Value, holds
+from dipc.verifier.reading import items, rational, record, text
+from dipc.verifier.rejection import Rejected
+from dipc.verifier.ring import ONE, Closed, Ring, add_closed, equal_closed, read_closed, subtract
+from dipc.verifier.theorem import Theorem
+
+SCHEMA = "dipc.certificate.privacy/1"
+
+_NOTHING: Closed = ({}, ONE)
+
+
+@dataclass(frozen=True)
+class PrivacyClaim:
+    """Pr[P(u) in S] <= e^(budget·eps)·Pr[P(u') in S] + delta."""
+
+    budget: Fraction
+    delta: Closed
+
+    @staticmethod
+    def read(value: object) -> PrivacyClaim:
+        """Of the document's `claim`."""
+        stated = record(value, "claim", ("budget", "delta", "eps"))
+        budget = rational(stated["budget"], "claim, budget")
+        if budget < 0:
+            raise Rejected("claim", "the budget is negative")
+        return PrivacyClaim(budget, read_closed(stated["delta"], "claim, delta"))
+
+    def allowed(self, probability: Closed, budget: Budget, step: str) -> Closed:
+        """What is allowed where the adjacent input has this probability."""
+        above: Ring = {(k, q + self.budget): c for (k, q), c in probability[0].items()}
+        return add_closed((above, probability[1]), self.delta, budget, step)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What a certificate says of the program: `laws` has for each input the numbers of the probabilities of all
+    outputs; `ordered` are the pairs that it is about."""
+
+    laws: Sequence[Sequence[int]]
+    outputs: int
+    ordered: Sequence[tuple[int, int]]
+
+
+def check_privacy(
+    data: Mapping[str, Any], theorem: Theorem, context: Context, decided: Sequence[Decided], budget: Budget
+) -> tuple[dict[str, int], tuple[tuple[int, str], ...]]:
+    """How many pairs there are, and those of which something is open, by number, with the reason. Raises Rejected."""
+    claim = PrivacyClaim.read(data["claim"])
+    private = data["verdict"] == "private"
+    if not private and data["verdict"] != "not private":
+        raise Rejected("verdict", "it is either `private` or `not private`")
+    if private and claim.delta[0]:
+        raise Rejected("claim", "what is proved of single outputs is a proof only where delta is 0")
+    pairs = _read(data, theorem, context, budget, whole=private)
+    shown = _Shown(claim, context, decided, budget)
+    missing: list[tuple[int, str]] = []
+    if private:
+        if data["refuted"] is not None:
+            raise Rejected("refuted", "the verdict is another")
+        couples = dict(_couples(data["couples"], context))
+        for number, (i, j) in enumerate(pairs.ordered):
+            budget.spend(pairs.outputs, f"pair {number}")
+            why = None
+            for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
+                # The budget is not negative: nothing is to be shown of what is as likely, or impossible.
+                if first != second and context.probabilities[first][0]:
+                    if (first, second) not in couples:
+                        raise Rejected(f"pair {number}", "an output has no obligation")
+                    why = shown.of(couples[first, second], (first,), (second,), "accurate") or why
+            if why is not None:
+                missing.append((number, why))
+    else:
+        stated = record(data["refuted"], "refuted", ("pair", "outputs", "obligation"))
+        i, j = pairs.ordered[index(stated["pair"], pairs.ordered, "refuted")]
+        chosen = [index(item, pairs.laws[i], "refuted") for item in items(stated["outputs"], "refuted")]
+        if len(set(chosen)) < len(chosen):
+            raise Rejected("refuted", "an output is counted twice")
+        one, two = ([pairs.laws[at][output] for output in chosen] for at in (i, j))
+        why = shown.of(stated["obligation"], one, two, "inaccurate")
+        missing += [] if why is None else [(stated["pair"], why)]
+    count = len(pairs.ordered)
+    counts = {"rows": count, "private": count if private else 0, "not private": 0 if private else count}
+    return {**counts, "undecided": 0, "vacuous": 0}, tuple(missing)
+
+
+def claim_text(data: Mapping[str, Any]) -> str:
+    """What is claimed, in words; it was read before."""
+    claim, adjacent, count = data["claim"], data["adjacent"], len(data["inputs"])
+    delta = read_closed(claim["delta"], "claim")
+    number = delta[0].get((0, Fraction(0)), Fraction(0)) if delta[1] == ONE and delta[0].keys() <= ONE.keys() else None
+    if data["verdict"] == "not private":
+        about = "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
+    else:
+        about = "the pairs listed" if adjacent is None else f"all pairs of {count} inputs adjacent by {adjacent[:40]}"
+    stated = "as stated" if number is None else number
+    return f"budget = {claim['budget']}*eps, delta = {stated}, eps in {' or '.join(claim['eps'])}; {about}"
+
+
+@dataclass
+class _Shown:
+    """Which obligations say of which probabilities what is claimed."""
+
+    claim: PrivacyClaim
+    context: Context
+    decided: Sequence[Decided]
+    budget: Budget
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[object, ...], str | None] = {}
+
+    def of(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
+        """Why nothing is shown by an obligation that has to be about these probabilities at the two inputs of a pair,
+        and to have this verdict; None where it is."""
+        key = (number, tuple(first), tuple(second))
+        if key not in self._known:
+            step = "obligation of a pair"
+            found = self.decided[index(number, self.decided, step)]
+            allowed = self.claim.allowed(self._total(second, step), self.budget, step)
+            likely = self._total(first, step)
+            least = self.context.betas[found.beta]
+            if found.verdict != verdict:
+                raise Rejected(step, f"it is {found.verdict}")
+            if least is None or len(least) != 1 or len(least[0]) != 1:
+                raise Rejected(step, "its beta is not one closed form")
+            rest = (subtract(likely[1], likely[0]), likely[1])
+            if not equal_closed(least[0][0], rest, self.budget, step):
+                raise Rejected(step, "its beta is not 1 - Pr at the first input")
+            if not equal_closed(self.context.probabilities[found.probability], allowed, self.budget, step):
+                raise Rejected(step, "it is not about what is allowed by the second input")
+            self._known[key] = found.open
+        return self._known[key]
+
+    def _total(self, numbers: Sequence[int], step: str) -> Closed:
+        total = _NOTHING
+        for number in numbers:
+            total = add_closed(total, self.context.probabilities[number], self.budget, step)
+        return total
+
+
+def _couples(value: object, context: Context) -> Iterator[tuple[tuple[int, int], object]]:
+    for item in items(value, "couples"):
+        numbers = items(item, "couples", 3)
+        if len(numbers) != 3:
+            raise Rejected("couples", "one is two probabilities and an obligation")
+        first, second = (index(number, context.probabilities, "couples") for number in numbers[:2])
+        yield (first, second), numbers[2]
+
+
+def _read(data: Mapping[str, Any], theorem: Theorem, context: Context, budget: Budget, *, whole: bool) -> Pairs:
+    """The pairs with the laws of their inputs, each probability derived from the program; with `whole` all outputs are
+    there."""
+    points = [[text(cell, "inputs") for cell in items(row, "inputs")] for row in items(data["inputs"], "inputs")]
+    answers = [[text(cell, "outputs") for cell in items(row, "outputs")] for row in items(data["outputs"], "outputs")]
+    machine = theorem.machine
+    for rows, role in ((points, "input"), (answers, "output")):
+        if any(len(row) != len(machine.numbered(role)) for row in rows):
+            raise Rejected(f"{role}s", f"one has not a value for each {role} of the program")
+    blank: list[str | None] = [None] * len(machine.numbered("output"))
+    inputs = [tuple(theorem.read(point, blank, "inputs")[0].values()) for point in points]
+    types = [machine.slots[slot].type for slot in machine.numbered("input")]
+    if not all(holds(kind, value) for point in inputs for kind, value in zip(types, point, strict=True)):
+        raise Rejected("inputs", "one does not fit the program")
+    outputs = {tuple(theorem.read(points[0], answer, "outputs")[1].values()) for answer in answers} if points else set()
+    if len(outputs) < len(answers) or len(set(inputs)) < len(inputs):
+        raise Rejected("outputs", "two of the outputs, or of the inputs, are the same")
+    laws = []
+    rows = items(data["laws"], "laws")
+    if len(rows) != len(points):
+        raise Rejected("laws", "there is not one for each input")
+    summed: set[tuple[int, ...]] = set()
+    for at, row in enumerate(rows):
+        step = f"law {at}"
+        numbers = [index(number, context.probabilities, step) for number in items(row, step)]
+        if len(numbers) != len(answers):
+            raise Rejected(step, "it has not a probability for each output")
+        for answer, number in zip(answers, numbers, strict=True):
+            theorem.check(points[at], answer, Fraction(0), context.probabilities[number], step)
+        key = tuple(sorted(numbers))
+        if whole and key not in summed:
+            total = _NOTHING
+            for number in key:
+                total = add_closed(total, context.probabilities[number], budget, step)
+            if not equal_closed(total, (ONE, ONE), budget, step):
+                raise Rejected(step, "the probabilities of its outputs do not add up to 1: some are left out")
+            summed.add(key)
+        laws.append(numbers)
+    return Pairs(laws, len(answers), _ordered(data, inputs, budget, whole=whole))
+
+
+def _ordered(
+    data: Mapping[str, Any], inputs: Sequence[tuple[Value, ...]], budget: Budget, *, whole: bool
+) -> list[tuple[int, int]]:
+    """The pairs; where it is said which inputs are adjacent they are so, and with `whole` all that are."""
+    ordered = []
+    for item in items(data["pairs"], "pairs"):
+        pair = items(item, "pairs", 2)
+        if len(pair) != 2:
+            raise Rejected("pairs", "one has two inputs")
+        ordered.append((index(pair[0], inputs, "pairs"), index(pair[1], inputs, "pairs")))
+    found = set(ordered)
+    if not ordered or len(found) < len(ordered) or any(i == j for i, j in ordered):
+        raise Rejected("pairs", "there is none, or one twice, or one of equal inputs")
+    if data["adjacent"] is not None:
+        distance, _, radius = text(data["adjacent"], "adjacent").partition(":")
+        reach = rational(radius, "adjacent")
+        listed = range(len(inputs))
+        budget.spend(len(inputs) ** 2 if whole else len(ordered), "pairs")
+        asked = ((i, j) for i in listed for j in listed if i != j) if whole else iter(ordered)
+        if any(_adjacent(distance, reach, inputs[i], inputs[j]) is not ((i, j) in found) for i, j in asked):
+            raise Rejected("pairs", "they are not those of its inputs that are adjacent")
+    return ordered
+
+
+def _adjacent(distance: str, radius: Fraction, one: tuple[Value, ...], two: tuple[Value, ...]) -> bool:
+    """Whether two different inputs are at most so far apart."""
+    if distance == "hamming":
+        return sum(a != b for a, b in zip(one, two, strict=True)) <= radius
+    moves = []
+    for a, b in zip(one, two, strict=True):
+        if not isinstance(a, Fraction) or not isinstance(b, Fraction):
+            raise Rejected("adjacent", "an input is no number")
+        moves.append(abs(a - b))
+    if distance not in ("linf", "l1"):
+        raise Rejected("adjacent", "it is no distance")
+    return (max(moves) if distance == "linf" else sum(moves)) <= radius

@@ -1,0 +1,63 @@
+"""How Sphinx makes the site, `make docs`. What the pages show is tested by tests/test_readme.py."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import dipc  # noqa: E402 - from the checkout, whatever is installed
+
+project = "dipc"
+author = "The dipc authors"
+copyright = "The dipc authors"  # noqa: A001 - the name is Sphinx's
+release = version = dipc.__version__
+extensions = ["myst_nb", "sphinx_click", "sphinx.ext.autodoc", "generated_pages"]
+exclude_patterns = ["_build", "programs"]
+
+html_theme = "furo"
+html_title = "dipc"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+
+myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+
+autodoc_member_order = "groupwise"
+autodoc_typehints = "signature"
+
+
+def _as_restructured_text(
+    app: Sphinx,  # noqa: ARG001 - the signature is Sphinx's
+    what: str,  # noqa: ARG001
+    name: str,  # noqa: ARG001
+    thing: object,  # noqa: ARG001
+    options: object,  # noqa: ARG001
+    lines: list[str],
+) -> None:
+    """Docstrings are plain text: what would be markup in them is not meant as such."""
+    for at, line in enumerate(lines):
+        if not line.lstrip().startswith(">>>"):
+            lines[at] = line.replace("`", "``").replace("*", "\\*").replace("|", "\\|")
+
+
+def _as_text(app: Sphinx, ctx: object, lines: list[str]) -> None:  # noqa: ARG001 - the signature is sphinx-click's
+    """The help of commands is plain text, too; its bars at the beginning of lines keep them apart."""
+    for at, line in enumerate(lines):
+        if not line.lstrip().startswith(".. "):
+            lines[at] = line.replace("`", "``").replace("*", "\\*")
+
+
+def setup(app: Sphinx) -> None:
+    """What Sphinx calls."""
+    for part in ("description", "epilog", "options", "arguments"):
+        app.connect(f"sphinx-click-process-{part}", _as_text)
+    app.connect("autodoc-process-docstring", _as_restructured_text)

@@ -1,0 +1,165 @@
+"""The pages that are made when the site is built: the gallery, whose claims are decided and drawn anew, and the
+diagnostics. A claim that comes out otherwise stops the build."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shlex
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.literature.entries import ENTRIES
+from dipc.cli.main import run
+from dipc.editors.pygments_lexer import DipwhileLexer
+from dipc.explain.explanation import codes, explanation
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+MADE = DOCS / "generated"
+
+#: Pages that stand elsewhere in the repository, and their copies in the site.
+ELSEWHERE = {"dipc/certificate/FORMAT.md": "certificate_format.md", "benchmarks/README.md": "benchmarks.md"}
+
+#: The exit codes of what holds and of what does not.
+EXPECTED = {"holds": 0, "fails": 1}
+
+
+class GalleryError(Exception):
+    """A claim of the gallery came out otherwise."""
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.connect("builder-inited", lambda _: write_all())
+    app.connect("source-read", _to_copies)
+    app.add_lexer("dipwhile", DipwhileLexer)
+    return {"parallel_read_safe": True}
+
+
+def write_all() -> None:
+    """Write every page anew."""
+    shutil.rmtree(MADE, ignore_errors=True)
+    MADE.mkdir()
+    for page, copy in ELSEWHERE.items():
+        shutil.copy(ROOT / page, MADE / copy)
+    write_gallery()
+    write_diagnostics()
+
+
+def _to_copies(app: Sphinx, docname: str, text: list[str]) -> None:  # noqa: ARG001 - the signature is Sphinx's
+    for page, copy in ELSEWHERE.items():
+        text[0] = text[0].replace(f"](../{page})", f"](generated/{copy})")
+
+
+# --- the gallery -----------------------------------------------------------------------------------
+
+
+def write_gallery() -> None:
+    """A page for each mechanism, and one that lists them."""
+    mechanisms = tomllib.loads((DOCS / "gallery.toml").read_text(encoding="utf-8"))
+    with _workplace():
+        for name, mechanism in mechanisms.items():
+            (MADE / f"{name}.md").write_text(_mechanism(name, mechanism), encoding="utf-8")
+    lines = [
+        f"# A gallery of {len(mechanisms)} mechanisms\n",
+        "Each with a claim that holds and one that does not, decided when this page was made.\n",
+        "```{toctree}\n:maxdepth: 1\n",
+        *mechanisms,
+        "```\n",
+    ]
+    (MADE / "gallery.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _workplace() -> Iterator[None]:
+    """A directory with the mechanisms, and the tables of those that come without the right answer."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(place)
+        try:
+            for name in ("benchmarks", "docs"):
+                Path(name).symlink_to(ROOT / name, target_is_directory=True)
+            for entry in ENTRIES:
+                Path(f"{entry.name}.csv").write_text(entry.csv(), encoding="utf-8")
+                for number, claim in enumerate(entry.claims[1:], 2):
+                    Path(f"{entry.name}_{number}.csv").write_text(entry.csv(claim), encoding="utf-8")
+            yield
+        finally:
+            os.chdir(before)
+
+
+def _mechanism(name: str, mechanism: Mapping[str, Any]) -> str:
+    program = (ROOT / mechanism["program"]).read_text(encoding="utf-8")
+    comment = []
+    for line in program.splitlines():
+        if not line.startswith("#"):
+            break
+        comment.append(line.lstrip("# "))
+    parts = [f"# {mechanism['title']}\n", _plain(" ".join(comment)) + "\n"]
+    for kind, code in EXPECTED.items():
+        parts.append(f"## What {'holds' if kind == 'holds' else 'does not'}\n")
+        parts.append(_answer(name, kind, mechanism, code))
+    rest = program.splitlines()[len(comment) :]
+    parts.append("## The program\n\n```dipwhile\n" + "\n".join(rest).strip() + "\n```\n")
+    return "\n".join(parts)
+
+
+def _answer(name: str, kind: str, mechanism: Mapping[str, Any], code: int) -> str:
+    words = shlex.split(mechanism[kind])
+    named = {"PROGRAM": mechanism["program"], "TABLE": f"{name}.csv", "TABLE_2": f"{name}_2.csv"}
+    words = [named.get(word, word) for word in words]
+    picture = f"{name}_{kind}.svg"
+    printed = _run([*words, "--plot", str(MADE / picture), "--quiet"], code)
+    command = "dipc " + " ".join(word if word.replace("*", "").isalnum() else shlex.quote(word) for word in words)
+    shown = command.replace("'", '"')
+    return f"```console\n$ {shown} --quiet\n{printed}```\n\n![Both sides over eps]({picture})\n"
+
+
+def _run(words: Sequence[str], code: int) -> str:
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        found = run(words)
+    if found != code:
+        raise GalleryError(
+            f"dipc {shlex.join(words)} exits with {found}, not {code}:\n{out.getvalue()}{errors.getvalue()}"
+        )
+    return out.getvalue()
+
+
+def _plain(text: str) -> str:
+    """The text with nothing in it that Markdown would read as its own."""
+    return "".join(f"\\{letter}" if letter in "*_`<>[]#|$~" else letter for letter in text)
+
+
+# --- the diagnostics -------------------------------------------------------------------------------
+
+
+def write_diagnostics() -> None:
+    """Every code with an example that provokes it."""
+    parts = [
+        "# Diagnostics\n",
+        "Every mistake gets a code, its place, and a way to mend it. In a terminal: `dipc explain E0602`.\n",
+    ]
+    about = ""
+    for code in codes():
+        found = explanation(code)
+        if found.about != about:
+            about = found.about
+            parts.append(f"## About {about}\n")
+        parts.append(f"### {code}\n")
+        if found.command is None:
+            parts.append(f"It comes up when {found.when}.\n")
+            continue
+        for name, text in found.files:
+            parts.append(f"With `{name}`:\n\n````text\n{text.rstrip()}\n````\n")
+        parts.append(f"````console\n$ {found.command}\n{found.text.rstrip()}\n````\n")
+    (MADE / "diagnostics.md").write_text("\n".join(parts), encoding="utf-8")

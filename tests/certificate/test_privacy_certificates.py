@@ -1,0 +1,180 @@
+"""Certificates of privacy: what is written is accepted, and what is changed is rejected where it was changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dipc
+from dipc.certificate.privacy import Uncertified, certify_privacy
+from dipc.certificate.seal import sealed
+from dipc.cli.main import run
+from dipc.obligations.engine import Engine
+from dipc.privacy.check import PrivacyQuestion
+from dipc.privacy.claim import read_claim
+from dipc.verifier.check import check_text
+from dipc.verifier.rejection import Rejected
+from tests.privacy import mechanisms
+
+Document = dict[str, Any]
+
+#: A coin that leans to one side at either end.
+COIN = """
+program coin;
+input x : {0..2};
+output y : {0..1};
+y <- Exp(eps, v in {0..1} : abs(v - x)/2);
+"""
+
+
+def certificate(text: str, adjacent: str, budget: str, delta: str = "0", inputs: str | None = None) -> str:
+    program = dipc.load(text)
+    engine = Engine(program.measurer, program.limits, keep_proofs=True)
+    question = PrivacyQuestion(program, adjacent, inputs, engine)
+    return certify_privacy(question, question.decide(read_claim(program, budget, delta, None)))
+
+
+@pytest.mark.parametrize(
+    ("text", "adjacent", "budget", "delta", "inputs", "verdict"),
+    [
+        (COIN, "linf:1", "eps", "0", None, "private"),
+        (COIN, "hamming:1", "eps/3", "0", None, "not private"),
+        (COIN, "linf:1", "eps/8", "exp(-eps)/9", None, "not private"),
+        (mechanisms.RESPONSE % "x : 3/4, not x : 1/4", "hamming:1", "eps", "0", None, "not private"),
+        (mechanisms.BARE, "linf:1", "9*eps", "0", "q = 0..1", "not private"),
+        (mechanisms.ONE_SIDED, "linf:1", "0*eps", "0", "x = 1..3", "private"),
+        (mechanisms.EVEN, "l1:1", "eps", "1/4", "x = 0..1", "not private"),
+    ],
+)
+def test_what_is_written_is_accepted(
+    text: str, adjacent: str, budget: str, delta: str, inputs: str | None, verdict: str
+) -> None:
+    found = check_text(certificate(text, adjacent, budget, delta, inputs))
+    assert found.verdict == verdict
+    assert found.complete
+    assert found.derived_obligations == found.obligations
+
+
+def drop_output(data: Document) -> None:
+    del data["outputs"][1]
+    for law in data["laws"]:
+        del law[1]
+
+
+def repeat_output(data: Document) -> None:
+    data["outputs"][1] = ["0.0"]
+    for law in data["laws"]:
+        law[1] = law[0]
+
+
+def swap_law(data: Document) -> None:
+    data["laws"][0].reverse()
+
+
+def other_obligation(data: Document) -> None:
+    for couple in data["couples"]:
+        couple[2] = 0
+
+
+def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
+    def change(data: Document) -> None:
+        place: Any = data
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        (drop_output, "law 0: the probabilities of its outputs do not add up to 1"),
+        (repeat_output, "outputs: two of the outputs"),
+        (swap_law, "law 0: the program has another probability"),
+        (other_obligation, "obligation of a pair"),
+        (set_to("1/2", "claim", "budget"), "obligation of a pair: it is not about what is allowed"),
+        (set_to("-1", "claim", "budget"), "claim: the budget is negative"),
+        (set_to([[0, "0", "1/9"]], "claim", "delta"), "claim: what is proved of single outputs"),
+        (set_to(["(0, 1)"], "claim", "eps"), "obligation 0"),
+        (set_to([], "claim", "eps"), "claim: it is about no eps"),
+        (set_to("not private", "verdict"), "refuted"),
+        (set_to("undecided", "verdict"), "verdict"),
+        (set_to("linf:2", "adjacent"), "pairs: they are not those"),
+        (set_to("linf", "adjacent"), "adjacent"),
+        (set_to("near:1", "adjacent"), "adjacent: it is no distance"),
+        (lambda data: data["pairs"].pop(), "pairs: they are not those"),
+        (lambda data: data["pairs"].append([1, 1]), "pairs: there is none, or one twice"),
+        (lambda data: data["couples"].pop(), "pair 0: an output has no obligation"),
+        (lambda data: data["laws"].pop(), "laws: there is not one"),
+        (set_to(["3"], "inputs", 2), "inputs: one does not fit"),
+        (set_to({"pair": 0, "outputs": [0], "obligation": 0}, "refuted"), "refuted: the verdict is another"),
+        (set_to("x", "program", "name"), "program: its name is"),
+    ],
+)
+def test_a_forged_proof_is_rejected(change: Callable[[Document], None], step: str) -> None:
+    _rejected(certificate(COIN, "linf:1", "eps"), change, step)
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        (set_to("private", "verdict"), "law 0: the probabilities of its outputs do not add up"),
+        (set_to("1", "claim", "budget"), "obligation of a pair: it is not about what is allowed"),
+        (set_to([[0, "0", "1/9"]], "claim", "delta"), "obligation of a pair: it is not about what is allowed"),
+        (set_to([0, 0], "refuted", "outputs"), "refuted: an output is counted twice"),
+        (set_to([], "refuted", "outputs"), "obligation of a pair: its beta is not 1 - Pr"),
+        (set_to("1/100000", "obligations", 0, "counterexample", "eps"), "obligation 0, counterexample"),
+        (set_to([[1, 0]], "pairs"), "obligation of a pair"),
+        (lambda data: data["laws"].reverse(), "law 0: the program has another probability"),
+        (set_to("hamming:0", "adjacent"), "pairs: they are not those"),
+    ],
+)
+def test_a_forged_refutation_is_rejected(change: Callable[[Document], None], step: str) -> None:
+    _rejected(certificate(COIN, "hamming:1", "eps/3"), change, step)
+
+
+def _rejected(text: str, change: Callable[[Document], None], step: str) -> None:
+    data = json.loads(text)
+    del data["digest"]
+    assert check_text(sealed(data)).complete
+    change(data)
+    with pytest.raises(Rejected) as found:
+        check_text(sealed(data))
+    assert str(found.value).startswith(step)
+
+
+@pytest.mark.parametrize(
+    ("adjacent", "budget", "delta", "inputs", "why"),
+    [
+        ("linf:1", "eps", "0", "all", "listed pairs"),
+        ("linf:1", "eps/4", "1/3", "q = 0..1", "a proof with a delta"),
+        ("linf:1", "eps/8", "exp(-9)", "q = 0..1", "only enclosed"),
+    ],
+)
+def test_what_has_no_certificate(adjacent: str, budget: str, delta: str, inputs: str, why: str) -> None:
+    text = mechanisms.ABOVE % {"threshold": "eps/2", "query": "eps/4"}
+    with pytest.raises(Uncertified, match=why):
+        certificate(text, adjacent, budget, delta, inputs)
+
+
+def test_outputs_that_are_not_assigned() -> None:
+    text = "program p; input x : {0..1}; output z : {0..1}; if x > 1 then z <- 0 end"
+    with pytest.raises(Uncertified, match="never assigned"):
+        certificate(text, "linf:1", "eps")
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, proof = tmp_path / "coin.dip", tmp_path / "proof.json"
+    path.write_text(COIN, encoding="utf-8")
+    words = ["privacy", str(path), "--adjacent", "linf:1", "--certificate", str(proof)]
+    assert run([*words, "-q"]) == 0
+    assert run(["verify", str(proof), "--program", str(path)]) == 0
+    assert "accepted: private; all pairs are proved" in capsys.readouterr().out
+    assert run([*words, "--budget", "eps/8", "--delta", "1"]) == 2
+    assert run([*words, "--constant"]) == 2
+    assert run(["verify", str(proof), "--table", str(path)]) == 1

@@ -1,0 +1,126 @@
+"""Integer noises measured by messages, against their elimination one by one, and how the work grows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dipc.algebra.effort import Meter
+from dipc.algebra.limits import OutsideFragment
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
+from dipc.measure.lattice import lattice_measure
+from dipc.measure.measure import Measurer, measure
+from tests.patience import examples
+from tests.strategies.events import above, halfspace
+
+RATES = [Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3, 2)]
+
+
+def noise(rate: Fraction | int = 1, mean: int = 0) -> Noise:
+    return Noise(Family.DISCRETE_LAPLACE, Fraction(rate), Fraction(mean))
+
+
+def strictly(c: Halfspace) -> Halfspace:
+    return Halfspace(c.coefficients, c.constant, strict=True)
+
+
+def noisy_max(means: list[int], rate: Fraction | int = 1) -> Event:
+    """The first of the noises is the largest, ties included."""
+    return Event(tuple(noise(rate, mean) for mean in means), tuple(above(0, i) for i in range(1, len(means))))
+
+
+def above_threshold(size: int) -> Event:
+    """All but the last of the noises lie below the threshold, which has twice their rate."""
+    noises = (noise(2), *(noise(1, i % 2) for i in range(size)))
+    below = (strictly(above(0, i)) for i in range(1, size))
+    return Event(noises, (*below, above(size, 0)))
+
+
+@st.composite
+def differences(draw: st.DrawFn, most: int = 4) -> Event:
+    """Ranges of ±X_i ± X_j and bounds, strict or not, on any scale; trees, cycles, and fixed differences."""
+    size = draw(st.integers(1, most))
+    noises = tuple(noise(draw(st.sampled_from(RATES)), draw(st.integers(-2, 2))) for _ in range(size))
+    constraints = []
+    for _ in range(draw(st.integers(1, 4))):
+        chosen = draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=2, unique=True))
+        factor = draw(st.sampled_from([1, 1, 2, Fraction(1, 2)]))
+        signed = {i: factor * draw(st.sampled_from([1, -1])) for i in chosen}
+        drawn = halfspace(signed, draw(st.sampled_from([0, 0, 1, -1, 2, Fraction(1, 2), Fraction(-3, 2)])))
+        constraints.append(strictly(drawn) if draw(st.booleans()) else drawn)
+    return Event(noises, tuple(constraints))
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(differences())
+def test_messages_and_elimination_agree(event: Event) -> None:
+    assert measure(event) == lattice_measure(event)
+
+
+def test_cycles_are_split_with_ties_to_the_first_bound() -> None:
+    """Two noises between two others: the four-cycle, with ties of both bounds."""
+    noises = (noise(), noise(2), noise(1, 1), noise())
+    event = Event(noises, (above(0, 1), above(0, 2), above(1, 3), strictly(above(2, 3))))
+    measurer = Measurer()
+    assert measurer.measure(event) == lattice_measure(event)
+    assert measurer.integrals > 1
+
+
+def test_equal_noises_on_a_cycle() -> None:
+    """X_0 = X_1 = X_2, each difference bounded from both sides: Σ_i (mass i)^3, and no inequality is dropped twice."""
+    pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
+    event = Event((noise(),) * 3, tuple(above(i, j) for i, j in pairs))
+    assert measure(event) == lattice_measure(event)
+    assert measure(event) != 0
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_who_is_the_largest_sums_to_one_with_ties_to_the_first(size: int) -> None:
+    noises = tuple(noise(1 + i % 2, i % 3) for i in range(size))
+    events = [
+        Event(noises, tuple(above(i, j) if i < j else strictly(above(i, j)) for j in range(size) if j != i))
+        for i in range(size)
+    ]
+    assert sum(measure(event) for event in events) == 1
+
+
+def test_tables_of_integer_noise_share_their_sums() -> None:
+    """Translated, reflected and reordered events are one tree; stretched ones are others, between integers."""
+    measurer = Measurer()
+    for means in ([0, 1, 0, 1], [3, 3, 4, 4], [3, 4, 3, 4]):
+        measurer.measure(noisy_max(means))
+    least = [halfspace({0: -1, i: 1}) for i in range(1, 4)]
+    measurer.measure(Event(tuple(noise(1, -mean) for mean in (0, 1, 1, 0)), tuple(least)))
+    assert measurer.integrals == 1
+    measurer.measure(noisy_max([0, 2, 0, 2]))
+    assert measurer.integrals == 2
+
+
+def test_incommensurable_rates_are_left_to_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dipc.measure.lattice_pieces._MOST_DEGREE", 100)
+    event = Event((noise(Fraction(1, 61)), noise(Fraction(1, 59))), (above(0, 1),))
+    with pytest.raises(OutsideFragment):
+        Measurer()._differences(event)
+    assert measure(event) == lattice_measure(event)
+
+
+@pytest.mark.parametrize("shape", ["noisy max", "above threshold"])
+def test_the_work_is_polynomial(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By elimination its exponent was 6; the steps counted here are products of terms."""
+    spent = []
+
+    class Counting(Meter):
+        def spend(self, steps: int) -> None:
+            spent[-1] += steps
+            super().spend(steps)
+
+    monkeypatch.setattr("dipc.measure.forest.Meter", Counting)
+    for size in (8, 16, 32):
+        spent.append(0)
+        measure(noisy_max([i % 3 % 2 for i in range(size)]) if shape == "noisy max" else above_threshold(size))
+    assert spent[1] < 2**5 * spent[0]
+    assert spent[2] < 2**5 * spent[1]

@@ -1,0 +1,167 @@
+"""Certificates about every real input against their program: what is false there is not accepted in full."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import Any
+
+import pytest
+
+import dipc
+from dipc.verifier.check import check_text
+from dipc.verifier.rejection import Rejected
+from tests.sources.real_programs import LAPLACE, SPARSE
+from tests.verifier import samples
+
+#: One test with noise, by a facet that is not parallel to an axis.
+SLOPE = """
+program slope;
+domain answer = {a, b};
+input x, y : real;
+output o : answer;
+metric { input: %s; }
+var r : real;
+ideal { if x + y >= 1 then o <- b else o <- a end }
+claim { alpha: dd; gamma: 0; beta: exp(-alpha*eps/2); }
+r <- Lap(eps/2, x + y);
+if r >= 1 then o <- b else o <- a end
+"""
+
+#: The same with the sides of the test found one after the other.
+STAIRS = "if x + y >= 1 then o <- b else if x + y >= 0 then o <- b else o <- a end end"
+
+
+@cache
+def certificate(source: str, **options: Any) -> str:
+    return dipc.certify(dipc.check(dipc.load(source), inputs="all", keep_proofs=True, **options))
+
+
+def document(source: str, **options: Any) -> dict[str, Any]:
+    return samples.document(certificate(source, **options))
+
+
+def about(data: dict[str, Any], text: str) -> str:
+    """A certificate about another program, well sealed."""
+    data["program"] |= {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    return samples.resealed(data)
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        (SPARSE, {}),
+        (SPARSE, {"beta": "2*m*c*exp(-alpha*eps/(8*c))/7"}),
+        (LAPLACE, {"gamma": "free"}),
+        (SLOPE % "l1", {}),
+    ],
+    ids=["sparse", "sparse refuted", "every gamma", "slope"],
+)
+def test_nothing_is_taken_on_trust(source: str, options: dict[str, Any]) -> None:
+    assert check_text(certificate(source, **options)).complete
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("r <- Lap(eps/(4*c), q[i])", "r <- Lap(eps/(5*c), q[i])"),
+        ("r <- Lap(eps/(4*c), q[i])", "r <- Lap(eps/(4*c), q[i]/2)"),
+        ("r <- Lap(eps/(4*c), q[i])", "r <- Lap(eps/(4*c), 2*q[i])"),
+        ("r <- Lap(eps/(4*c), q[i])", "r <- Lap(eps/(4*c), -q[i])"),
+        ("r <- Lap(eps/(4*c), q[i])", "r <- Lap(eps/(4*c), q[i] + 1)"),
+        ("r <- Lap(eps/(4*c), q[i])", "r <- Lap(eps/(4*c), q[1])"),
+        ("r <- Lap(eps/(4*c), q[i])", "r <- q[i] + 0*rT"),
+        ("r <- Lap(eps/(4*c), q[i])", "r <- Expo(eps/(4*c)) + q[i]"),
+        ("rT <- Lap(eps/(2*c), T);\nfor", "rT <- Lap(eps/(2*c), T + 1);\nfor"),
+        ("rT <- Lap(eps/(2*c), T);\nfor", "rT <- Lap(eps/(2*c), q[1]);\nfor"),
+        ("if r >= rT then", "if r >= rT + 1 then"),
+        ("if r >= rT then", "if r <= rT then"),
+        ("if r >= rT then", "if r >= rT and q[1] < 100 then"),
+        ("out[i] <- bot\n  end", "out[i] <- none\n  end"),
+        ("if q[i] >= T then", "if q[i] >= T + 1 then"),
+        ("if q[i] >= T then", "if q[i] >= T or q[i] < -5 then"),
+        ("if q[i] >= T then", "if 2*q[i] >= T + 1 then"),
+        ("else out[i] <- bot end", "else out[i] <- none end"),
+    ],
+)
+def test_a_program_for_which_the_bounds_are_not_proved(old: str, new: str) -> None:
+    assert old in SPARSE
+    data = document(SPARSE)
+    try:
+        accepted = check_text(about(data, SPARSE.replace(old, new)))
+    except Rejected:
+        return
+    assert not accepted.complete
+
+
+def test_answers_that_are_the_same_beyond_a_facet() -> None:
+    """At x + y = 1 there is another answer only further away, while half of the runs go wrong."""
+    data = document(SLOPE % "linf")
+    assert check_text(samples.resealed(data)).complete
+    text = (SLOPE % "linf").replace("if x + y >= 1 then o <- b else o <- a end }", f"{STAIRS} }}")
+    assert not check_text(about(data, text)).complete
+
+
+def test_a_facet_is_as_far_as_the_norm_says() -> None:
+    """By l1 one gets across with half of the step that it takes by linf."""
+    assert not check_text(about(document(SLOPE % "linf"), SLOPE % "l1")).complete
+    assert not check_text(about(document(SLOPE % "linf"), SLOPE % "discrete")).complete
+
+
+def test_every_class_is_needed_and_about_something() -> None:
+    for number in range(4):
+        data = document(SPARSE)
+        (case,) = data["cases"]
+        if number == len(case["classes"]):
+            break
+        del case["classes"][number]
+        accepted = check_text(samples.resealed(data))
+        assert not accepted.complete
+        assert accepted.trusted[0].startswith("that each input is in a class")
+    data = document(SPARSE)
+    one, *_ = data["cases"][0]["classes"]
+    data["cases"][0]["classes"].append(one | {"answer": {**one["answer"], "out[1]": "bot"}})
+    accepted = check_text(samples.resealed(data))
+    assert accepted.trusted[0].startswith("that 1 of")
+
+
+def test_a_class_says_which_answer_it_is_about() -> None:
+    data = document(SPARSE)
+    classes = data["cases"][0]["classes"]
+    classes[0]["answer"], classes[1]["answer"] = classes[1]["answer"], classes[0]["answer"]
+    assert not check_text(samples.resealed(data)).complete
+
+
+def test_a_half_space_beyond_the_guards() -> None:
+    data = document(SLOPE % "linf")
+    for entry in data["cases"][0]["classes"]:
+        (half,) = entry["halfspaces"]
+        half["constant"] = str(int(half["constant"]) - 1)
+        for share in entry["required"]["shares"]:
+            for event in share["events"]:
+                for slack in event:
+                    slack["constant"] = str(int(slack["constant"]) - 1)
+    assert not check_text(samples.resealed(data)).complete
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [("input", "q[1]", "7"), ("input", "q[1]", "top"), ("output", "out[1]", "none"), (None, "dd", "1/7")],
+)
+def test_an_input_that_does_not_refute(part: str | None, key: str, value: str) -> None:
+    data = document(SPARSE, beta="2*m*c*exp(-alpha*eps/(8*c))/7")
+    (entry, *_) = (entry for entry in data["cases"][0]["classes"] if "witness" in entry)
+    witness = entry["witness"]
+    (witness if part is None else witness[part])[key] = value
+    try:
+        accepted = check_text(samples.resealed(data))
+    except Rejected:
+        return
+    assert not accepted.complete
+
+
+def test_what_is_not_shown_is_named() -> None:
+    """The answer changes across a corner: its classes are pieces of what is far from it."""
+    source = (SLOPE % "linf").replace("if x + y >= 1 then o <- b", "if x >= 1 and y >= 1 then o <- b")
+    accepted = check_text(certificate(source))
+    assert not accepted.complete
