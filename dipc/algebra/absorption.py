@@ -2,8 +2,8 @@
 
 What is reached from a component solves a linear system with the matrix I - P, where P are the weights inside. It is
 eliminated state by state without fractions (Bareiss 1968): rows are multiplied by their common denominators, so that
-all entries are in the ring, and stay there, as they are minors of the matrix. Only the solution is a quotient, reduced
-once. Inside a component all weights are probabilities and each state can be left, which is checked: I - P is an
+all entries are in the ring, and stay there, as they are minors of the matrix: each row over the states it has passed
+through, so that parts far from each other stay small. Only the solution is a quotient, reduced once. Inside a component all weights are probabilities and each state can be left, which is checked: I - P is an
 M-matrix for every eps > 0, so that its principal minors, the pivots and in the end the denominator, are positive there.
 """
 
@@ -53,28 +53,36 @@ class _Arithmetic:
         return left * right
 
     def minor(
-        self, pivot: ExpPoly, kept: ExpPoly | None, entry: ExpPoly, crossing: ExpPoly | None, divisor: ExpPoly
+        self,
+        pivot: ExpPoly,
+        kept: ExpPoly | None,
+        entry: ExpPoly,
+        crossing: ExpPoly | None,
+        divisors: Iterable[ExpPoly],
     ) -> ExpPoly:
-        """(pivot·kept + entry·crossing)/divisor, which is in the ring; None is 0."""
+        """(pivot·kept + entry·crossing) over the product of the divisors, which is in the ring; None is 0."""
         total = ExpPoly.zero()
         for left, right in ((pivot, kept), (entry, crossing)):
             if right is not None:
-                self._count_ring(left, right)
-                total = total + left * right
-        return self._over(total, divisor)
+                total = total + self._product(left, right)
+        return self._over(total, divisors)
 
-    def brought(self, entry: ExpPoly, multiplier: ExpPoly, divisor: ExpPoly) -> ExpPoly:
-        """entry·multiplier/divisor, which is in the ring."""
-        if multiplier is divisor:
-            return entry
-        self._count_ring(entry, multiplier)
-        return self._over(entry * multiplier, divisor)
+    def brought(self, entry: ExpPoly, multipliers: Iterable[ExpPoly], divisors: Iterable[ExpPoly]) -> ExpPoly:
+        """The entry times the product of the multipliers over that of the divisors, which is in the ring."""
+        for multiplier in multipliers:
+            entry = self._product(entry, multiplier)
+        return self._over(entry, divisors)
 
-    def _over(self, left: ExpPoly, right: ExpPoly) -> ExpPoly:
-        if right == 1:
-            return left
+    def _product(self, left: ExpPoly, right: ExpPoly) -> ExpPoly:
         self._count_ring(left, right)
-        return left.exact_quotient(right)
+        return left * right
+
+    def _over(self, left: ExpPoly, divisors: Iterable[ExpPoly]) -> ExpPoly:
+        for divisor in divisors:
+            if divisor != 1:
+                self._count_ring(left, divisor)
+                left = left.exact_quotient(divisor)
+        return left
 
     def quotient(self, left: ExpPoly, right: ExpPoly) -> Quotient:
         """left/right, for a `right` that is positive."""
@@ -151,11 +159,12 @@ def absorption_weights(
 @dataclass(slots=True)
 class _Row(Generic[S]):
     """pivot·x = Σ weight·x[t] over `out`: where x, what is reached from a state, goes when the states eliminated so far
-    are passed through. `divisor` is the pivot of the last one that was eliminated from this row, 1 for none."""
+    are passed through. These are the minors of I - P, bordered by this row, over the `blocks`: those sets of eliminated
+    states that the row has passed through, named by the state of each that was eliminated last."""
 
     pivot: ExpPoly
     out: dict[S | None, ExpPoly]
-    divisor: ExpPoly
+    blocks: set[S]
 
     @classmethod
     def of(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
@@ -165,7 +174,46 @@ class _Row(Generic[S]):
             _, below = fraction_of(value)
             shared = positive_divisor(below, common)
             common = common * (below if shared is None else below.exact_quotient(shared))
-        return cls(_cleared(stay, common), {t: _cleared(weight, common) for t, weight in out.items()}, ExpPoly.one())
+        return cls(_cleared(stay, common), {t: _cleared(weight, common) for t, weight in out.items()}, set())
+
+
+@dataclass(slots=True)
+class _Blocks(Generic[S]):
+    """The eliminated states, in disjoint blocks, with the determinants of I - P over each.
+
+    The row of a state passed through states of its own block only, before it was eliminated. So its pivot, divided by the
+    determinants of the blocks it passed through, is the one that it has in any union of blocks, eliminated by itself; and
+    the determinant over a union, which is the product of such pivots, is the product of the blocks' determinants. What a
+    row holds, over the determinant of its blocks, is a Schur complement: times that determinant it is a minor (Schur), in
+    the ring. Whatever the blocks are, all entries of a row have the same factor, which does not change its solution.
+    """
+
+    arithmetic: _Arithmetic
+    determinants: dict[S, ExpPoly]
+    within: dict[S, S]
+    """For each block that is part of a larger one, the name of one that it is part of."""
+
+    def bring(self, row: _Row[S]) -> None:
+        """Let the row pass through all of the blocks that it has passed through a part of."""
+        now = {self._whole(name) for name in row.blocks}
+        if now != row.blocks:
+            more = [self.determinants[name] for name in now - row.blocks]
+            less = [self.determinants[name] for name in row.blocks - now]
+            row.pivot = self.arithmetic.brought(row.pivot, more, less)
+            row.out = {t: self.arithmetic.brought(weight, more, less) for t, weight in row.out.items()}
+            row.blocks = now
+
+    def add(self, s: S, row: _Row[S]) -> None:
+        """Eliminate the state s of this row: one block with all that the row has passed through."""
+        self.determinants[s] = row.pivot
+        self.within.update(dict.fromkeys(row.blocks, s))
+
+    def _whole(self, name: S) -> S:
+        while name in self.within:
+            onward = self.within[name]
+            self.within[name] = self.within.get(onward, onward)  # paths are halved, as for disjoint sets
+            name = onward
+        return name
 
 
 def _cleared(value: Closed, common: ExpPoly) -> ExpPoly:
@@ -195,33 +243,39 @@ def _through(
         for t in graph.successors(s):
             if t in component and t != s:
                 into[t].add(s)
-    # The cheapest state first, of equal ones the one that changed last: so a walk is swept from its ends.
+    # The cheapest state first, of equal ones the one that changed last: so a walk is swept from its ends. What the source
+    # leads to comes last, because else its row, which has passed through most, would change with every state.
     order = count(0, -1)
-    waiting = [(len(into[s]) * len(rows[s].out), next(order), s) for s in component]
+
+    def cost(s: S) -> tuple[bool, int]:
+        return None in into[s], len(into[s]) * len(rows[s].out)
+
+    waiting = [(cost(s), next(order), s) for s in component]
     heapify(waiting)
-    before = ExpPoly.one()
+    blocks: _Blocks[S] = _Blocks(arithmetic, {}, {})
     while waiting:
-        cost, _, s = heappop(waiting)
-        if s not in rows or cost != len(into[s]) * len(rows[s].out):
+        expected, _, s = heappop(waiting)
+        if s not in rows or expected != cost(s):
             continue
         row = rows.pop(s)
-        # As minors of all that is eliminated so far, also if the row had no part in that.
-        pivot = arithmetic.brought(row.pivot, before, row.divisor)
-        out = {t: arithmetic.brought(weight, before, row.divisor) for t, weight in row.out.items()}
+        blocks.bring(row)
         for p in into[s]:
             above = rows[p]
+            blocks.bring(above)
+            # Sylvester's identity, over what both rows have passed through.
+            divisors = [blocks.determinants[name] for name in above.blocks & row.blocks]
             entry = above.out.pop(s)
-            back = out.get(p)
-            above.pivot = arithmetic.minor(pivot, above.pivot, entry, None if back is None else -back, above.divisor)
-            for goal in [*above.out, *(t for t in out if t not in above.out and t != p)]:
-                above.out[goal] = arithmetic.minor(pivot, above.out.get(goal), entry, out.get(goal), above.divisor)
-            above.divisor = pivot
-        before = pivot
-        onward = [t for t in out if t is not None and t in component]
+            back = row.out.get(p)
+            above.pivot = arithmetic.minor(row.pivot, above.pivot, entry, None if back is None else -back, divisors)
+            for goal in [*above.out, *(t for t in row.out if t not in above.out and t != p)]:
+                above.out[goal] = arithmetic.minor(row.pivot, above.out.get(goal), entry, row.out.get(goal), divisors)
+            above.blocks = (above.blocks - row.blocks) | {s}
+        blocks.add(s, row)
+        onward = [t for t in row.out if t is not None and t in component]
         for t in onward:
             into[t].discard(s)
             into[t].update(p for p in into[s] if p != t)
         for t in dict.fromkeys([*onward, *(p for p in into[s] if p is not None)]):
-            heappush(waiting, (len(into[t]) * len(rows[t].out), next(order), t))
+            heappush(waiting, (cost(t), next(order), t))
     source = rows[None]
     return {t: arithmetic.quotient(weight, source.pivot) for t, weight in source.out.items() if t is not None}

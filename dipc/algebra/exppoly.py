@@ -264,7 +264,15 @@ class ExpPoly:
         k, j = self._poly.degrees()
         first = self._poly.coefficient(0)
         words = 1 + (int(first.p).bit_length() + int(first.q).bit_length()) // 64
-        return (1 + int(k)) * (1 + int(j) * (unit // self._unit)) * words
+        return (1 + int(k)) * (1 + (int(j) - self._least_power()) * (unit // self._unit)) * words
+
+    def _least_power(self) -> int:
+        """The least power of y of the polynomial that is kept, 0 for none: there may be more than `_reduce` leaves."""
+        if self._canonical or self._poly.is_zero():
+            return 0
+        if self._poly.degrees()[0] == 0:  # the order is lexicographic, so the last term has the least power of y
+            return int(self._poly.monomial(len(self._poly) - 1)[1])
+        return min(int(j) for _, j in self._poly.monoms())
 
     def is_unit(self) -> bool:
         """Whether this is c·e^{q·eps} with c != 0, so that its inverse is in the ring as well."""
@@ -273,7 +281,7 @@ class ExpPoly:
     def lowest(self) -> tuple[Fraction, Fraction]:
         """Exponent q and coefficient c of the term that comes first by (q, k); this must not be zero."""
         last = len(self._poly) - 1
-        if self._poly.degrees()[0] == 0:  # the order is lexicographic, so the last term has the least power of y
+        if self._poly.degrees()[0] == 0:  # the order is lexicographic
             at, j = last, self._poly.monomial(last)[1]
         else:
             (j, _), at = min(((j, k), at) for at, (k, j) in enumerate(self._poly.monoms()))
@@ -282,7 +290,7 @@ class ExpPoly:
     def exact_quotient(self, divisor: ExpPoly) -> ExpPoly:
         """The g with self = g·divisor; raises ArithmeticError where there is none in the ring."""
         (left, low), (right, right_low), unit = self._aligned(divisor)
-        least = min((int(j) for _, j in right.monoms()), default=0)
+        least = divisor._least_power() * (unit // divisor._unit)
         if least:
             # y^least divides every power of y but not every polynomial in y: take it out first.
             right, right_low = right / _power_of_y(least), right_low + least

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipc.algebra.absorption import Trapped, _Arithmetic, absorption_weights
+from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed, Quotient
 from tests.patience import examples
 
@@ -61,6 +63,57 @@ def test_a_walk_is_swept_in_linearly_many_products(odds: str, monkeypatch: pytes
     ruin(200, 70, up, 1 - up)
     assert len(products) < 4 * 200
     assert max(products) <= 2 * 200
+
+
+def test_a_walk_from_its_middle_has_two_ends_that_do_not_know_of_each_other() -> None:
+    """The minors of one end were multiplied by those of the other, and what the start leads to changed with each."""
+    up = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, -1))
+
+    def steps(n: int) -> int:
+        limit = Limits(steps=10**12)
+        meter = Meter(limit)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("dipc.algebra.absorption.Meter", lambda _: meter)
+            edges: dict[int, list[tuple[int, Closed]]] = {i: [(i - 1, 1 - up), (i + 1, up)] for i in range(1, n)}
+            absorption_weights(edges, n // 3, frozenset([0, n]), ignored=frozenset([0]))
+        return meter.steps
+
+    assert steps(400) < 5 * steps(200)  # quadratic, as the polynomials grow; it was 8 and more
+
+
+def test_factors_that_have_an_inverse_are_no_work() -> None:
+    """A state that is stayed at for a while, again and again: each time a factor e^eps came to the other one's side."""
+    stay = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, 1))
+    edges: dict[int, list[tuple[int, Closed]]] = {i: [(i, stay), (i + 1, 1 - stay)] for i in range(300)}
+    assert absorption_weights(edges, 0, frozenset([300]), Limits(steps=300 * 4000)) == {300: ExpPoly.one()}
+
+
+@st.composite
+def chains_in_eps(draw: st.DrawFn) -> dict[int, list[tuple[int, Closed]]]:
+    """Any successors, with weights e^{-k·eps} over their sum: the exits are 8 and 9."""
+    size = draw(st.integers(1, 7))
+    edges: dict[int, list[tuple[int, Closed]]] = {}
+    for s in range(size):
+        targets = draw(st.lists(st.sampled_from([*range(size), 8, 9]), min_size=1, max_size=4, unique=True))
+        parts = [ExpPoly.term(draw(st.integers(1, 2)), 0, -draw(st.integers(0, 2))) for _ in targets]
+        if s == 0 or not {8, 9} & set(targets):
+            targets, parts = [*targets, 8 + s % 2], [*parts, ExpPoly.one()]
+        whole = sum(parts, ExpPoly.zero())
+        edges[s] = [(t, Quotient(part, whole)) for t, part in zip(targets, parts, strict=True)]
+    return edges
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(chains_in_eps())
+def test_random_chains_in_eps_solve_their_equations(edges: dict[int, list[tuple[int, Closed]]]) -> None:
+    """What a state reaches is the mean of what its successors reach: one system with one solution."""
+    exits = frozenset([8, 9])
+    reached = {s: absorption_weights(edges, s, exits) for s in edges}
+    reached |= {e: {e: ExpPoly.one()} for e in exits}
+    for s, leaving in edges.items():
+        for e in exits:
+            mean = sum((weight * reached[t].get(e, ExpPoly.zero()) for t, weight in leaving), Quotient.of(0))
+            assert mean == Quotient.of(reached[s].get(e, ExpPoly.zero()))
 
 
 def test_resampling_until_accepted_leaves_by_the_ratio() -> None:
