@@ -3,8 +3,9 @@
 What is reached from a component solves a linear system with the matrix I - P, where P are the weights inside. It is
 eliminated state by state without fractions (Bareiss 1968): rows are multiplied by their common denominators, so that
 all entries are in the ring, and stay there, as they are minors of the matrix: each row over the states it has passed
-through, so that parts far from each other stay small. Only the solution is a quotient, reduced once. Inside a component all weights are probabilities and each state can be left, which is checked: I - P is an
-M-matrix for every eps > 0, so that its principal minors, the pivots and in the end the denominator, are positive there.
+through, so that parts far from each other stay small. Only the solution is a quotient, reduced once. Inside a component
+all weights are probabilities and each state can be left, which is checked: I - P is an M-matrix for every eps > 0, so
+that its principal minors, the pivots and in the end the denominator, are positive there.
 """
 
 from __future__ import annotations
@@ -181,11 +182,12 @@ class _Row(Generic[S]):
 class _Blocks(Generic[S]):
     """The eliminated states, in disjoint blocks, with the determinants of I - P over each.
 
-    The row of a state passed through states of its own block only, before it was eliminated. So its pivot, divided by the
-    determinants of the blocks it passed through, is the one that it has in any union of blocks, eliminated by itself; and
-    the determinant over a union, which is the product of such pivots, is the product of the blocks' determinants. What a
-    row holds, over the determinant of its blocks, is a Schur complement: times that determinant it is a minor (Schur), in
-    the ring. Whatever the blocks are, all entries of a row have the same factor, which does not change its solution.
+    The row of a state passed through states of its own block only, before it was eliminated. So its pivot, divided by
+    the determinants of the blocks it passed through, is the one that it has in any union of blocks, eliminated by
+    itself; and the determinant over a union, which is the product of such pivots, is the product of the blocks'
+    determinants. What a row holds, over the determinant of its blocks, is a Schur complement: times that determinant it
+    is a minor (Schur), in the ring. Whatever the blocks are, all entries of a row have the same factor, which does not
+    change its solution.
     """
 
     arithmetic: _Arithmetic
@@ -243,8 +245,8 @@ def _through(
         for t in graph.successors(s):
             if t in component and t != s:
                 into[t].add(s)
-    # The cheapest state first, of equal ones the one that changed last: so a walk is swept from its ends. What the source
-    # leads to comes last, because else its row, which has passed through most, would change with every state.
+    # The cheapest state first, of equal ones the one that changed last: so a walk is swept from its ends. What the
+    # source leads to comes last, because else its row, which has passed through most, would change with every state.
     order = count(0, -1)
 
     def cost(s: S) -> tuple[bool, int]:
