@@ -11,7 +11,7 @@ answer: guards that hold somewhere have their closure for the closure of where t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -110,8 +110,6 @@ class Ideal:
         assert tree.ideal is not None
         norm = "linf"
         for found in tree.metric:
-            if found.name == "apart":
-                raise NotDerived("its `metric` block has inputs that are apart")
             if found.name == "input":
                 norm = found.value.name if isinstance(found.value, Name) else ""
         if norm not in NORMS:
@@ -144,7 +142,7 @@ class Ideal:
                 self.budget.spend(10 + 4 * len(path.guards), _STEP)
                 found += [
                     (max((self._below(guard, point) for guard in guards), default=_ZERO), guards)
-                    for guards in self._elsewhere(path, inputs, answer)
+                    for guards in self._not_apart(self._elsewhere(path, inputs, answer), inputs, finite)
                 ]
             for bound, guards in sorted(found, key=lambda pair: pair[0]):
                 if best is not None and max(bound, away) >= best:
@@ -154,6 +152,39 @@ class Ideal:
                     total = _ONE  # another answer is not at the same place
                 best = total if best is None or total < best else best
         return best
+
+    @property
+    def has_apart(self) -> bool:
+        """Whether some inputs may be infinitely far apart."""
+        return bool(self.machine.distance.apart)
+
+    def cases(
+        self, one: Mapping[int, Held], other: Mapping[int, Held], known: Sequence[Guard]
+    ) -> Iterator[tuple[list[Guard], bool]]:
+        """The part where all guards hold, divided into sets that are not empty, with whether two inputs are apart on
+        them. The inputs, by slot, may be forms of the variables of the guards."""
+        distance = self.machine.distance
+        values: list[Held] = [None] * (1 + max(distance.other, default=len(self.machine.slots)))
+        for slot, there in zip(self.machine.numbered("input"), distance.other, strict=True):
+            values[slot], values[there] = one[slot], other[slot]
+        run = _Symbolic(self.machine, Wanted({}, _ZERO), self.budget)
+        waiting = [list(known)]
+        count = 0
+        while waiting:
+            guards = waiting.pop()
+            count += 1
+            if count > MOST_PATHS:
+                raise NotDerived("inputs are apart in too many cases")
+            try:
+                facts = frozenset(guards)
+                apart = any(run.value(code, values, facts) is True for code in distance.apart)
+            except _Open as split:
+                for guard in (split.guard, split.guard.opposite()):
+                    group = next(found for found in connected((*guards, guard)) if guard in found)
+                    if not is_empty(group, self.budget, _STEP):
+                        waiting.append([*guards, guard])
+                continue
+            yield guards, apart
 
     # --- paths ------------------------------------------------------------------------------------
 
@@ -265,6 +296,25 @@ class Ideal:
                 guards = [*path.guards, side]
                 if not is_empty(next(group for group in connected(guards) if side in group), self.budget, _STEP):
                     yield guards
+
+    def _not_apart(
+        self, sets: Iterable[list[Guard]], inputs: Sequence[Value], finite: tuple[Value, ...]
+    ) -> Iterator[list[Guard]]:
+        """The parts of the sets whose points, with these finite inputs, are not infinitely far from the inputs."""
+        if not self.has_apart:
+            yield from sets
+            return
+        slots = self.machine.numbered("input")
+        left = iter(finite)
+        other: dict[int, Held] = {
+            slot: Affine(_ZERO, ((slot, _ONE),)) if self.machine.slots[slot].type == "real" else next(left)
+            for slot in slots
+        }
+        one: dict[int, Held] = dict(zip(slots, inputs, strict=True))
+        for guards in sets:
+            for part, apart in self.cases(one, other, guards):
+                if not apart:
+                    yield part
 
     def _below(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
         """A lower bound of the distance to where the guard holds."""

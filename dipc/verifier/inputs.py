@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from dipc.verifier.bounds import Shown
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Interval, Least
 from dipc.verifier.classes import (
@@ -24,7 +25,7 @@ from dipc.verifier.classes import (
     same_least,
     variable_of,
 )
-from dipc.verifier.coverage import Coverage, Shown
+from dipc.verifier.coverage import Coverage
 from dipc.verifier.decision import VERDICTS, Context, Decided, Positive, check_obligation, index
 from dipc.verifier.events import Event, read_event
 from dipc.verifier.ideal import Ideal
@@ -98,7 +99,8 @@ def check_inputs(
         if not own or (number is not None and number in singly) or (number is None and case_number > 1):
             raise Rejected(step, "it has no classes, or is there twice")
         verdicts += own
-        trusted += _trusted(theorem, shown, everything=_worst(own) == "accurate")
+        alpha = None if claim.alpha == "dd" else least_alpha(claim, budget, step)
+        trusted += _trusted(theorem, shown, alpha, everything=_worst(own) == "accurate")
         if number is not None:
             singly[number] = _worst(own)
     if parameter is not None:
@@ -129,11 +131,11 @@ def _theorem(tree: Program, constants: Mapping[str, Fraction]) -> Theorem:
         raise Rejected("program", error.why) from None
 
 
-def _trusted(theorem: Theorem, shown: Sequence[Shown], *, everything: bool) -> Iterator[str]:
+def _trusted(theorem: Theorem, shown: Sequence[Shown], alpha: Fraction | None, *, everything: bool) -> Iterator[str]:
     """What is left on trust of the classes of one program, and of the inputs that refute the claim."""
     ideal = theorem.ideal
     if isinstance(ideal, Ideal):
-        yield from Coverage(theorem.machine, ideal, Budget(STEPS)).check(shown, everything=everything)
+        yield from Coverage(theorem.machine, ideal, alpha, Budget(STEPS)).check(shown, everything=everything)
     else:
         why = "the program has no `ideal`" if ideal is None else ideal
         yield f"that the classes are all real inputs, with the program's bounds: {why}"

@@ -136,11 +136,16 @@ Instruction = Store | Sample | Choice | Scored | Branch | Jump | Halt
 @dataclass(frozen=True, slots=True)
 class Distance:
     """How far an answer is from the exact one: by name, or a number made of an input and both; 0 where all of `same`
-    hold. The exact answer stands in the slots `exact`, in the order of the outputs."""
+    hold. The exact answer stands in the slots `exact`, in the order of the outputs.
+
+    Two inputs are infinitely far apart where any of `apart` holds; the second of them stands in the slots `other`.
+    """
 
     kind: str | Code
     same: tuple[Code, ...] | None
     exact: tuple[int, ...]
+    apart: tuple[Code, ...] = ()
+    other: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -275,7 +280,8 @@ class _Compiler:
             self.variables[name] = _Variable(tuple(range(first, len(self.slots))), None if ends is None else low)
 
     def distance(self, metric: Sequence[syntax.Field]) -> Distance:
-        """The distance of answers; afterwards there are more variables, `out'` for each output `out`."""
+        """The distance of answers and of inputs; afterwards there are more variables, `out'` for each output `out`, and
+        perhaps `q'` for each input `q`."""
         visible = {}
         for name, variable in self.variables.items():
             role = self.slots[variable.slots[0]].role
@@ -288,6 +294,7 @@ class _Compiler:
         self.variables = visible
         kind: str | Code = "product"
         same: tuple[Code, ...] | None = None
+        apart: tuple[Code, ...] = ()
         for field_ in metric:
             if field_.name == "output":
                 if isinstance(field_.value, Name) and field_.value.name in ("product", "discrete", "linf"):
@@ -298,7 +305,20 @@ class _Compiler:
                     kind = self.resolved(field_.value)
             if field_.name == "same":
                 same = tuple(self._each(field_.loops, field_.value))
-        return Distance(kind, same, tuple(at for at, slot in enumerate(self.slots) if slot.role == "exact"))
+            if field_.name == "apart":
+                self._add_other_inputs()
+                apart = tuple(self._each(field_.loops, field_.value))
+        exact, other = (
+            tuple(at for at, slot in enumerate(self.slots) if slot.role == role) for role in ("exact", "other")
+        )
+        return Distance(kind, same, exact, apart, other)
+
+    def _add_other_inputs(self) -> None:
+        for name, variable in list(self.variables.items()):
+            if self.slots[variable.slots[0]].role == "input":
+                first = len(self.slots)
+                self.slots += [replace(self.slots[slot], role="other") for slot in variable.slots]
+                self.variables[f"{name}'"] = _Variable(tuple(range(first, len(self.slots))), variable.low)
 
     def _each(self, loops: Sequence[tuple[str, Expr, Expr]], value: Expr) -> Iterator[Code]:
         if not loops:

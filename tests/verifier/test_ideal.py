@@ -64,10 +64,12 @@ out <- 0
 PROGRAMS = {
     **{
         name: (BENCHMARKS / f"{name}.dip").read_text(encoding="utf-8")
-        for name in ("sparse", "noisy_max", "noisy_max_gap", "noisy_max_ties", "laplace")
+        for name in ("sparse", "noisy_max", "noisy_max_gap", "noisy_max_ties", "laplace", "numeric_sparse")
     },
     **{f"mixed {norm}": MIXED % norm for norm in ("linf", "l1", "discrete")},
     **{f"corner {norm}": CORNER % norm for norm in ("linf", "l1", "discrete")},
+    "corner apart": CORNER.replace("input: %s;", "input: l1; apart: x' > 1 and x <= 1 or x != x' and y >= y' + 3;"),
+    "mixed apart": MIXED.replace("input: %s;", "apart: k != k' or x' = y' and x != y;"),
 }
 
 
@@ -99,7 +101,6 @@ def test_det_and_dd_are_those_of_the_engine(name: str) -> None:
     [
         (CORNER.replace("out <- 0;\n  if", "if") % "linf", "may end without a value"),
         (CORNER.replace("x, y : real", "x, y : int") % "linf", "whole inputs"),
-        (CORNER.replace("input: %s", "apart: x != x'"), "apart"),
     ],
 )
 def test_what_is_not_derived_is_named(text: str, why: str) -> None:
