@@ -256,8 +256,7 @@ def check(
         write_text(target, text.line() + "\n" if quiet else text.page())
     if target is not None and not quiet:
         write(sys.stderr, f"{text.line()} (written to {target})\n")
-    if report.warnings:
-        write_diagnostics(report.warnings)
+    write_diagnostics(report.warnings)
     return exit_code(report.verdict, vacuous=_is_refused(report, strict))
 
 

@@ -75,8 +75,7 @@ def _import_one(path: Path, at: Fraction | None, target: Path | None, pairs: Pat
 
     name = re.sub(r"[^A-Za-z0-9_]", "_", path.stem)
     found = imported(read_source(path), name if re.match("[A-Za-z]", name) else f"p_{name}", at)
-    if found.warnings:
-        write_diagnostics(found.warnings)
+    write_diagnostics(found.warnings)
     write_text(target, found.text)
     if pairs is not None:
         write_text(pairs, found.pairs())

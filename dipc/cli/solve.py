@@ -27,7 +27,7 @@ from dipc.cli.output import check_distinct, check_table, check_target, first_lin
 from dipc.cli.progress import ProgressBar
 from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
-from dipc.cli.terminal import look_of, write
+from dipc.cli.terminal import look_of, write, write_diagnostics
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.files import read_source
 from dipc.report.page import Look
@@ -149,6 +149,7 @@ def solve(
         text = render(found, statement, look)
         text = first_line(text) if quiet else text
     write_text(target, text)
+    write_diagnostics(found.warnings)
     return {
         "solved": ExitCode.ACCURATE,
         "none": ExitCode.INACCURATE,

@@ -79,7 +79,9 @@ def refused_result(where: str, error: OSError) -> Diagnostic:
 
 
 def write_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    """Show `diagnostics` on stderr."""
+    """Show `diagnostics`, if there are some, on stderr."""
+    if not diagnostics:
+        return
     from dipc.diagnostics.render import render
 
     text = render(diagnostics, color=wants_color(sys.stderr))

@@ -30,7 +30,7 @@ from dipc.cli.output import check_distinct, check_table, check_target, first_lin
 from dipc.cli.progress import ProgressBar
 from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
-from dipc.cli.terminal import look_of, write
+from dipc.cli.terminal import look_of, write, write_diagnostics
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.files import read_source
 from dipc.diagnostics.source import Source
@@ -176,6 +176,7 @@ def tighten(
         if not quiet:
             write(sys.stderr, f"drawn to {plot}\n")
     write_text(target, text)
+    write_diagnostics(tuple(dict.fromkeys(warning for member in found for warning in member.found.warnings)))
     return ExitCode.ACCURATE if all(member.found.complete for member in found) else ExitCode.UNDECIDED
 
 

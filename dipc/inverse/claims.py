@@ -13,6 +13,7 @@ from dipc.algebra.parametric import Parametric
 from dipc.algebra.quotient import Quotient
 from dipc.algebra.selection import times
 from dipc.claim.claim import Claim
+from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.inverse.question import Question
 from dipc.lang.ast import Name
 from dipc.obligations.engine import Engine
@@ -71,7 +72,8 @@ class Stopped(KeyboardInterrupt):
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:
     """All that a question comes to: no two of `distinct` are the same; `unknown` are the cases past a limit; `vacuous`
-    says how many claim nothing, of all `cases`. `intervals` are the eps asked about."""
+    says how many claim nothing, of all `cases`. `intervals` are the eps asked about, `warnings` say where the claim may
+    not mean what it seems to."""
 
     question: Question
     intervals: tuple[Interval, ...]
@@ -80,6 +82,7 @@ class Claims:
     vacuous: int
     cases: int
     shown: Callable[[int], RowResult]
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def at_distance(self) -> bool:
@@ -160,6 +163,7 @@ def claims_of(question: Question, progress: Progress | None = None, *, among: Co
         vacuous,
         len(cases),
         lambda number: cases[number - 1].shown(),
+        source.warnings,
     )
 
 

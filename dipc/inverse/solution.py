@@ -9,10 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.decimals import exact_text
+from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.inverse.question import Question
 from dipc.obligations.saying import Saying
 from dipc.obligations.verdict import EndPoint
 from dipc.sources.outcome import RowResult
+from dipc.sources.report import warnings_json
 from dipc.sources.source import Variable
 
 SCHEMA = "dipc.solve/1"
@@ -62,7 +64,8 @@ class Solution:
     """An answer for all cases of a question that claim something. `rows` are those that prevent a smaller answer, or
     any; `shown` says what a case with this number is about. `remark` says in a sentence what was proved besides, or why
     nothing was. `eps` is what was asked about. `sayings`: where the claim, with the answer, says something.
-    `interrupted`: Ctrl-C stopped the search, and the answer is what was known then."""
+    `warnings`: where the claim may not mean what it seems to. `interrupted`: Ctrl-C stopped the search, and the answer
+    is what was known then."""
 
     question: Question
     shown: Callable[[int], RowResult]
@@ -72,11 +75,18 @@ class Solution:
     rows: tuple[int, ...]
     remark: str
     sayings: Mapping[str, Saying] = field(default_factory=dict, kw_only=True)
+    warnings: tuple[Diagnostic, ...] = field(default=(), kw_only=True)
     interrupted: bool = field(default=False, kw_only=True)
 
     @property
     def wanted(self) -> Wanted:
         raise NotImplementedError
+
+    @property
+    def claims_nothing(self) -> bool:
+        """Whether the claim, with the answer, says nothing: beta is at least 1 everywhere, or there is no input that it
+        is about."""
+        return self.status is Status.SOLVED and all(says.nothing for says in self.sayings.values())
 
     @property
     def single_eps(self) -> str | None:
@@ -97,9 +107,11 @@ class Solution:
             "status": str(self.status),
             "eps": self.eps,
             **self.details(),
+            "vacuous": self.claims_nothing,
             "says_something": {variable: says.as_json() for variable, says in self.sayings.items()},
             "rows": list(self.rows),
             "remark": self.remark or None,
+            **warnings_json(self.warnings),
         }
 
     def details(self) -> dict[str, Any]:
@@ -216,6 +228,10 @@ class BetaSolution(Solution):
 
     beta: str
     pieces: tuple[EnvelopePiece, ...]
+
+    @property
+    def claims_nothing(self) -> bool:
+        return self.status is Status.SOLVED and not self.pieces
 
     @property
     def wanted(self) -> Wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from dipc.algebra.limits import Limits
@@ -61,10 +62,14 @@ def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: P
         case Wanted.GAMMA:
             return solve_gamma(question, question.asking(gamma=0).claim(), digits)
         case Wanted.ALPHA:
-            claim = None if question.table is None else question.asking(alpha=0).claim()
-            return solve_alpha(question, claim, digits, progress)
+            known = question.asking(alpha=0)
+            claim = None if question.table is None else known.claim()
+            found: Solution = solve_alpha(question, claim, digits, progress)
+            return replace(found, warnings=(known if claim is not None else question).source().warnings)
         case Wanted.EPS:
-            return solve_eps(claims_of(question, progress), digits)
+            claims = claims_of(question, progress)
+            return replace(solve_eps(claims, digits), warnings=claims.warnings)
         case Wanted.BETA:
-            return solve_beta(claims_of(question.asking(beta="0"), progress), digits)
+            claims = claims_of(question.asking(beta="0"), progress)
+            return replace(solve_beta(claims, digits), warnings=claims.warnings)
     assert_never(wanted)

@@ -15,6 +15,7 @@ from dipc.algebra.limits import Limits, Undecided
 from dipc.claim.claim import Given, GivenEps
 from dipc.claim.intervals import intervals_text
 from dipc.claim.options import ClaimOptions
+from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.program import Program
 from dipc.ideal.inputs import InputSpec
 from dipc.inverse.claims import (
@@ -102,6 +103,11 @@ class Tightest:
     def sayings(self) -> Mapping[str, Saying]:
         """Where beta/kappa says something, or beta itself where there is no such kappa, by the claims' variables."""
         return self.claims.sayings(Fraction(1, self.kappa) if self.kappa else Fraction(1))
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """Where the claim may not mean what it seems to."""
+        return self.claims.warnings
 
     @property
     def is_zero(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dipc.report.page import GLUE
-from dipc.report.words import interval_text
+from dipc.report.words import interval_text, single
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,11 @@ def about(
         said["gamma"] = "every gamma > 0" if statement.scale == "gamma" else statement.gamma
     for name, text in said.items():
         yield name, "asked for" if asked == name else text
-    where = interval_text(eps)
+    one = single(eps)
     if asked == "eps":
-        yield "eps", f"asked for, in {where}"
+        yield "eps", f"asked for, in {interval_text(eps)}"
     else:
-        low, _, high = eps.strip("[]").partition(", ")
-        yield "eps", low if asked is not None and low == high else f"all of {where}"
+        yield "eps", f"all of {interval_text(eps)}" if one is None else one
 
 
 def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:

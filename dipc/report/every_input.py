@@ -12,9 +12,19 @@ from dipc.report.numbers import agreement, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.text import failing_text, worst_texts
 from dipc.report.vectors import assignment_text
-from dipc.report.words import TONES, count, interval_text, s, saying_text, vacuous_text
+from dipc.report.words import (
+    NO_INPUT,
+    TONES,
+    count,
+    everywhere_text,
+    interval_text,
+    s,
+    saying_text,
+    vacuous_text,
+    vacuous_why,
+)
 from dipc.sources.every_input.class_result import ClassResult, Method
-from dipc.sources.outcome import RowResult
+from dipc.sources.outcome import Counts, RowResult
 from dipc.sources.report import Report
 
 if TYPE_CHECKING:
@@ -34,7 +44,7 @@ def class_verdict_line(report: Report, statement: Statement) -> str:
     if statement.numbers is not None:
         return _numbers_line(report, statement)
     classes = count(counts.rows, "class")
-    of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
+    of_them = f", {_of_them(counts)}" if counts.vacuous else ""
     everywhere = f"every real input ({classes}{of_them}), {_quantified(report, statement)}"
     vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
     match report.verdict:
@@ -49,13 +59,22 @@ def class_verdict_line(report: Report, statement: Statement) -> str:
     assert_never(report.verdict)
 
 
+def _of_them(counts: Counts) -> str:
+    """`1 of them vacuously, as β ≥ 1`."""
+    number = f"{'all' if counts.vacuous == counts.rows else counts.vacuous} of them "
+    return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(counts)}"
+
+
 def _numbers_line(report: Report, statement: Statement) -> str:
     """The result about every number of queries."""
+    counts = report.counts
     match report.verdict:
         case Verdict.ACCURATE:
             everything = f"every {statement.numbers}, every real input, {_quantified(report, statement)}"
-            vacuous = f", {vacuous_text(report.counts)}" if report.counts.vacuous else ""
-            return f"accurate: {everything} (a union-bound proof{vacuous})"
+            if counts.vacuous == counts.rows:
+                return f"accurate: {everything}, vacuously ({vacuous_why(counts)})"
+            some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(counts)}"
+            return f"accurate: {everything} (a union-bound proof{some if counts.vacuous else ''})"
         case Verdict.INACCURATE:
             return f"INACCURATE: the claim does not hold for every {statement.numbers}"
         case Verdict.UNDECIDED:
@@ -99,13 +118,17 @@ def render_classes(
 
 
 def _quantified(report: Report, statement: Statement) -> str:
-    eps = f"every eps in {interval_text(report.eps)}"
-    return eps if statement.scale is None else f"every {statement.scale} and {eps}"
+    eps = everywhere_text(report.eps, "every eps")
+    if statement.scale is None:
+        return eps
+    return f"every {statement.scale}{' and ' if eps.startswith('every') else ' '}{eps}"
 
 
 def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     yield from about(statement, report.eps)
-    says = saying_text(report.sayings, report.eps)
+    counts = report.counts
+    all_near = counts.vacuous == counts.rows and not counts.above_one
+    says = NO_INPUT if all_near else saying_text(report.sayings, report.eps)
     if says is not None:
         yield "says something", says
     methods = [row.note.method for row in report.rows if isinstance(row, ClassResult) and row.note is not None]

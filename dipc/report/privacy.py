@@ -18,7 +18,7 @@ from dipc.report.claimed import program_text
 from dipc.report.numbers import DIGITS, agreement, cell_text, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.report.words import count, interval_text
+from dipc.report.words import count, everywhere_text, interval_text
 
 _TONES = {
     PrivacyVerdict.PRIVATE: Tone.GOOD,
@@ -94,10 +94,10 @@ def _verdict_line(report: PrivacyReport) -> str:
     claim = report.claim
     level = claim.budget_text if claim.is_pure else f"({claim.budget_text}, {claim.delta_text})"
     pairs = "every pair of adjacent real inputs" if report.pairs is None else f"all {count(report.pairs, 'pair')}"
-    where = interval_text(claim.eps_text)
+    everywhere = everywhere_text(claim.eps_text)
     match report.verdict:
         case PrivacyVerdict.PRIVATE:
-            return f"private: {level} for {pairs}, for every eps in {where}"
+            return f"private: {level} for {pairs}, {everywhere}"
         case PrivacyVerdict.NOT_PRIVATE:
             return f"NOT PRIVATE: {level} fails for a pair at an eps"
         case PrivacyVerdict.UNDECIDED:

@@ -14,7 +14,7 @@ from dipc.report.every_input import where
 from dipc.report.numbers import cell_text, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.report.words import interval_text, numbered, saying_text
+from dipc.report.words import NO_INPUT, everywhere_text, numbered, says_nothing, saying_text
 from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
@@ -95,12 +95,13 @@ def _case(found: Solution, number: int) -> Iterable[tuple[str, str]]:
 
 
 def _eps_headline(found: EpsSolution) -> str:
-    asked = interval_text(found.eps)
+    everywhere = everywhere_text(found.eps)
     least = found.least
     if least is None:
-        return f"NO SOLUTION: the claim fails for every eps in {asked}"
+        return f"NO SOLUTION: the claim fails {everywhere}"
     if found.everywhere:
-        return f"no least eps is needed: the claim holds for every eps in {asked}"
+        why = _nothing(found)
+        return f"no least eps is needed: the claim holds {everywhere}{'' if why is None else f', vacuously ({why})'}"
     if not least.included:
         rest = "and from there on" if found.from_there_on else "but not from there on"
         return f"no least eps: the claim holds right above {_end(least)}, {rest}"
@@ -116,7 +117,8 @@ def _gamma_headline(found: GammaSolution) -> str:
         return "NO SOLUTION: no gamma suffices"
     low, high = found.value
     if found.exact:
-        return f"least gamma {rational(high)}, exactly"
+        why = _nothing(found)
+        return f"least gamma {rational(high)}, exactly{'' if why is None else f': the claim says nothing ({why})'}"
     return f"least gamma in ({decimal(low)}, {decimal(high)}]"
 
 
@@ -124,13 +126,16 @@ def _alpha_headline(found: AlphaSolution) -> str:
     if found.product is not None and found.product[1] is not None:
         low, high = found.product
         if not high:
-            return "least alpha 0, for every eps"
+            why = _nothing(found)
+            return f"least alpha 0, for every eps{'' if why is None else f': the claim says nothing ({why})'}"
         number = "" if found.cell is None else f" = {shown(*found.cell, found.digits)}"
         return f"least alpha t/eps with t = {cell_text(low, high)}{number}"
     if found.value is None:
         return f"NO SOLUTION: no alpha suffices for which a {found.question.word} claims anything"
     rows = "the row" if found.claims == 1 else f"all {found.claims} rows"
-    return f"least alpha {rational(found.value)}: {rows} with dd(u) > {found.value} hold{'s' * (found.claims == 1)}"
+    why = _nothing(found)
+    holds = f"hold{'s' * (found.claims == 1)}{'' if why is None else f' vacuously ({why})'}"
+    return f"least alpha {rational(found.value)}: {rows} with dd(u) > {found.value} {holds}"
 
 
 def _beta_headline(found: BetaSolution) -> str:
@@ -163,9 +168,14 @@ def _part(found: Solution) -> str:
 
 
 def _saying(found: Solution) -> Iterable[tuple[str, str]]:
-    says = saying_text(found.sayings, found.eps)
+    says = NO_INPUT if found.claims_nothing and not found.sayings else saying_text(found.sayings, found.eps)
     if says is not None:
         yield "says something", says
+
+
+def _nothing(found: Solution) -> str | None:
+    """Why the claim, with what was found, says nothing; None where it says something."""
+    return says_nothing(found.sayings) if found.claims_nothing else None
 
 
 def _details(found: Solution) -> Iterable[tuple[str, str]]:

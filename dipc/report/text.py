@@ -15,7 +15,7 @@ from dipc.report.classes import class_size, class_verdict_line, row_name, row_wo
 from dipc.report.numbers import agreement, cell_text, exact, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.report.words import LISTED, TONES, count, interval_text, number_text, s, saying_text, vacuous_text
+from dipc.report.words import LISTED, TONES, NO_INPUT, count, everywhere_text, number_text, s, saying_text, vacuous_text
 from dipc.sources.outcome import Effort, RowResult
 from dipc.sources.report import Report
 
@@ -32,7 +32,7 @@ _SHORT = 60
 def verdict_line(report: Report) -> str:
     """The whole result in one sentence."""
     counts = report.counts
-    everywhere = f"for every eps in {interval_text(report.eps)}"
+    everywhere = everywhere_text(report.eps)
     if report.inputs is not None:
         return class_verdict_line(report, everywhere)
     rows = count(counts.rows, "row")
@@ -111,10 +111,11 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
     yield from about(statement, report.eps)
     if report.theorem is not None:
         yield "theorem", str(report.theorem)
-    says = saying_text(report.sayings, report.eps)
+    counts = report.counts
+    all_near = counts.vacuous == counts.rows and not counts.above_one
+    says = NO_INPUT if all_near else saying_text(report.sayings, report.eps)
     if says is not None:
         yield "says something", says
-    counts = report.counts
     accurate = f"{counts.accurate} accurate"
     if counts.vacuous:
         near, above = counts.vacuous - counts.above_one, counts.above_one

@@ -12,7 +12,7 @@ from dipc.report.numbers import cell_text, exact
 from dipc.report.page import Look, Page, Tone
 from dipc.report.tighten_data import Member
 from dipc.report.vectors import assignment_text
-from dipc.report.words import count, numbered, plural, saying_text
+from dipc.report.words import NO_INPUT, count, numbered, plural, says_nothing, saying_text
 from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
@@ -32,12 +32,15 @@ def headline(found: Tightest) -> str:
         return "undecided: nothing is known of the factor"
     if found.is_zero and found.kappa == 0:
         return "factor 0, and no other: beta is negative where the answer is always right"
+    if found.is_zero and not found.claims.distinct:
+        return f"every factor suffices, even 0: no {found.word} claims anything (dd < α)"
     if found.is_zero:
         return "every factor suffices, even 0: the answer is always right"
     least = cell_text(*found.factor)
     if not found.complete:
         return f"undecided: the least factor is at least {least}"
-    return f"least factor {least}; {kappa_text(found)}"
+    nothing = f", and {_kappa_beta(found)} says nothing (≥ 1)" if says_nothing(found.sayings) else ""
+    return f"least factor {least}; {kappa_text(found)}{nothing}"
 
 
 def _enclosure_text(found: Tightest) -> str:
@@ -66,9 +69,9 @@ def render(found: Tightest, statement: Statement, look: Look) -> str:
     page.line(headline(found), _tone(found))
     page.blank()
     fields = [*about(statement, found.eps, required="1 - f*beta"), (plural(found.word), _counts(found))]
-    says = saying_text(found.sayings, found.eps) if found.complete else None
+    says = _saying(found) if found.complete else None
     if says is not None:
-        fields.append(("says something", f"{_kappa_beta(found)} {says}"))
+        fields.append(("says something", says))
     page.fields(fields)
     if found.factor is not None and found.places:
         page.blank()
@@ -90,6 +93,13 @@ def render(found: Tightest, statement: Statement, look: Look) -> str:
         )
         page.fields([("reason", unknown.reason)])
     return page.text()
+
+
+def _saying(found: Tightest) -> str | None:
+    if not found.claims.distinct:
+        return NO_INPUT
+    says = saying_text(found.sayings, found.eps, _kappa_beta(found))
+    return says if says is None or found.kappa in (None, 0, 1) else f"with {_kappa_beta(found)}, {says}"
 
 
 def _kappa_beta(found: Tightest) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dipc.algebra.decimals import exact_text
 from dipc.sources.every_input.class_result import ClassResult
 from dipc.sources.outcome import RowResult
+from dipc.sources.report import warnings_json
 from dipc.sources.source import Variable
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def as_json(member: Member) -> dict[str, Any]:
         "says_something": {variable: says.as_json() for variable, says in found.sayings.items()},
         "undecided": [{"rows": list(unknown.rows), "reason": unknown.reason} for unknown in found.unknown],
         **_upper_json(found),
+        **warnings_json(found.warnings),
     }
 
 

@@ -39,10 +39,15 @@ def numbered(word: str, numbers: Sequence[int], most: int = LISTED) -> str:
     return f"{plural(word)} {text}{', …' if len(numbers) > most else ''}"
 
 
+def vacuous_why(counts: Counts) -> str:
+    """Why rows hold vacuously: `dd < α`."""
+    near = counts.vacuous - counts.above_one
+    return "β ≥ 1" if not near else "dd < α" if not counts.above_one else "dd < α or β ≥ 1"
+
+
 def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
     """`13 of them vacuously (β ≥ 1)`, `all of them vacuously (dd < α)`; without `of_them`, `13 hold vacuously (…)`."""
-    near = counts.vacuous - counts.above_one
-    why = "β ≥ 1" if not near else "dd < α" if not counts.above_one else "dd < α or β ≥ 1"
+    why = vacuous_why(counts)
     if not of_them:
         return f"{counts.vacuous} hold{s(counts.vacuous)} vacuously ({why})"
     if counts.vacuous == counts.rows:
@@ -50,15 +55,27 @@ def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
     return f"{counts.vacuous} of them vacuously ({why})"
 
 
-def saying_text(sayings: Mapping[str, Saying], eps: str) -> str | None:
+def says_nothing(sayings: Mapping[str, Saying]) -> str | None:
+    """Why a claim, decided, says nothing at all, None where it says something: `sayings` of what it comes to, which is
+    nothing where nothing is as far from other answers as alpha."""
+    if not sayings:
+        return "dd < α"
+    return "β ≥ 1" if all(says.nothing for says in sayings.values()) else None
+
+
+#: Where a claim says something of which every case holds as dd < alpha.
+NO_INPUT = "for no input: dd < alpha everywhere"
+
+
+def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> str | None:
     """For which values of each variable a claim about these `eps` says something, where that is not everywhere:
-    `for eps > 14.3340757…`."""
+    `for eps > 14.3340757…`. `beta` is what is at least 1 elsewhere."""
     parts = []
     for variable, says in sayings.items():
         if says.reason is not None:
             parts.append(f"not known: {says.reason}")
         elif not says.where:
-            parts.append(f"for no {variable}: beta ≥ 1 everywhere")
+            parts.append(f"for no {variable}: {beta} ≥ 1 everywhere")
         elif variable != "eps" or not _is_everything(says.where, eps):
             found = " ∪ ".join(_where(part, variable) for part in says.where)
             parts += [] if found == _EVERYWHERE else [f"for {found}"]
@@ -100,3 +117,15 @@ def number_text(point: EndPoint) -> str:
 def interval_text(eps: str) -> str:
     """`(0, inf)` as `(0, ∞)`."""
     return eps.replace("inf", "∞")
+
+
+def single(eps: str) -> str | None:
+    """The number that these intervals consist of; None where they are more than one number."""
+    low, _, high = eps.strip("[]").partition(", ")
+    return low if low == high else None
+
+
+def everywhere_text(eps: str, every: str = "for every eps") -> str:
+    """`for every eps in (0, ∞)`, `at eps = 1/2`."""
+    one = single(eps)
+    return f"{every} in {interval_text(eps)}" if one is None else f"at eps = {one}"

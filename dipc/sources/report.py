@@ -157,10 +157,7 @@ class Report:
             "vacuous_rows": self.counts.vacuous,
         }
         result["says_something"] = {variable: says.as_json() for variable, says in self.sayings.items()}
-        if self.warnings:
-            result["warnings"] = [
-                {"code": found.code, "message": found.message, "notes": list(found.notes)} for found in self.warnings
-            ]
+        result |= warnings_json(self.warnings)
         if self.theorem is not None:
             result["theorem"] = self.theorem.as_json()
         if self.inputs is not None:
@@ -169,6 +166,15 @@ class Report:
 
     def __getitem__(self, key: str) -> Any:
         return self.as_json()[key]
+
+
+def warnings_json(warnings: Sequence[Diagnostic]) -> dict[str, Any]:
+    """The key `warnings` of a JSON object; none where there are none."""
+    if not warnings:
+        return {}
+    return {
+        "warnings": [{"code": found.code, "message": found.message, "notes": list(found.notes)} for found in warnings]
+    }
 
 
 def overall(counts: Counts, interrupted: bool = False) -> Verdict:

@@ -28,7 +28,12 @@ def member(beta: str, eps: str = "(0, inf)", digits: int = 10) -> Member:
     ("beta", "eps", "line", "where"),
     [
         ("2*exp(-eps)", "(0, inf)", "least factor 1/2 = 0.5; the best 1/κ is 1/2", "every eps"),
-        ("1", "(0, inf)", "least factor 1; the best 1/κ is 1/1", "approached as eps → 0, and needed by no eps itself"),
+        (
+            "1",
+            "(0, inf)",
+            "least factor 1; the best 1/κ is 1/1, and beta says nothing (≥ 1)",
+            "approached as eps → 0, and needed by no eps itself",
+        ),
         ("1/3", "(1, 2]", "least factor 1.103638323…; beta itself fails, so no 1/κ holds", "approached as eps → 1"),
         ("1/3", "[1, 2]", "least factor 1.103638323…; beta itself fails, so no 1/κ holds", "eps     1"),
         ("eps", "(0, inf)", "no factor suffices: however large f is, f*beta is too small", "bound as eps → 0"),

@@ -171,3 +171,34 @@ def test_runs_with_real_outputs_alone_are_no_match() -> None:
     assert found.reason is not None
     found = dipc.simulate(dipc.load(LAPLACE), {"x": 0}, 1, runs=50, outputs=[{"y": 0}], gamma=1_000_000)
     assert found.agreement is Agreement.MATCH
+
+
+# --- what else is asked of a claim that says nothing ------------------------------------------------------
+
+
+def test_no_factor_is_refuted_by_a_class_that_claims_nothing() -> None:
+    found = dipc.tighten(dipc.load(FLAG), inputs="all", alpha=1, gamma=1, beta="exp(-gamma*eps/2)")
+    assert found.is_zero
+    assert found.kappa is None
+    assert (found.claims.vacuous, found.claims.cases) == (2, 2)
+
+
+@pytest.mark.parametrize(("wanted", "given"), [("eps", {"beta": 0}), ("gamma", {"beta": 0}), ("beta", {})])
+def test_what_is_solved_for_says_that_nothing_is_claimed(wanted: str, given: dict[str, object]) -> None:
+    program = dipc.load(FLAG)
+    near = dipc.solve(program, inputs="q = -1..1", wanted=wanted, alpha=1, **given)  # type: ignore[arg-type]
+    assert near.claims_nothing
+    assert near.as_json()["vacuous"] is True
+    far = dipc.solve(dipc.load(SIGN), inputs="q = 2", wanted=wanted, alpha=1, beta="1/2" if given else None)
+    assert not far.claims_nothing
+
+
+@pytest.mark.parametrize("wanted", ["eps", "alpha"])
+def test_a_gamma_that_was_forgotten_is_a_warning_wherever_beta_is_used(wanted: str) -> None:
+    program, beta = dipc.load(LAPLACE), "exp(-gamma*eps)"
+    found = [
+        dipc.check(program, inputs="all", beta=beta).warnings,
+        dipc.tighten(program, inputs="all", beta=beta).warnings,
+        dipc.solve(program, inputs="all", wanted=wanted, beta=beta).warnings,
+    ]
+    assert [[warning.code for warning in warnings] for warnings in found] == [["W0601"]] * 3

@@ -287,6 +287,8 @@ class ClassCase:
     def posed(self) -> Sequence[Posed]:
         """The least probability of the class, or a lower bound of it, against beta; nothing where no input of the class
         is so far from other answers. Raises Undecided and DiagnosticError."""
+        if self._greatest_dd() is not None:
+            return ()
         bounded = self._bounded
         if isinstance(bounded, Empty):
             return ()
@@ -328,7 +330,7 @@ class ClassCase:
     def _said(self, found: ClassResult) -> ClassResult:
         """The result with where its claim says something, which may be nowhere: then it holds, decided or not."""
         assert found.note is not None
-        nearness = self._greatest_dd(found.verdict)
+        nearness = self._greatest_dd()
         if found.note.method is Method.EMPTY or nearness is not None:
             found = _vacuous(found, Method.EMPTY)
             if found.evidence is None and nearness is not None:
@@ -355,7 +357,7 @@ class ClassCase:
             found = self._evident(found, bounded.proved(posed))
         return _vacuous(found, Method.NOTHING)
 
-    def _greatest_dd(self, verdict: Verdict) -> Fraction | None:
+    def _greatest_dd(self) -> Fraction | None:
         """What dd is at most at all inputs of the class, if alpha is a greater number."""
         source, metric, of = self._source, self._source.metric, self.of.of
         if source.claim.at_distance or of.alone or metric.apart is not None:
@@ -363,8 +365,7 @@ class ClassCase:
         alpha = source.claim.alpha_number()
         if metric.norm is Norm.DISCRETE:
             return Fraction(1) if alpha > 1 else None
-        near = of.restless or (of.moving and verdict is Verdict.UNDECIDED)
-        return _ZERO if near and alpha > 0 else None
+        return _ZERO if alpha > 0 and (of.restless or of.moving) else None
 
     def _settle(self) -> Settling:
         bounded = self._bounded
