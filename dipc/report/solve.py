@@ -14,7 +14,7 @@ from dipc.report.every_input import where
 from dipc.report.numbers import cell_text, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.report.words import NO_INPUT, everywhere_text, numbered, says_nothing, saying_text
+from dipc.report.words import NO_INPUT, everywhere_text, numbered, saying_text, says_nothing
 from dipc.sources.source import Variable
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from dipc.report.classes import class_size, class_verdict_line, row_name, row_wo
 from dipc.report.numbers import agreement, cell_text, exact, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.report.words import LISTED, TONES, NO_INPUT, count, everywhere_text, number_text, s, saying_text, vacuous_text
+from dipc.report.words import LISTED, NO_INPUT, TONES, count, everywhere_text, number_text, s, saying_text, vacuous_text
 from dipc.sources.outcome import Effort, RowResult
 from dipc.sources.report import Report
 

@@ -12,7 +12,7 @@ from dipc.report.numbers import cell_text, exact
 from dipc.report.page import Look, Page, Tone
 from dipc.report.tighten_data import Member
 from dipc.report.vectors import assignment_text
-from dipc.report.words import NO_INPUT, count, numbered, plural, says_nothing, saying_text
+from dipc.report.words import NO_INPUT, count, numbered, plural, saying_text, says_nothing
 from dipc.sources.source import Variable
 
 if TYPE_CHECKING:

@@ -111,3 +111,8 @@ class ReportedRows(Sequence[RowResult]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ReportedRows) and self.results == other.results
+
+    __hash__ = None  # type: ignore[assignment] - they grow
