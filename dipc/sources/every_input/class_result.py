@@ -114,5 +114,3 @@ class ReportedRows(Sequence[RowResult]):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ReportedRows) and self.results == other.results
-
-    __hash__ = None  # type: ignore[assignment] - they grow
