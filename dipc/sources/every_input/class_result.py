@@ -114,3 +114,6 @@ class ReportedRows(Sequence[RowResult]):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ReportedRows) and self.results == other.results
+
+    def __hash__(self) -> int:
+        raise TypeError("rows of a report grow, and have no hash")
