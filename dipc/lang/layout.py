@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OPTIONAL = frozenset({"LPAR", "RPAR", "SEMICOLON"})
 
 #: Tokens that mean the same, by the one that is printed.
-_SPELLINGS = {"EQUALS": "EQUAL", "EPSILON": "EPS", "UNION": "COMMA"}
+_SPELLINGS = {"EQUALS": "EQUAL", "IN": "EQUAL", "EPSILON": "EPS", "UNION": "COMMA"}
 
 #: What a line begins with that ends a block, so that a comment before it belongs to the block.
 _ENDS = ("end", "else", "}")

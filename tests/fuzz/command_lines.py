@@ -63,11 +63,38 @@ y <- Exp(eps/2, v in {-1..1} : -abs(v - x));
 z <- DLap(eps, x)
 """
 
+FIXED = """program fixed;
+const T = 7;
+input q : real;
+output out : bool;
+ideal { out <- q >= 0 }
+claim { alpha: 1; beta: exp(-alpha*eps); eps: 1/2; inputs: q = -1..1; }
+var r, s : real;
+r <- Lap(2*eps + 1/4, q);
+s <- Lap(1/eps, T/eps - 14);
+out <- r >= s
+"""
+
+RATES = """program rates;
+input k : {1..2};
+input q : real;
+output out : real;
+output near : bool;
+ideal { out <- max(q, 0); near <- k >= 2 }
+claim { alpha: 0; gamma: 3; beta: exp(-gamma*eps/2); inputs: k in {1, 2}, q = 0..1; }
+var r : real;
+r <- Lap(eps/k, q);
+out <- max(r, 0);
+near <- choose { true : (k - 1)*exp(eps)/(1 + exp(eps)), false : 1 - (k - 1)*exp(eps)/(1 + exp(eps)) }
+"""
+
 TABLES = {
     "laplace.csv": "q,out,dd\n0,0,inf\n1/3,1/3,inf\n",
     "above.csv": "q[1],q[2],out[1],out[2],dd\n-1,1,bot,top,1\n1,,top,none,1\n0,0,top,none,0\n",
     "coins.csv": "x,y,beta\n0,0,1/2\n1,1,exp(-eps)\n",
     "pick.csv": "x,y,z\n0,0,0\n-1,-1,\n",
+    "fixed.csv": "q,out,alpha\n0,true,0\n-1,false,1\n",
+    "rates.csv": "k,q,out,near,gamma\n1,0,0,false,2\n2,1/2,1/2,,1\n",
     "inputs.csv": "q\n0\n1/2\n",
     "pairs.csv": "x,x'\n0,1\n",
     "counts.csv": "y,count\n0,3\n1,5\n",
@@ -93,13 +120,15 @@ FILES = {
     "above.dip": ABOVE,
     "coins.dip": COINS,
     "pick.dip": PICK,
+    "fixed.dip": FIXED,
+    "rates.dip": RATES,
     "claims.toml": CLAIMS,
     "certificate.json": '{"schema": "dipc.certificate/2"}',
     "notes.txt": "these are no numbers",
     **TABLES,
 }
 
-PROGRAMS = ("laplace.dip", "above.dip", "coins.dip", "pick.dip")
+PROGRAMS = ("laplace.dip", "above.dip", "coins.dip", "pick.dip", "fixed.dip", "rates.dip")
 
 #: Commands that look beyond the directory: they read the repository's own benchmarks.
 OUTSIDE = ("bench",)
@@ -109,7 +138,7 @@ _NOT_STARTED = {"--jobs": ("1", "x", "-1"), "--dask": ("",)}
 
 _JUNK = ("", "x", "-1", "1", "0", "1e300", "1/0", "eps", "(", "all", "None", "ε≥", "\x00", "é", "nosuch.csv", ".")
 
-_LEAVES = ("eps", "alpha", "gamma", "dd", "m", "k", "inf", "0", "1", "2", "1/3", "0.1", "1e-23", "exp(-eps)", "1e400")
+_LEAVES = ("eps", "alpha", "gamma", "dd", "m", "k", "inf", "0", "1", "2", "1/3", "0.1", "1e-23", "exp(-eps)", "1e400", "1/eps", "log(3)")
 
 
 def expressions() -> st.SearchStrategy[str]:
@@ -119,6 +148,7 @@ def expressions() -> st.SearchStrategy[str]:
         return st.one_of(
             st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda parts: "({}{}{})".format(*parts)),
             inner.map(lambda text: f"exp({text})"),
+            inner.map(lambda text: f"log({text})"),
             inner.map(lambda text: f"-{text}"),
             inner.map(lambda text: f"exp(-{text}*eps)"),
             st.tuples(st.sampled_from(["min", "max", "abs"]), inner, inner).map(
@@ -141,6 +171,10 @@ _SPECIFICATIONS = (
     "x in {0, 1}",
     "y = 1",
     "y = 0, z = 3",
+    "k = 1, q = 0",
+    "k in {1, 2}, q = (0)",
+    "out = true",
+    "out = 0, near = false",
     "out = 1/2",
     "out = (bot, top)",
     "out[1] = top",
@@ -155,14 +189,14 @@ _SPECIFICATIONS = (
 _VALUES = {
     "--beta": expressions(),
     "--delta": expressions(),
-    "--alpha": st.sampled_from(["dd", "0", "1", "1/2", "inf", "gamma", "-1"]),
-    "--gamma": st.sampled_from(["0", "1", "1/2", "free", "alpha", "inf", "-1", "eps"]),
-    "--eps": st.sampled_from(["1", "1/2", "(0, inf)", "[1, 2]", "(0, 1]", "(0, 1), [2, 3]", "[2, 1]", "0", "-1"]),
+    "--alpha": st.sampled_from(["dd", "0", "1", "1/2", "inf", "gamma", "-1", "2/eps", "1/eps + 1", "log(3)"]),
+    "--gamma": st.sampled_from(["0", "1", "1/2", "free", "alpha", "inf", "-1", "eps", "3/eps", "log(3)/eps", "2*alpha"]),
+    "--eps": st.sampled_from(["1", "1/2", "1/2", "1/4, 1/2", "log(3)", "(0, inf)", "[1, 2]", "(0, 1]", "(0, 1), [2, 3]", "[2, 1]", "0", "-1"]),
     "--at": st.sampled_from(["1", "1/2", "0", "100"]),
     "--inputs": st.sampled_from(_SPECIFICATIONS),
     "--input": st.sampled_from(_SPECIFICATIONS),
     "--output": st.sampled_from(_SPECIFICATIONS),
-    "-D": st.sampled_from(["m=1", "m=2", "m=3", "k=3", "T=1/2", "m=0", "m=1..2", "m={1,2}", "m=all", "m=1e9", "k=1/3"]),
+    "-D": st.sampled_from(["m=1", "m=2", "m=3", "k=3", "T=1/2", "T=1/eps", "m=0", "m=1..2", "m={1,2}", "m=all", "m=1e9", "k=1/3"]),
     "--for-all": st.sampled_from(["m", "m >= 2", "k", "m >=", "m >= 1e12"]),
     "--for": st.sampled_from(["eps", "alpha", "beta", "gamma"]),
     "--adjacent": st.sampled_from(["linf:1", "l1:1", "hamming:1", "pairs.csv", "linf:0", "l2:1", "linf"]),
@@ -257,10 +291,77 @@ def command_lines(draw: st.DrawFn) -> list[str]:
     return words
 
 
+#: By program, inputs that a table could be of, one input, answers at it, and constants.
+_ABOUT = {
+    "laplace.dip": (["q = 0", "q = -1..1", "all"], "q = 1/2", ["out = 1/2"], []),
+    "above.dip": (["q = -1..1", "q in {0, 2}", "all"], "q = (1, 0)", ["out = (top, none)"], ["m=1", "m=3", "T=1/2"]),
+    "coins.dip": (["x in {0, 1}", "x = 0"], "x = 1", ["y = 1"], ["k=3", "k=1/3"]),
+    "pick.dip": (["x = -1..1", "x = 0"], "x = 0", ["y = 1", "y = 0, z = 0"], []),
+    "fixed.dip": (["q = -1..1", "all"], "q = 1", ["out = true"], ["T=1/2"]),
+    "rates.dip": (["k in {1, 2}, q = 0..1", "all"], "k = 2, q = 1", ["near = true", "out = 1, near = true"], []),
+}
+
+#: Options that most questions could have, with what is no mistake.
+_COMMON = {
+    "--format": ["text", "json"],
+    "--limit": ["states=20", "terms=5", "steps=1000", "intervals=1", "bits=64", "parts=1", "pieces=1", "rows=2"],
+    "--digits": ["1", "15"],
+}
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> list[str]:
+    """Command lines in which every word is about right: most of them are asked, not refused."""
+    name = draw(st.sampled_from(["check"] * 4 + ["tighten", "solve", "privacy", "prob", "simulate", "table"]))
+    program = draw(st.sampled_from(PROGRAMS))
+    inputs, single, outputs, constants = _ABOUT[program]
+    words = [name, program]
+
+    def maybe(option: str, values: st.SearchStrategy[str], often: int = 2) -> None:
+        if draw(st.integers(1, often)) == 1:
+            words.extend([option, draw(values)])
+
+    if constants:
+        maybe("-D", st.sampled_from(constants), 3)
+    if name in ("prob", "simulate"):
+        words += ["--input", single]
+        maybe("--output", st.sampled_from(outputs))
+        maybe("--eps", st.sampled_from(["1/2", "1", "1/3"])) if name == "prob" else words.extend(["--eps", "1/2"])
+        words += [] if name == "prob" else ["--runs", "50"]
+        return words
+    about = draw(st.sampled_from(["table", "inputs", "inputs", "nothing"]))
+    if about == "table" and name not in ("table", "privacy"):
+        words.append(program.replace(".dip", ".csv"))
+    elif about == "inputs":
+        words += ["--inputs", draw(st.sampled_from(inputs))]
+    if name == "table":
+        return words
+    if name == "privacy":
+        words += ["--adjacent", draw(st.sampled_from(["linf:1", "l1:1", "hamming:1"]))]
+        maybe("--budget", st.sampled_from(["2*eps", "eps/3", "0"]))
+        maybe("--delta", st.sampled_from(["1/10", "exp(-eps)", "exp(-2)", "1"]), 3)
+        maybe("--eps", st.sampled_from(["1/2", "[1, 2]"]), 3)
+        return words
+    wanted = draw(st.sampled_from(["eps", "alpha", "beta", "gamma"])) if name == "solve" else ""
+    words += ["--for", wanted] if wanted else []
+    for option, often in (("--beta", 2), ("--alpha", 3), ("--gamma", 3), ("--eps", 2)):
+        if option != f"--{wanted}":
+            maybe(option, _VALUES[option], often)
+    if about != "table" and program == "above.dip":
+        maybe("--for-all", st.sampled_from(["m", "m >= 2"]), 6)
+    for option, values in _COMMON.items():
+        maybe(option, st.sampled_from(values), 5)
+    if name == "check":
+        maybe("--certificate", st.just("proof.json"), 5)
+        words += draw(st.sampled_from([[], [], ["--strict=rows"]]))
+        maybe("--closed-form", st.just("1"), 8)
+    return words
+
+
 @st.composite
 def programs(draw: st.DrawFn) -> str:
     """A program, mostly with one of its words left out, doubled or replaced by another."""
-    text = draw(st.sampled_from([LAPLACE, ABOVE, COINS, PICK]))
+    text = draw(st.sampled_from([LAPLACE, ABOVE, COINS, PICK, FIXED, RATES]))
     words = text.split(" ")
     for _ in range(draw(st.integers(0, 2))):
         at = draw(st.integers(0, len(words) - 1))

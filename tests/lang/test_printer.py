@@ -237,3 +237,10 @@ end;
 
 def test_canonical_text_stays() -> None:
     assert formatted(Source("test.dip", CANONICAL)) == CANONICAL
+
+
+def test_inputs_of_a_claim_are_formatted_however_they_are_written() -> None:
+    written = "program p; input k : {1, 2}; claim { beta: 0; inputs: k in {1, 2} } # all\noutput y : bool; y <- true"
+    text = formatted(Source("test.dip", written))
+    assert "inputs: k = {1, 2};" in text
+    assert formatted(Source("test.dip", text)) == text
