@@ -138,7 +138,25 @@ _NOT_STARTED = {"--jobs": ("1", "x", "-1"), "--dask": ("",)}
 
 _JUNK = ("", "x", "-1", "1", "0", "1e300", "1/0", "eps", "(", "all", "None", "ε≥", "\x00", "é", "nosuch.csv", ".")
 
-_LEAVES = ("eps", "alpha", "gamma", "dd", "m", "k", "inf", "0", "1", "2", "1/3", "0.1", "1e-23", "exp(-eps)", "1e400", "1/eps", "log(3)")
+_LEAVES = (
+    "eps",
+    "alpha",
+    "gamma",
+    "dd",
+    "m",
+    "k",
+    "inf",
+    "0",
+    "1",
+    "2",
+    "1/3",
+    "0.1",
+    "1e-23",
+    "exp(-eps)",
+    "1e400",
+    "1/eps",
+    "log(3)",
+)
 
 
 def expressions() -> st.SearchStrategy[str]:
@@ -190,13 +208,19 @@ _VALUES = {
     "--beta": expressions(),
     "--delta": expressions(),
     "--alpha": st.sampled_from(["dd", "0", "1", "1/2", "inf", "gamma", "-1", "2/eps", "1/eps + 1", "log(3)"]),
-    "--gamma": st.sampled_from(["0", "1", "1/2", "free", "alpha", "inf", "-1", "eps", "3/eps", "log(3)/eps", "2*alpha"]),
-    "--eps": st.sampled_from(["1", "1/2", "1/2", "1/4, 1/2", "log(3)", "(0, inf)", "[1, 2]", "(0, 1]", "(0, 1), [2, 3]", "[2, 1]", "0", "-1"]),
+    "--gamma": st.sampled_from(
+        ["0", "1", "1/2", "free", "alpha", "inf", "-1", "eps", "3/eps", "log(3)/eps", "2*alpha"]
+    ),
+    "--eps": st.sampled_from(
+        ["1", "1/2", "1/2", "1/4, 1/2", "log(3)", "(0, inf)", "[1, 2]", "(0, 1]", "(0, 1), [2, 3]", "[2, 1]", "0", "-1"]
+    ),
     "--at": st.sampled_from(["1", "1/2", "0", "100"]),
     "--inputs": st.sampled_from(_SPECIFICATIONS),
     "--input": st.sampled_from(_SPECIFICATIONS),
     "--output": st.sampled_from(_SPECIFICATIONS),
-    "-D": st.sampled_from(["m=1", "m=2", "m=3", "k=3", "T=1/2", "T=1/eps", "m=0", "m=1..2", "m={1,2}", "m=all", "m=1e9", "k=1/3"]),
+    "-D": st.sampled_from(
+        ["m=1", "m=2", "m=3", "k=3", "T=1/2", "T=1/eps", "m=0", "m=1..2", "m={1,2}", "m=all", "m=1e9", "k=1/3"]
+    ),
     "--for-all": st.sampled_from(["m", "m >= 2", "k", "m >=", "m >= 1e12"]),
     "--for": st.sampled_from(["eps", "alpha", "beta", "gamma"]),
     "--adjacent": st.sampled_from(["linf:1", "l1:1", "hamming:1", "pairs.csv", "linf:0", "l2:1", "linf"]),
