@@ -37,11 +37,11 @@ def explore(
     """The chain for `dom_inputs` (a value for every DOM and bool input).
 
     With `wanted`, values of DOM and bool outputs, the exits are just those that have these values: a state is cut as
-    soon as an output that nothing can change any more differs. The exits give the `observed` outputs: all of them by
-    default, with `wanted` its own and the real and int ones. Paths that differ in nothing that matters later are
-    united, unless `display` asks for every state as the paper shows it, or the program makes choices: then paths have
-    weights (see `reach`). Choices whose weight is not `possible` are left out: such as one that is 0 for every eps.
-    Give a Flow to analyze a program only once.
+    soon as an output differs that nothing can give its wanted value any more. The exits give the `observed` outputs:
+    all of them by default, with `wanted` its own and the real and int ones. Paths that differ in nothing that matters
+    later are united, unless `display` asks for every state as the paper shows it, or the program makes choices: then
+    paths have weights (see `reach`). Choices whose weight is not `possible` are left out: such as one that is 0 for
+    every eps. Give a Flow to analyze a program only once.
 
     Raises DiagnosticError with the path for what goes wrong in a step and for a loop that some run cannot leave,
     LimitReached past `limits`.
@@ -76,6 +76,7 @@ class _Explorer:
         self.dom_inputs = dom_inputs
         self.wanted = wanted
         self.wanted_set = slot_set(wanted)
+        self.may_give = flow.may_give(wanted)
         self.observed = observed
         self.limits = limits
         self.possible = possible
@@ -100,7 +101,7 @@ class _Explorer:
         start = initial_state(flow.entry, tuple(self._initial_value(slot) for slot in flow.program.slots))
         start = self._forgotten(start, self.everything & ~self.live[flow.entry])
         self.initial = initial = self._add(start)
-        if self._differs(start, self.wanted_set & ~flow.may_assign[flow.entry]):
+        if self._differs(start, self.wanted_set & ~self.may_give[flow.entry]):
             self.cut.add(initial)
         else:
             heappush(self.pending, (flow.entry, initial))
@@ -164,7 +165,7 @@ class _Explorer:
             notes = path_notes(self.flow.program, graph, self.states, self.initial, node, self.dom_inputs)
             raise fault.diagnosed(self.flow.program.source, *notes) from None
         held = self.live[label] | self.flow.writes[label]
-        changeable = self.flow.may_assign[label]
+        changeable = self.flow.writes[label] | self.may_give[label]
         for after, edge in successors:
             if isinstance(edge, Choice) and not self.possible(edge.weight):
                 continue
@@ -174,7 +175,7 @@ class _Explorer:
             known = self.ids.get(after)
             if known is None:
                 known = self._add(after)
-                if self._differs(after, self.wanted_set & changeable & ~self.flow.may_assign[goal]):
+                if self._differs(after, self.wanted_set & changeable & ~self.may_give[goal]):
                     self.cut.add(known)
                 else:
                     heappush(self.pending, (goal, known))

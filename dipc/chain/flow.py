@@ -6,14 +6,17 @@ instructions, and the chain asks at every step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dipc.chain.affine import Affine
+from dipc.chain.answers import same_value
 from dipc.lang.core import (
     AssignAffine,
+    AssignDom,
     Branch,
     BranchComparison,
+    Const,
     DomType,
     Exit,
     Instruction,
@@ -73,6 +76,23 @@ class Flow:
             slot_set(observed),
             lambda label, after: self.reads[label] | (after & ~self.must_write[label]),
         )
+
+    def may_give(self, wanted: Mapping[int, Value]) -> tuple[int, ...]:
+        """By label, the slots that an instruction at l or later may assign their wanted value: all of `may_assign` but
+        for what is assigned other constants."""
+        others = {
+            label: 1 << instruction.target.slots[0]
+            for label, instruction in enumerate(self.program.instructions)
+            if isinstance(instruction, AssignDom)
+            and isinstance(instruction.value, Const)
+            and instruction.target.index is None
+            and not same_value(
+                instruction.value.value, wanted.get(instruction.target.slots[0], instruction.value.value)
+            )
+        }
+        if not others:
+            return self.may_assign
+        return _backwards(self.successors, 0, lambda label, after: self.writes[label] & ~others.get(label, 0) | after)
 
 
 def analyze(program: CoreProgram) -> Flow:
