@@ -153,6 +153,18 @@ def slot_set(slots: Iterable[int]) -> int:
     return result
 
 
+def slots_read(tree: object) -> int:
+    """The slots that an instruction or an expression may read."""
+    reads = 0
+    for part in walk(tree):
+        match part:
+            case Read(slot=slot):
+                reads |= 1 << slot
+            case ReadElement(slots=slots):
+                reads |= slot_set(slots)
+    return reads
+
+
 def slots_in(members: int) -> Iterator[int]:
     """The slots of a set, increasing."""
     while members:
@@ -220,13 +232,7 @@ def _reachable(entry: int, successors: tuple[tuple[int, ...], ...]) -> set[int]:
 
 def _effect(instruction: Instruction) -> tuple[int, int, int]:
     """The slots that an instruction may read, may write, and surely writes."""
-    reads = 0
-    for part in walk(instruction):
-        match part:
-            case Read(slot=slot):
-                reads |= 1 << slot
-            case ReadElement(slots=slots):
-                reads |= slot_set(slots)
+    reads = slots_read(instruction)
     if isinstance(instruction, Branch | BranchComparison | Jump | Exit):
         return reads, 0, 0
     written = slot_set(instruction.target.slots)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from dipc.chain.affine import Affine
 from dipc.chain.answers import Answer, same_value
@@ -33,11 +34,20 @@ class Metric:
         """Whether no formula affects dd(u): no inputs are apart, and only equal answers are the same."""
         return self.core.apart is None and self.core.same is None
 
-    def apart(self, inputs: Mapping[int, Answer], others: Mapping[int, Answer], whole: Whole | None = None) -> Formula:
-        """Where the two inputs are infinitely far apart. Raises DiagnosticError for an index out of range."""
+    def apart(
+        self,
+        inputs: Mapping[int, Answer],
+        others: Mapping[int, Answer],
+        whole: Whole | None = None,
+        among: Collection[int] | None = None,
+    ) -> Formula:
+        """Where the two inputs are infinitely far apart, by some of the conditions `among` those of the block (by
+        default all). Raises DiagnosticError for an index out of range."""
         formula = self.core.apart
         if formula is None:
             return False
+        if among is not None:
+            formula = replace(formula, conditions=tuple(formula.conditions[at] for at in sorted(among)))
         values = [(others if place.primed else inputs)[place.slot] for place in formula.places]
         return some(joined(self._program, formula, values, inputs, whole or self.is_whole))
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dipc.chain.affine import Affine
 from dipc.chain.answers import Answer
 from dipc.chain.constraints import Constraint, constraint
 from dipc.chain.entailment import connected, contradict
+from dipc.chain.flow import slots_in, slots_read
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.ideal.ideal import Ideal, Region
+from dipc.lang import metric as syntax
 from dipc.lang.ast import CompareOp
 from dipc.lang.core_program import CoreProgram
 from dipc.metric.formula import Every, Formula, Some
@@ -33,19 +36,49 @@ def facet_metric(ideal: Ideal) -> Metric:
         raise DiagnosticError(_unsupported(core, "a distance of answers other than `product`"))
     if metric.core.apart is None:
         return Metric(metric.norm)
-    return Metric(metric.norm, lambda region, way: _may_be_apart(ideal, region, way))
-
-
-def _may_be_apart(ideal: Ideal, region: Region, way: Way) -> bool:
-    """Whether some u of the region and some u - s·d beyond the facet may be infinitely far apart; False is proved."""
-    depth = Affine.input(len(ideal.program.core.slots))  # s, with a number that is no slot's
-    here: dict[int, Answer] = {slot: Affine.input(slot) for slot in ideal.symbolic_inputs}
-    there: dict[int, Answer] = dict(here)
-    for slot, step in way.direction.items():
-        there[slot] = Affine.input(slot) - depth.scaled(step)
     if ideal.finite_inputs:
-        return True
-    formula = ideal.metric.apart(here, there, lambda _: False)
+        return Metric(metric.norm, lambda _region, _way: True)
+    steps = _Steps.of(ideal, metric.core.apart)
+    return Metric(metric.norm, lambda region, way: _may_be_apart(steps, region, way))
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """Where a step may lead infinitely far. Of the conditions of the block, those that read no input which the step
+    changes say what they say of an input and itself: that is False but for those `of_itself`."""
+
+    ideal: Ideal
+    here: Mapping[int, Answer]
+    of_itself: frozenset[int]
+    reading: Mapping[int, frozenset[int]]
+
+    @staticmethod
+    def of(ideal: Ideal, apart: syntax.Formula) -> _Steps:
+        here: dict[int, Answer] = {slot: Affine.input(slot) for slot in ideal.symbolic_inputs}
+        reading: dict[int, set[int]] = {}
+        of_itself: set[int] = set()
+        for at, condition in enumerate(apart.conditions):
+            if ideal.metric.apart(here, here, _no_ints, [at]) is not False:
+                of_itself.add(at)
+            for slot in slots_in(slots_read(condition)):
+                if apart.places[slot].primed:
+                    reading.setdefault(apart.places[slot].slot, set()).add(at)
+        return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(found) for slot, found in reading.items()})
+
+    def apart(self, changed: Mapping[int, Affine]) -> Formula:
+        """Where the input with these values in place of its own is infinitely far."""
+        among = self.of_itself.union(*(self.reading.get(slot, ()) for slot in changed))
+        return self.ideal.metric.apart(self.here, {**self.here, **changed}, _no_ints, among)
+
+
+def _no_ints(_: Affine) -> bool:
+    return False
+
+
+def _may_be_apart(steps: _Steps, region: Region, way: Way) -> bool:
+    """Whether some u of the region and some u - s·d beyond the facet may be infinitely far apart; False is proved."""
+    depth = Affine.input(len(steps.ideal.program.core.slots))  # s, with a number that is no slot's
+    formula = steps.apart({slot: Affine.input(slot) - depth.scaled(step) for slot, step in way.direction.items()})
     beyond = constraint(depth.scaled(way.width) - way.facet, CompareOp.GT)
     known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
     try:
