@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 Terms = tuple[tuple[int, Fraction], ...]
@@ -22,6 +22,16 @@ class Affine:
     noises: Terms
     inputs: Terms
     constant: Fraction
+    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        # Once, and by numerators: hashing a fraction takes a modular inverse.
+        if self._hash is None:
+            terms = [(key, coefficient.numerator) for key, coefficient in self.noises]
+            terms += [(~slot, coefficient.numerator) for slot, coefficient in self.inputs]
+            object.__setattr__(self, "_hash", hash((tuple(terms), self.constant.numerator)))
+        assert self._hash is not None
+        return self._hash
 
     @staticmethod
     def number(value: Fraction) -> Affine:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dipc.chain.constraints import Constraint, ConstraintSet, as_difference, negation, terms_of, variables_of
+from dipc.chain.constraints import Constraint, ConstraintSet, as_difference, negation, variables_of
 from dipc.chain.offsets import moved, offsets
 from dipc.linear.differences import Graph, graph_of, greatest_bounds, is_contradictory
 from dipc.linear.program import contradiction
@@ -30,7 +30,7 @@ def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
             return True
         if opposite in constraints.keys:
             return False
-    facts = connected(question, [item for constraints in known for item in constraints.items])
+    facts = connected([question], [item for constraints in known for item in constraints.items])
     if entails(facts, question):
         return True
     if entails(facts, opposite):
@@ -80,10 +80,10 @@ def contradict(facts: Sequence[Constraint]) -> bool:
     return None in differences and contradiction([fact.halfspace for fact in facts]) is not None
 
 
-def connected(question: Constraint, facts: Iterable[Constraint]) -> list[Constraint]:
-    """The facts that share variables with the question, directly or through others."""
+def connected(questions: Iterable[Constraint], facts: Iterable[Constraint]) -> list[Constraint]:
+    """The facts that share variables with a question, directly or through others."""
     rest = [(fact, frozenset(variables_of(fact.form))) for fact in facts]
-    reached = {variable for variable, _ in terms_of(question.form)}
+    reached = {variable for question in questions for variable in variables_of(question.form)}
     found: list[Constraint] = []
     while True:
         near = [fact for fact, variables in rest if not variables.isdisjoint(reached)]

@@ -21,15 +21,15 @@ _NOTHING = Affine.number(Fraction(0))
 
 def offsets(items: Iterable[Constraint]) -> Offsets:
     """Coordinates in which many of `items` are differences; none where the noises as they are do no worse."""
-    steps: dict[int, list[tuple[int, Affine]]] = {}
+    # By noise, those that it is compared with, and in which form and with which sign: most are never needed.
+    steps: dict[int, list[tuple[int, Affine, Fraction]]] = {}
     lost = False
     for item in items:
         form = item.form
         if len(form.noises) == 2 and form.noises[0][1] == -form.noises[1][1] and abs(form.noises[0][1]) == 1:
-            (first, sign), (second, _) = form.noises
-            between = Affine((), form.inputs, Fraction(0)).scaled(sign)
-            steps.setdefault(first, []).append((second, between))
-            steps.setdefault(second, []).append((first, -between))
+            (first, sign), (second, opposite) = form.noises
+            steps.setdefault(first, []).append((second, form, sign))
+            steps.setdefault(second, []).append((first, form, opposite))
             lost = lost or bool(form.inputs)
     if not lost:
         return {}
@@ -41,9 +41,9 @@ def offsets(items: Iterable[Constraint]) -> Offsets:
         pending = [root]
         while pending:
             noise = pending.pop()
-            for other, between in steps[noise]:
+            for other, form, sign in steps[noise]:
                 if other not in found:
-                    found[other] = found[noise] - between
+                    found[other] = found[noise] - Affine((), form.inputs, Fraction(0)).scaled(sign)
                     pending.append(other)
     return {noise: offset for noise, offset in found.items() if offset != _NOTHING}
 

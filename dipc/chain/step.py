@@ -198,7 +198,7 @@ def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -
     noisy = bool(known[0].form.noises)
     own = state.constraints if noisy else state.guards
     fresh = [item for item in known if item in own.keys]
-    near = dict.fromkeys(other for item in fresh for other in connected(item, own.items))
+    near = dict.fromkeys(connected(fresh, own.items))
     old = [item for item in near if item not in fresh]
     kept = irredundant(old, [*fresh, *state.guards.items, *signs.items] if noisy else fresh)
     return state if len(kept) == len(old) else state.without([item for item in old if item not in kept])

@@ -153,8 +153,7 @@ def joined(
     """
     held: list[SlotValue] = []
     for slot, value in zip(formula.slots, values, strict=True):
-        number = is_symbolic(slot.type) and isinstance(value, Fraction)
-        held.append(Affine.number(value) if number and isinstance(value, Fraction) else value)
+        held.append(Affine.number(value) if isinstance(value, Fraction) and is_symbolic(slot.type) else value)
     for condition in formula.conditions:
         try:
             yield evaluated(condition, held, formula.slots, whole)

@@ -88,8 +88,7 @@ def _may_be_apart(steps: _Steps, region: Region, way: Way) -> bool:
 
 
 def _excluded(known: Sequence[Constraint], case: Sequence[Constraint]) -> bool:
-    near = {fact for item in case for fact in connected(item, known)}
-    return contradict([*case, *near])
+    return contradict([*case, *connected(case, known)])
 
 
 class _TooMany(Exception):
