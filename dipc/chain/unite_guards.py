@@ -29,7 +29,8 @@ _MOST_CANDIDATES = 20_000
 _MOST_PAIRED = 8
 
 _START = ORIGIN - 1
-_NOWHERE: Weight = (Fraction(0), 0)
+_ZERO = Fraction(0)
+_NOWHERE: Weight = (_ZERO, 0)
 
 
 def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[list[int]]:
@@ -121,7 +122,8 @@ class _Numbers:
         number = self._by_value.setdefault(item, len(self.items))
         if number == len(self.items):
             self.items.append(item)
-            self.differences.append(as_difference(item))
+            found = as_difference(item)
+            self.differences.append(found if found is None or found[2][0] else (*found[:2], (_ZERO, found[2][1])))
         self._by_identity[id(item)] = (item, number)
         return number
 
@@ -152,7 +154,11 @@ class _Member:
         upper, lower, enough = asked
         high, low = self._point.get(upper), self._point.get(lower)
         # A point of the region that does not satisfy it is found much faster than a proof that there is none.
-        if high is None or low is None or (high[0] - low[0], high[1] - low[1]) < enough:
+        if high is None or low is None:
+            return False
+        # Most are the same 0, which need not be subtracted from itself.
+        apart = _ZERO if high[0] is low[0] else high[0] - low[0]
+        if (apart, high[1] - low[1]) < enough:
             return False
         if upper not in self._below:
             self._below[upper] = greatest_bounds(self._downwards, upper)

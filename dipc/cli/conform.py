@@ -20,6 +20,7 @@ from dipc.cli.exits import ExitCode
 from dipc.cli.inputs import parse_input
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_text
+from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.files import read_source
@@ -91,7 +92,8 @@ def conform(
     path = samples if counts is None else counts
     assert path is not None
     observed = read_observed(path, program.core, counted=samples is None)
-    found = judge(program, values, eps, observed, CONFIDENCE)
+    with ProgressBar(f"computing the exact probabilities of {program.name}", silent=quiet):
+        found = judge(program, values, eps, observed, CONFIDENCE)
     if form == "json":
         text = conformance_json(found)
     elif quiet:

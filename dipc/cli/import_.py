@@ -15,6 +15,7 @@ import click
 from dipc.cli.arguments import output_option, positive_option
 from dipc.cli.exits import ExitCode
 from dipc.cli.output import check_distinct, check_target, write_text
+from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import look_of, write_diagnostics
 from dipc.cli.test import exit_code_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -116,7 +117,11 @@ def _batch(path: Path, at: Fraction | None, claimed: dict[str, str | None], targ
         if not claims:
             return ExitCode.BAD_INPUT
         write_text(kept / _CLAIMS, "\n".join(claims))
-        tested = list(run_claims(read_claims(kept / _CLAIMS)))
+        with ProgressBar("testing claims") as progress:
+            tested = []
+            for one in run_claims(read_claims(kept / _CLAIMS)):
+                tested.append(one)
+                progress(len(tested), len(claims))
         text = render_text(tested, look_of(sys.stdout))
     if target is None and str(kept) in text:
         text = text.replace(str(kept), "DIR") + "\nDIR is where `-o DIR` keeps the programs\n"

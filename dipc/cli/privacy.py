@@ -27,6 +27,7 @@ from dipc.cli.exits import ExitCode, privacy_exit_code
 from dipc.cli.families import member_text, members, parse_family
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_text
+from dipc.cli.progress import ProgressBar
 from dipc.cli.scale import scale_options
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -172,6 +173,7 @@ def privacy(
     from dipc.report.privacy import PrivacyStatement, privacy_line, render_family, render_privacy
 
     stack = click.get_current_context().with_resource(ExitStack())
+    progress = ProgressBar(f"reading {program_path}", silent=quiet)
     source, digits = read_source(program_path), DIGITS if digits is None else digits
 
     def ask(constants: Mapping[str, Fraction]) -> tuple[PrivacyQuestion, Found, LossEstimate | None]:
@@ -180,7 +182,8 @@ def privacy(
         engine = open_engine(
             stack, program.measurer, program.limits, jobs=jobs, cache=cache, dask=dask, keep_proofs=kept
         )
-        question = PrivacyQuestion(program, adjacent, inputs or None, engine)
+        progress.stage(f"looking at the pairs of {program.name}")
+        question = PrivacyQuestion(program, adjacent, inputs or None, engine, progress)
         match mode:
             case "--constant":
                 return question, question.constant(eps), None
@@ -199,7 +202,8 @@ def privacy(
 
     look = look_of(sys.stdout) if target is None else Look()
     if ranged:
-        answers = [(constants, *ask(constants)) for constants in members(family)]
+        with progress:
+            answers = [(constants, *ask(constants)) for constants in members(family)]
         if form == "json":
             listed = [
                 {"constants": {name: str(value) for name, value in constants.items()}, **_json(found, estimated)}
@@ -210,7 +214,8 @@ def privacy(
             text = render_family((member_text(named), found, known) for named, _, found, known in answers)
         write_text(target, text)
         return max((_exit_code(found) for _, _, found, _ in answers), key=int)
-    question, found, estimated = ask(next(members(family)))
+    with progress:
+        question, found, estimated = ask(next(members(family)))
     program = question.program
     said = tuple((name, str(value)) for name, value in program.core.constants.items())
     statement = PrivacyStatement(str(program_path), program.name, said, definitions)

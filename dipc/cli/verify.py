@@ -11,6 +11,7 @@ import click
 
 from dipc.cli.arguments import define_option, parse_definitions
 from dipc.cli.exits import ExitCode
+from dipc.cli.progress import ProgressBar
 from dipc.cli.terminal import write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 
@@ -69,7 +70,8 @@ def verify(
             facts["constants"] = _compare_constants(document, program_path, constants)
         if table_path is not None:
             facts |= compare_table(document, table_path)
-        accepted = check_document(document, Budget(), facts)
+        with ProgressBar(f"checking {certificate_path}", silent=quiet):
+            accepted = check_document(document, Budget(), facts)
     except Unreadable as error:
         note = "give a file that `dipc check … --certificate FILE` wrote"
         message = f"`{certificate_path}` is not read: {error.why}"

@@ -12,6 +12,7 @@ from collections.abc import Generator, Sequence
 from dipc.algebra.combine import total
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed, fraction_of
+from dipc.exits.program import Progress
 from dipc.measure.bound import Bound
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
@@ -28,12 +29,16 @@ from dipc.sign import Interval, arrange, sign_at
 _Found = tuple[tuple[int, ...], Counterexample] | str | None
 
 
-def decide_approximate(table: LawTable, pairs: Pairs, claim: PrivacyClaim, engine: Engine) -> Findings:
-    """Whether the claim holds at all pairs."""
+def decide_approximate(
+    table: LawTable, pairs: Pairs, claim: PrivacyClaim, engine: Engine, progress: Progress | None = None
+) -> Findings:
+    """Whether the claim holds at all pairs; `progress` is called as they are decided."""
     different = different_pairs(table, pairs)
     settling = (Underway(_settle(table, pair, claim, engine.limits)) for pair in different)
     reason = None
-    for pair, found in zip(different, settled(settling, engine), strict=True):
+    for done, (pair, found) in enumerate(zip(different, settled(settling, engine), strict=True)):
+        if progress is not None:
+            progress(done, len(different))
         if isinstance(found, tuple):
             return Refuted(pair, *found)
         reason = reason or found

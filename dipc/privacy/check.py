@@ -16,7 +16,7 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.claim.claim import Given, GivenEps
 from dipc.claim.intervals import intervals_text
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.exits.program import Program, within
+from dipc.exits.program import Program, Progress, within
 from dipc.lang.core import RealType
 from dipc.obligations.engine import Engine
 from dipc.obligations.open_engine import open_engine
@@ -78,13 +78,22 @@ def check_privacy(
 class PrivacyQuestion:
     """A program with its adjacent inputs, about which several things may be asked; laws are found once."""
 
-    def __init__(self, program: Program, adjacent: str, inputs: str | Sequence[str] | None, engine: Engine) -> None:
-        """Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program."""
+    def __init__(
+        self,
+        program: Program,
+        adjacent: str,
+        inputs: str | Sequence[str] | None,
+        engine: Engine,
+        progress: Progress | None = None,
+    ) -> None:
+        """`progress` is called with how many inputs, or pairs, are done of all. Raises DiagnosticError for an adjacency
+        or inputs that cannot be read or do not fit the program."""
         self.program = program
         self.engine = engine
         self.adjacency: Adjacency = parse_adjacency(adjacent, program.core)
         self.pairs = read_pairs(program, self.adjacency, inputs, program.limits)
         self._table: LawTable | None = None
+        self._progress = progress
 
     @property
     def finite_outputs(self) -> bool:
@@ -96,7 +105,7 @@ class PrivacyQuestion:
         """The laws at the inputs of the pairs. Raises Undecided past a limit, and for outputs that cannot be listed."""
         if self._table is None:
             if self.finite_outputs:
-                self._table = law_table(self.program, pairs.inputs, self.engine)
+                self._table = law_table(self.program, pairs.inputs, self.engine, self._progress)
             else:
                 self._table = integer_table(self.program, pairs.inputs)
         return self._table
@@ -316,7 +325,7 @@ class PrivacyQuestion:
         self, pairs: Pairs, table: LawTable, claim: PrivacyClaim
     ) -> tuple[Findings, PrivacyCounterexample | None]:
         decide = decide_pure if claim.is_pure else decide_approximate
-        findings = decide(table, pairs, claim, self.engine)
+        findings = decide(table, pairs, claim, self.engine, self._progress)
         if not isinstance(findings, Refuted):
             return findings, None
         sides = sides_at(self.program, table, pairs, findings.pair, findings.answers, claim)

@@ -10,7 +10,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import Closed
 from dipc.exits.laws import Answer
-from dipc.exits.program import Program
+from dipc.exits.program import Program, Progress
 from dipc.measure.bound import Bound
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
@@ -47,11 +47,15 @@ class LawTable:
         return {name: None if value is None else show_value(value) for name, value in values}
 
 
-def law_table(program: Program, inputs: Sequence[Input], engine: Engine) -> LawTable:
-    """The laws at these inputs. Raises Undecided where the program is too large to be executed, DiagnosticError where
-    it goes wrong."""
+def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progress: Progress | None = None) -> LawTable:
+    """The laws at these inputs; `progress` is called as they are found. Raises Undecided where the program is too large
+    to be executed, DiagnosticError where it goes wrong."""
     laws = program.laws()
-    at_inputs = [laws.at(dict(zip(program.core.inputs, point, strict=True))) for point in inputs]
+    at_inputs = []
+    for done, point in enumerate(inputs):
+        if progress is not None:
+            progress(done, len(inputs))
+        at_inputs.append(laws.at(dict(zip(program.core.inputs, point, strict=True))))
     answers = sorted({answer for law in at_inputs for answer in law}, key=laws.rank)
     forms: list[ClosedForm | str] = [ClosedForm(ExpPoly.zero())]
     numbers = {forms[IMPOSSIBLE]: IMPOSSIBLE}
@@ -65,7 +69,11 @@ def law_table(program: Program, inputs: Sequence[Input], engine: Engine) -> LawT
         return len(forms) - 1
 
     measured = settled((Underway(_measured(bound)) for bound in _bounds(at_inputs)), engine)
-    numbered = [{answer: number(next(measured)) for answer in law} for law in at_inputs]
+    numbered = []
+    for done, law in enumerate(at_inputs):
+        if progress is not None:
+            progress(done, len(at_inputs))
+        numbered.append({answer: number(next(measured)) for answer in law})
     rows = tuple(tuple(row.get(answer, IMPOSSIBLE) for answer in answers) for row in numbered)
     names = tuple(slot.name for slot in laws.observed)
     return LawTable(names, tuple(answers), tuple(forms), rows)

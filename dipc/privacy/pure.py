@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from dipc.algebra.quotient import Closed
+from dipc.exits.program import Progress
 from dipc.measure.bound import Bound, Share
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
@@ -72,12 +73,16 @@ def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
                     yield Couple(first, second, (i, j), answer)
 
 
-def decide_pure(table: LawTable, pairs: Pairs, claim: PrivacyClaim, engine: Engine) -> Findings:
-    """Whether the claim, whose delta is 0, holds at all pairs."""
+def decide_pure(
+    table: LawTable, pairs: Pairs, claim: PrivacyClaim, engine: Engine, progress: Progress | None = None
+) -> Findings:
+    """Whether the claim, whose delta is 0, holds at all pairs; `progress` is called as they are decided."""
     listed = list(couples(table, pairs))
     decisions = settled((Underway(_settle(table, couple, claim)) for couple in listed), engine)
     reason = None
-    for couple, found in zip(listed, decisions, strict=True):
+    for done, (couple, found) in enumerate(zip(listed, decisions, strict=True)):
+        if progress is not None:
+            progress(done, len(listed))
         match found.verdict:
             case Verdict.INACCURATE:
                 assert found.counterexample is not None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from dipc.algebra.limits import LimitReached, Limits
 
 #: Powers of a Taylor model times their bits that go into one interval looked at. Most take far fewer.
-_WORK_OF_ONE = 8_000
+_WORK_OF_ONE = 3_000
 
 
 class Budget:

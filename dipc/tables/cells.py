@@ -80,6 +80,7 @@ def show_value(value: Value) -> str:
 
 def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callable[[str], Read]:  # noqa: A002 - the word of the language
     """Reads cells of the column for a variable; an empty cell is a mistake where `required`."""
+    members = frozenset(type.values) if isinstance(type, DomType) else frozenset()
 
     def read(raw: str) -> Read:
         text = raw.strip()
@@ -89,7 +90,7 @@ def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callab
             case BoolType():
                 return _truth(name, text, pool)
             case DomType(values=values):
-                return _member(name, text, values, pool)
+                return _member(name, text, values, members, pool)
             case IntType():
                 return _integer(text, pool)
             case RealType():
@@ -153,18 +154,20 @@ def _truth(name: str, text: str, pool: CellPool) -> Cell | BadCell:
     return BadCell("E0511", f"{_quote(text)} is no value of `{name}`", ("a bool is `true` or `false`",))
 
 
-def _member(name: str, text: str, values: tuple[Value, ...], pool: CellPool) -> Cell | BadCell:
-    domain = describe_domain(values)
+def _member(
+    name: str, text: str, values: tuple[Value, ...], members: frozenset[Value], pool: CellPool
+) -> Cell | BadCell:
     if isinstance(values[0], Fraction):
         cell = _number(text, pool)
         if isinstance(cell, BadCell):
+            domain = describe_domain(values)
             return BadCell(cell.code, cell.message, (*cell.notes, f"the domain of `{name}` is {domain}"))
         value = cell.value
     else:
         value, cell = text, pool.cell(text)
-    if value in values:
+    if value in members:
         return cell
-    notes = [f"the domain of `{name}` is {domain}"]
+    notes = [f"the domain of `{name}` is {describe_domain(values)}"]
     if isinstance(value, str):
         close = nearest(text, [str(candidate) for candidate in values])
         notes += [f"did you mean `{close}`?"] if close else []

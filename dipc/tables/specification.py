@@ -7,13 +7,14 @@ by its name. What names an element wins over what names its array. Numbers may b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.names import listing, nearest
 from dipc.diagnostics.source import Source, Span
 from dipc.lang import ast
-from dipc.lang.core import BoolType, DomType, Slot, Value
+from dipc.lang.core import BoolType, DomType, IntType, RealType, Slot, Value
 from dipc.lang.core_program import CoreProgram
 from dipc.lang.number_reader import BadValue, NumberReader
 from dipc.lang.parser import parse_items
@@ -125,7 +126,7 @@ class Specification:
                 for value in values:
                     yield from self._each(given, value, slot)
             case ast.Range():
-                yield from _all_in(slot, [*map(str, given.integers(tree))], tree.span, "in this range")
+                yield from _range_in(slot, given.integers(tree), tree.span)
             case ast.Vector():
                 raise BadValue(tree.span, "a vector in a vector", "arrays have one index")
             case ast.Name(name=name) if name in self._program.domains and not _is_member(name, slot):
@@ -157,6 +158,17 @@ _NUMBER = "write an exact number such as -1, 1/3 or 0.25, or the name of a const
 
 def _is_member(text: str, slot: Slot) -> bool:
     return isinstance(slot.type, DomType) and text in slot.type.values
+
+
+def _range_in(slot: Slot, numbers: Iterable[int], span: Span) -> Iterator[Value]:
+    """The numbers, if all of them are in the domain of the slot. Raises BadValue."""
+    match slot.type:
+        case RealType() | IntType():
+            yield from map(Fraction, numbers)
+        case DomType(values=values) if set(found := [Fraction(number) for number in numbers]) <= set(values):
+            yield from found
+        case _:
+            yield from _all_in(slot, [*map(str, numbers)], span, "in this range")
 
 
 def _all_in(slot: Slot, texts: Sequence[str], span: Span, which: str = "") -> Iterator[Value]:

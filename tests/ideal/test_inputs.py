@@ -15,6 +15,7 @@ from dipc.diagnostics.render import render
 from dipc.exits.program import Program
 from dipc.ideal.inputs import AllInputs, FiniteInputs, ListedInputs, default_inputs, parse_inputs
 from tests.ideal.programs import F
+from tests.patience import at_most
 
 TEXT = """
 program p;
@@ -200,3 +201,17 @@ def test_a_file_with_a_column_too_many(tmp_path: Path, program: Program) -> None
 def test_no_text_does_more_than_be_refused(program: Program, text: str) -> None:
     with contextlib.suppress(DiagnosticError):
         assert isinstance(parse_inputs([text], program), FiniteInputs | AllInputs)
+
+
+@pytest.mark.parametrize("text", ["x = 1..20000, z = 1..20000", "x in {1..20000}, z in {1..20000}"])
+def test_long_ranges_are_read_at_once(text: str) -> None:
+    grid = dipc.load("program g; input x, z : {1..20000}; output y : bool; y <- x >= z")
+    with at_most(1_000_000):
+        found = parse_inputs(text, grid)
+    assert isinstance(found, FiniteInputs)
+    assert found.count == 20_000**2
+
+
+def test_a_range_that_leaves_a_domain_is_marked() -> None:
+    with pytest.raises(DiagnosticError, match=r"`4` is not in the domain of `x` \(in this range\)"):
+        parse_inputs("x = 1..9", dipc.load("program g; input x : {1..3}; output y : bool; y <- x >= 2"))

@@ -213,7 +213,7 @@ STATEMENTS: dict[str, list[Case]] = {
         ("y <- ⟦1/q[1]⟧", [("E0207", "division by `q[1]` is not linear: divide only by constants or DOM")]),
         ("y <- ⟦r^2⟧", [("E0207", "a power with `r` is not linear")]),
         ("n <- abs(⟦b⟧)", [("E0205", "`abs` needs numbers, and `b` is a truth value")]),
-        ("n <- ⟦abs(z)⟧", [("E0205", "`n` is of type {0..3}, and `abs(z)` is an int")]),
+        ("n <- ⟦abs(z)⟧", [("E0205", "`n` is of type d = {0..3}, and `abs(z)` is an int")]),
         (
             "y <- ⟦max(r, s, r, s, r, s, r, s)⟧",
             [("E0207", "`max` of reals or ints comes to more than 64 cases here")],

@@ -14,6 +14,7 @@ from dipc.cli.main import run
 from dipc.measure.measure import Measurer
 from dipc.obligations.engine import Engine
 from dipc.privacy.check import PrivacyQuestion
+from dipc.privacy.claim import read_claim
 from tests.privacy import mechanisms
 
 EPS = [Fraction(1, 10), Fraction(1), Fraction(7, 2), Fraction(12)]
@@ -179,3 +180,13 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run([*words, "--budget", "eps/2"]) == 1
     assert run([*words, "--budget", "2"]) == 2
     assert run([*words, "--limit", "states=1"]) == 3
+
+
+def test_how_far_it_is_comes_to_be_known() -> None:
+    program, told = dipc.load(mechanisms.NOISY_MAX % {"noise": "Lap(eps/2, 0)"}), list[tuple[int, int | None]]()
+    engine = Engine(Measurer(program.limits), program.limits)
+    question = PrivacyQuestion(program, "linf:1", "q = -1..1", engine, lambda done, total: told.append((done, total)))
+    question.decide(read_claim(program, None, None, None))
+    assert told[:3] == [(0, 9), (1, 9), (2, 9)]
+    assert len({total for _, total in told}) == 2
+    assert all(total is not None and done < total for done, total in told)
