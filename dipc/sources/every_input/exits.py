@@ -31,7 +31,7 @@ _ZERO = Fraction(0)
 _ONE = Fraction(1)
 
 #: States of a chain towards all answers at once; with more, each answer is explored by itself.
-MOST_SHARED = 20_000
+MOST_SHARED = 60_000
 
 #: Exits to other answers that are looked at to bound one from below.
 MOST_OTHERS = 400
