@@ -19,7 +19,7 @@ class Limits:
     """
 
     states: int = _limit(100_000, "states of the Markov chain")
-    values: int = _limit(40_000_000, "values that its states hold together")
+    values: int = _limit(60_000_000, "values that its states hold together")
     terms: int = _limit(1_500_000, "terms of one closed form")
     integrand: int = _limit(100_000, "terms of one integrand or summand on the way to it")
     steps: int = _limit(1_500_000_000, "elementary steps that its expansion takes")
