@@ -1,7 +1,7 @@
 """The measure of any linear event: which engine for which part.
 
-Parts that share no constraint are independent. A part over integers is summed; a part over reals is measured by
-messages where it reduces to a forest of values, by elimination otherwise. The elimination engines are complete, up to
+Parts that share no constraint are independent. Each is measured by messages where it reduces to a forest of values, by
+elimination otherwise: integrals over reals, sums over integers. The elimination engines are complete, up to
 their limits.
 """
 
@@ -15,7 +15,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Family
 from dipc.measure.lattice import lattice_measure
 from dipc.measure.polyhedral import polyhedral_measure
-from dipc.measure.value_tree import value_tree_measure
+from dipc.measure.value_tree import lattice_tree_measure, value_tree_measure
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -53,7 +53,10 @@ def general_measure(part: Event, limits: Limits) -> Closed:
     if Family.DISCRETE_LAPLACE in families:
         if len(families) > 1:
             raise ValueError("integer and real noises share a constraint")
-        measure = lattice_measure(part, limits)
+        try:
+            measure = lattice_tree_measure(part, limits)
+        except OutsideFragment:
+            measure = lattice_measure(part, limits)
         return measure if (ring := measure.in_ring()) is None else ring
     try:
         return value_tree_measure(part, limits)

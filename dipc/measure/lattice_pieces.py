@@ -10,7 +10,7 @@ zero of Φ_d lies on the real line beyond 1, and its leading coefficient is 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -66,6 +66,48 @@ class LatticePiecewise:
             self.numerator.to_power(exponent, meter), {d: m * exponent for d, m in self.poles.items()}
         )
 
+    def shifted(self, offset: int) -> LatticePiecewise:
+        """x -> f(x + offset)."""
+        return LatticePiecewise(_shifted(self.numerator, offset), self.poles)
+
+    def plus(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
+        """The sum of two functions."""
+        poles = {d: max(self.poles.get(d, 0), other.poles.get(d, 0)) for d in {*self.poles, *other.poles}}
+        left, right = (_times(f.numerator, _cofactor(poles, f.poles), meter) for f in (self, other))
+        return _reduced(left.minus(_times(right, flint.fmpz_poly([-1]), meter)), poles)
+
+    def reflected(self) -> LatticePiecewise:
+        """x -> f(-x)."""
+        pieces = [
+            Piece.of_terms({(k, q, n, -l): (-c if n % 2 else c) for (k, q, n, l), c in piece.terms().items()})
+            for piece in reversed(self.numerator.pieces)
+        ]
+        # b <= -x < b' where 1 - b' <= x < 1 - b.
+        breaks = tuple([1 - b for b in reversed(self.numerator.breaks)])
+        return LatticePiecewise(Piecewise(breaks, tuple(pieces)), self.poles)
+
+    def smoothed(self, rate: int, meter: Meter) -> LatticePiecewise:
+        """x -> the sum of f(c)·P[N = x - c] over c, for discrete Laplace noise N of that rate around 0.
+
+        The function must be bounded. If it has the masses of C, the result has those of C + N. Raises like `within`.
+        """
+        upward = self.weighed_below(rate, 0, meter)
+        downward = self.reflected().weighed_below(rate, -1, meter).reflected()
+        mass = flint.fmpz_poly([-1, *[0] * (rate - 1), 1])  # y^a - 1, over y^a + 1 = (y^2a - 1)/(y^a - 1)
+        both = upward.plus(downward, meter)
+        poles = _added(both.poles, {d: 1 for d in _divisors(2 * rate) if rate % d})
+        return _reduced(_times(both.numerator, mass, meter), poles)
+
+    def weighed_below(self, rate: int, high: int, meter: Meter) -> LatticePiecewise:
+        """x -> the sum of f(c)·y^{-rate·(x - c)} over c <= x + high."""
+        # The sum decays at -∞ with the weights; what it does at +∞ is no matter, as no sum goes there.
+        return self.tilted(rate).within(None, high, meter).tilted(-rate)
+
+    def tilted(self, rate: int) -> LatticePiecewise:
+        """x -> f(x)·y^{rate·x}."""
+        tilted = [Piece(p.poly, p.low_y, p.low_X + rate, p.bits) for p in self.numerator.pieces]
+        return LatticePiecewise(Piecewise(self.numerator.breaks, tuple(tilted)), self.poles)
+
     def within(self, low: int | None, high: int | None, meter: Meter) -> LatticePiecewise:
         """x -> the sum of the function over the z with x + low <= z <= x + high (None: unbounded), where low <= high.
 
@@ -119,23 +161,70 @@ def _poles_of(sums: list[_Sum]) -> Powers:
     return found
 
 
+def _cofactor(poles: Powers, own: Powers) -> flint.fmpz_poly:
+    """Π Φ_d^m over the poles less its own, which must be among them."""
+    return _product({d: m - own.get(d, 0) for d, m in poles.items()})
+
+
+def _times(function: Piecewise, factor: flint.fmpz_poly, meter: Meter) -> Piecewise:
+    """The function times factor(y)."""
+    constant = _in_y(factor)
+    return Piecewise(function.breaks, tuple([piece.times(constant, meter) for piece in function.pieces]))
+
+
 def _added(left: Powers, right: Powers) -> Powers:
     return {d: left.get(d, 0) + right.get(d, 0) for d in {*left, *right}}
 
 
 def _indefinite_sum(piece: Piece) -> _Sum:
     """S with S(x) - S(x - 1) the piece; S vanishes at ±∞ where the terms of the piece decay."""
-    found: _Sum = {}
+    # By power and slope of x, the functions of y that stand before them: those are multiplied as a whole.
+    before: dict[tuple[int, int], dict[int, flint.fmpq]] = {}
     for (_, q, n, l), c in piece.terms().items():
-        if l:
-            w = abs(l)
-            sums = [((w, m), (0, q + w * (m - s), power, l), f) for (power, s, m), f in geometric_sum(n, l > 0)]
-        else:
-            sums = [((0, 0), (0, q, power, 0), f) for power, f in power_sum(n)]
-        for group, exponents, factor in sums:
-            part = found.setdefault(group, {})
-            part[exponents] = part.get(exponents, 0) + c * to_fmpq(factor)
+        before.setdefault((n, l), {})[q] = c
+    sums: dict[tuple[int, int], dict[tuple[int, int, int], flint.fmpq_poly]] = {}
+    for (n, l), by_power in before.items():
+        low = min(by_power)
+        factor = flint.fmpq_poly([by_power.get(q, 0) for q in range(low, max(by_power) + 1)])
+        w = abs(l)
+        if not l:
+            for power, f in power_sum(n):
+                _add_product(sums, (0, 0), (power, 0, low), factor, to_fmpq(f))
+            continue
+        for (power, s, m), share in _geometric_sum(n, l > 0):
+            _add_product(sums, (w, m), (power, l, low + w * (m - s)), factor, share)
+    return {
+        group: _collected(((0, low + q, n, l), c) for (n, l, low), poly in parts.items() for q, c in _terms_of(poly))
+        for group, parts in sums.items()
+    }
+
+
+def _add_product(
+    sums: dict[tuple[int, int], dict[tuple[int, int, int], flint.fmpq_poly]],
+    group: tuple[int, int],
+    place: tuple[int, int, int],
+    factor: flint.fmpq_poly,
+    by: flint.fmpq,
+) -> None:
+    part = sums.setdefault(group, {})
+    product = factor * by
+    part[place] = part[place] + product if place in part else product
+
+
+def _terms_of(poly: flint.fmpq_poly) -> Iterator[tuple[int, flint.fmpq]]:
+    return ((q, c) for q, c in enumerate(poly.coeffs()) if c != 0)
+
+
+def _collected(terms: Iterable[tuple[tuple[int, int, int, int], flint.fmpq]]) -> Terms:
+    found: Terms = {}
+    for exponents, c in terms:
+        found[exponents] = found.get(exponents, 0) + c
     return found
+
+
+@cache
+def _geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], flint.fmpq], ...]:
+    return tuple([(exponents, to_fmpq(factor)) for exponents, factor in geometric_sum(n, growing)])
 
 
 def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
@@ -158,6 +247,8 @@ def _over(poles: Powers, found: _Sum, meter: Meter) -> Piece:
 
 def _shifted(function: Piecewise, offset: int) -> Piecewise:
     """x -> f(x + offset)."""
+    if not offset:
+        return function
     pieces = []
     for piece in function.pieces:
         found: Terms = {}
@@ -182,7 +273,32 @@ def _reduced(numerator: Piecewise, poles: Powers) -> LatticePiecewise:
             m -= 1
         if m:
             left[d] = m
-    return LatticePiecewise(Piecewise(numerator.breaks, pieces), left)
+    return LatticePiecewise(_joined(Piecewise(numerator.breaks, pieces)), left)
+
+
+def _joined(function: Piecewise) -> Piecewise:
+    """The same function without pieces that hold at one integer only, where a neighbour says the same."""
+    breaks, pieces = list(function.breaks), list(function.pieces)
+    at = 1
+    while at < len(breaks):
+        x = breaks[at - 1]
+        if breaks[at] == x + 1:
+            here = _value(pieces[at], x)
+            if here == _value(pieces[at - 1], x):
+                del breaks[at - 1], pieces[at]
+                continue
+            if here == _value(pieces[at + 1], x):
+                del breaks[at], pieces[at]
+                continue
+        at += 1
+    return Piecewise(tuple(breaks), tuple(pieces))
+
+
+def _value(piece: Piece, x: int) -> Terms:
+    """The terms of its value at x, a function of y."""
+    total: _Sum = {}
+    _add_value(total, {(0, 0): piece.terms()}, x, 1)
+    return Piece.of_terms(total[0, 0]).terms()
 
 
 @cache

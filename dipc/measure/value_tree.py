@@ -1,27 +1,37 @@
 """The measure of a forest of values tied by ranges of differences and by kernels, by message passing.
 
 The general form of `forest`: densities may be convolutions, sides may differ, and an edge may be the law of an added
-noise (smoothing) instead of a range (a difference of two shifted integrals).
+noise (smoothing) instead of a range (a difference of two shifted integrals). Integers have masses and sums instead,
+where all values are sums and differences of the noises.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import ceil, floor, gcd, lcm
+from typing import Generic, TypeVar
 
 import flint
 
 from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, OutsideFragment
+from dipc.algebra.quotient import Quotient
+from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
+from dipc.measure.lattice_pieces import LatticePiecewise
 from dipc.measure.pieces import Piece, Piecewise
 from dipc.measure.smoothing import Support, density, smoothed
 from dipc.measure.values import ValueSystem, value_system
 
 _ONE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
 _ZERO = Piece.zero()
+
+#: Functions on the reals, or on the integers.
+_Function = TypeVar("_Function", Piecewise, LatticePiecewise)
 
 #: Noises around 0 that are added up, with integer rates.
 _Law = tuple[tuple[Support, int], ...]
@@ -51,22 +61,44 @@ def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
     if any(c.constant < 0 for c in event.constraints if not c.coefficients):
         return ExpPoly.zero()
     rows = tuple(c for c in event.constraints if c.coefficients)
-    tree = _Forest(value_system(Event(event.noises, rows)), limit)
+    tree = _Densities(value_system(Event(event.noises, rows)), limit)
     total = ExpPoly.one()
-    seen: set[int] = set()
-    for root in sorted(range(tree.count), key=lambda i: -len(tree.adjacent[i])):
-        if root not in seen:
-            total = total * tree.measure(root, seen)
+    for weight in tree.weights():
+        total = total * weight.integral(tree.meter)
     return total.scaled(tree.stretch)
 
 
-class _Forest:
+def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
+    """The same for discrete Laplace noises and constraints with coefficients."""
+    rows = tuple(map(_closed, event.constraints))
+    tree = _Masses(value_system(Event(event.noises, rows)), limit)
+    total = Quotient.of(1)
+    for weight in tree.weights():
+        total = total * weight.integral(tree.meter)
+    return total.scaled(tree.stretch)
+
+
+def _closed(c: Halfspace) -> Halfspace:
+    """The closed half-space with the same integers, in coprime integers."""
+    whole = lcm(*(x.denominator for _, x in c.coefficients))
+    factor = Fraction(whole, gcd(*(int(x * whole) for _, x in c.coefficients)))
+    constant = c.constant * factor
+    return Halfspace(
+        tuple((i, x * factor) for i, x in c.coefficients),
+        Fraction(ceil(constant) - 1 if c.strict else floor(constant)),
+    )
+
+
+class _Forest(ABC, Generic[_Function]):
     """The system with every value rescaled so that rows bound differences and kernels have ratio 1, in integers."""
 
+    #: Whether lengths may be counted in any unit.
+    dense: bool
+
     def __init__(self, system: ValueSystem, limit: Limits) -> None:
-        self._system = system
-        self._meter = Meter(limit)
-        self.count = len(system.values)
+        self._system: ValueSystem = system
+        self.meter: Meter = Meter(limit)
+        self.count: int = len(system.values)
         pairs = {tuple(sorted(coefficients)) for coefficients, _ in system.rows if len(coefficients) == 2}
         kernels = {tuple(sorted((i, v.parent))) for i, v in enumerate(system.values) if v.parent is not None}
         if pairs & kernels:
@@ -75,8 +107,8 @@ class _Forest:
         for i, j in sorted(pairs | kernels):
             self.adjacent[i].append(j)
             self.adjacent[j].append(i)
-        self._scales = self._find_scales(len(pairs | kernels))
-        self._bounds = [_Range() for _ in range(self.count)]
+        self._scales: list[Fraction] = self._find_scales(len(pairs | kernels))
+        self._bounds: list[_Range] = [_Range() for _ in range(self.count)]
         self._edges: dict[tuple[int, int], _Range] = {}
         for coefficients, constant in system.rows:
             (i, c), *rest = sorted(coefficients.items())
@@ -94,6 +126,8 @@ class _Forest:
         spans = (*self._bounds, *self._edges.values())
         lengths += [x for span in spans for x in (span.low, span.high) if x is not None]
         self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
+        if not self.dense and (self._length_unit != 1 or any(abs(scale) != 1 for scale in self._scales)):
+            raise OutsideFragment("values of integers are compared in other proportions than 1 and -1")
         #: Rates and lengths are counted in units: the measure in those, at stretch·eps, is the true one at eps.
         self.stretch = self._rate_unit * self._length_unit
 
@@ -139,8 +173,15 @@ class _Forest:
             for side, rate in self._system.values[i].law
         )
 
-    def measure(self, root: int, seen: set[int]) -> ExpPoly:
-        """The measure of the tree of `root`, whose values are added to `seen`."""
+    def weights(self) -> Iterator[_Function]:
+        """For each tree a function of its root's value: the density, or mass, that the root has it and all holds."""
+        seen: set[int] = set()
+        for root in sorted(range(self.count), key=lambda i: -len(self.adjacent[i])):
+            if root not in seen:
+                yield self._weight(root, seen)
+
+    def _weight(self, root: int, seen: set[int]) -> _Function:
+        """The function for the tree of `root`, whose values are added to `seen`."""
         order, above = [root], {root: -1}
         for i in order:
             for j in self.adjacent[i]:
@@ -148,46 +189,90 @@ class _Forest:
                     above[j] = i
                     order.append(j)
         seen.update(order)
-        weights: dict[int, Piecewise] = {}
+        weights: dict[int, _Function] = {}
         for i in reversed(order):
             weight = weights.pop(i, None)
             if self._system.values[i].parent is None:
                 own = self._density(i)
-                weight = own if weight is None else weight.times(own, self._meter)
+                weight = own if weight is None else weight.times(own, self.meter)
             elif weight is None:
-                weight = Piecewise((), (_ONE,))
+                weight = self.constant(_ONE)
             bound = self._bounds[i]
             weight = weight.restricted(self._length(bound.low), self._length(bound.high))
             if above[i] < 0:
-                return weight.integral(self._meter)
+                return weight
             message = self._message(i, above[i], weight)
             known = weights.get(above[i])
-            weights[above[i]] = message if known is None else known.times(message, self._meter)
+            weights[above[i]] = message if known is None else known.times(message, self.meter)
         raise AssertionError("a tree has a root")
 
-    def _density(self, i: int) -> Piecewise:
+    def _density(self, i: int) -> _Function:
         (side, rate), *more = self._law(i)
-        found = density(side, rate, 0)
+        found = self.density(side, rate)
         for side, rate in more:
-            found = smoothed(found, side, rate, self._meter)
+            found = self.smoothed(found, side, rate)
         return found.shifted(-self._mean(i))
 
-    def _message(self, i: int, parent: int, weight: Piecewise) -> Piecewise:
+    def _message(self, i: int, parent: int, weight: _Function) -> _Function:
         """P -> the measure of what lies below the edge, given that the value `parent` is P."""
         values = self._system.values
         if values[i].parent == parent:
             for side, rate in self._law(i):
-                weight = smoothed(weight, side.reflected(), rate, self._meter)
+                weight = self.smoothed(weight, side.reflected(), rate)
             return weight.shifted(self._mean(i))
         if values[parent].parent == i:
             for side, rate in self._law(parent):
-                weight = smoothed(weight, side, rate, self._meter)
+                weight = self.smoothed(weight, side, rate)
             return weight.shifted(-self._mean(parent))
         span = self._edges[min(i, parent), max(i, parent)]
         low, high = self._length(span.low), self._length(span.high)
         if i > parent:
             # The edge bounds Z_parent - Z_i; the message needs Z_i - Z_parent.
             low, high = (None if high is None else -high), (None if low is None else -low)
-        if low is not None and high is not None and low >= high:
-            return Piecewise((), (_ZERO,))
-        return weight.within(low, high, self._meter)
+        if low is not None and high is not None and low + self.dense > high:
+            return self.constant(_ZERO)
+        return weight.within(low, high, self.meter)
+
+    @abstractmethod
+    def constant(self, value: Piece) -> _Function:
+        """A function that is the same everywhere."""
+
+    @abstractmethod
+    def density(self, side: Support, rate: int) -> _Function:
+        """That of one noise around 0."""
+
+    @abstractmethod
+    def smoothed(self, function: _Function, side: Support, rate: int) -> _Function:
+        """The mean of a function at a distance of one noise."""
+
+
+class _Densities(_Forest[Piecewise]):
+    """Values of continuous noises."""
+
+    dense = True
+
+    def constant(self, value: Piece) -> Piecewise:
+        return Piecewise((), (value,))
+
+    def density(self, side: Support, rate: int) -> Piecewise:
+        return density(side, rate, 0)
+
+    def smoothed(self, function: Piecewise, side: Support, rate: int) -> Piecewise:
+        return smoothed(function, side, rate, self.meter)
+
+
+class _Masses(_Forest[LatticePiecewise]):
+    """Integer values of discrete Laplace noises, which have both sides."""
+
+    dense = False
+
+    def constant(self, value: Piece) -> LatticePiecewise:
+        return LatticePiecewise(Piecewise((), (value,)))
+
+    def density(self, side: Support, rate: int) -> LatticePiecewise:
+        assert side is Support.BOTH
+        return LatticePiecewise.laplace(rate, 0)
+
+    def smoothed(self, function: LatticePiecewise, side: Support, rate: int) -> LatticePiecewise:
+        assert side is Support.BOTH
+        return function.smoothed(rate, self.meter)

@@ -40,9 +40,10 @@ class ValueSystem:
 
 
 def value_system(event: Event) -> ValueSystem:
-    """The event over values; raises OutsideFragment where some constraint still relates three of them.
+    """The event over values; raises OutsideFragment where some constraint still relates three of them, or a value of
+    integer noises is no integer.
 
-    Noises of the event must be continuous.
+    Noises of the event must be all continuous or all integers.
     """
     rows = [(dict(c.coefficients), c.constant) for c in event.constraints]
     system = _merged(event.noises, rows)
@@ -75,7 +76,9 @@ def _law(noise: Noise, factor: Fraction) -> tuple[Support, Fraction]:
         case Family.ONE_SIDED:
             return (Support.RIGHT if factor > 0 else Support.LEFT), rate
         case Family.DISCRETE_LAPLACE:
-            raise OutsideFragment("integer noises are summed, not integrated")
+            if abs(factor) != 1:
+                raise OutsideFragment("a multiple of an integer noise has no values in between")
+            return Support.BOTH, rate
 
 
 def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fraction]]) -> ValueSystem:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dipc.algebra.effort import Meter
-from dipc.algebra.limits import OutsideFragment
+from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Family, Noise
 from dipc.measure.lattice import lattice_measure
+from dipc.measure.lattice_pieces import LatticePiecewise
 from dipc.measure.measure import Measurer, measure
+from dipc.measure.value_tree import lattice_tree_measure
 from tests.patience import examples
 from tests.strategies.events import above, halfspace
 
@@ -124,3 +128,57 @@ def test_the_work_is_polynomial(shape: str, monkeypatch: pytest.MonkeyPatch) -> 
         measure(noisy_max([i % 3 % 2 for i in range(size)]) if shape == "noisy max" else above_threshold(size))
     assert spent[1] < 2**5 * spent[0]
     assert spent[2] < 2**5 * spent[1]
+
+
+@st.composite
+def sums(draw: st.DrawFn) -> Event:
+    """Bounds on sums and differences of up to three noises, chains of means, multiples, strict or not."""
+    size = draw(st.integers(2, 3))
+    noises = tuple(noise(draw(st.sampled_from(RATES)), draw(st.integers(-1, 2))) for _ in range(size))
+    constraints = []
+    for _ in range(draw(st.integers(1, 3))):
+        chosen = draw(st.lists(st.integers(0, size - 1), min_size=2, max_size=size, unique=True))
+        factor = draw(st.sampled_from([1, 1, 2, Fraction(1, 2)]))
+        signed = {i: factor * draw(st.sampled_from([1, 1, -1])) for i in chosen}
+        drawn = halfspace(signed, draw(st.sampled_from([0, 1, -1, 2, Fraction(1, 2)])))
+        constraints.append(strictly(drawn) if draw(st.booleans()) else drawn)
+    return Event(noises, tuple(constraints))
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(sums())
+def test_sums_by_messages_and_by_elimination_agree(event: Event) -> None:
+    try:
+        found = lattice_tree_measure(event, Limits())
+    except OutsideFragment:
+        assume(False)
+    assert found == lattice_measure(event)
+
+
+def test_a_walk_of_noisy_means() -> None:
+    """X, X + Y and X + Y + Z, each within bounds: every noise is added to the one before."""
+    noises = (noise(1), noise(2, 1), noise(Fraction(1, 2)))
+    constraints = []
+    for size in (1, 2, 3):
+        whole = dict.fromkeys(range(size), 1)
+        constraints += [halfspace(whole, 1), halfspace(dict.fromkeys(whole, -1), 2)]
+    event = Event(noises, tuple(constraints))
+    assert lattice_tree_measure(event, Limits()) == lattice_measure(event)
+
+
+def test_the_sum_of_like_noises_has_two_pieces() -> None:
+    """Elimination splits it into cells without end. Masses of the sum of 8, by their generating function."""
+    size, at = 8, 3
+    event = Event((noise(1),) * size, tuple(halfspace(dict.fromkeys(range(size), s), -s * at) for s in (1, -1)))
+    low, high = measure(event).enclosure(Fraction(1), 20)
+    r = math.exp(-1)
+    mass = [(1 - r) / (1 + r) * r ** abs(x) for x in range(-60, 61)]
+    found = [1.0]
+    for _ in range(size):
+        found = list(np.convolve(found, mass))
+    assert float(low) == pytest.approx(found[size * 60 + at])
+    assert float(high) == pytest.approx(found[size * 60 + at])
+    shape = LatticePiecewise.laplace(1, 0)
+    for _ in range(3):
+        shape = shape.smoothed(1, Meter(Limits()))
+    assert len(shape.numerator.pieces) == 2
