@@ -18,7 +18,7 @@ CLAIMS: dict[str, dict[str, Any]] = {
 }
 
 #: Queries, and the seconds that one claim may take.
-SIZES = {3: 2.0, 50: 20.0}
+SIZES = {3: 2.0, 50: 20.0, 100: 5.0}
 
 #: Instead of a number of queries: all of them.
 EVERY = "every"

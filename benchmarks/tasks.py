@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 import dipc
 from benchmarks.literature import entries
 from benchmarks.mechanisms import MECHANISMS
@@ -110,6 +112,42 @@ for i in 1..n do
 end
 """
 
+#: The sum of like noisy integers is about 0.
+_TOTAL = """
+program total;
+const n = 30;
+output near : bool = false;
+var sum, x : int = 0;
+for i in 1..n do x <- DLap(eps/2, 0); sum <- sum + x end;
+if sum <= 3 and sum >= -3 then near <- true end
+"""
+
+#: Two up, or one or two down.
+_JUMPS = """
+program jumps;
+const n = 1000, k = 333;
+output top : bool = false;
+var x : {-2..n+2} = k;
+var step : {-2, -1, 2};
+while 0 < x and x < n do
+  step <- choose { 2 : 1/2, -1 : 1/4, -2 : 1/4 };
+  x <- x + step
+end;
+top <- x >= n
+"""
+
+#: How often a coin comes up before it does not.
+_RUN = """
+program run;
+const n = 40000;
+output x : {0..n} = 0;
+var up : bool = true;
+while up and x < n do
+  up <- choose { true : exp(-eps), false : 1 - exp(-eps) };
+  if up then x <- x + 1 end
+end
+"""
+
 _COIN = ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))")
 
 
@@ -204,6 +242,55 @@ def integers_30() -> Answer:
 def integers_60() -> Answer:
     """NoisyMax over 60 integers."""
     return _integers(60)
+
+
+def total_30() -> Answer:
+    """The sum of 30 integers; their masses are convolved in floating point."""
+    found = dipc.load(_TOTAL).probability({}, {"near": True})
+
+    def otherwise() -> float:
+        mass = [_geometric(0.5, x)[0] for x in range(-80, 81)]
+        sums = np.ones(1)
+        for _ in range(30):
+            sums = np.convolve(sums, mass)
+        return float(sums[30 * 80 - 3 : 30 * 80 + 4].sum())
+
+    return _answer(found, _ONE, otherwise)
+
+
+def jumps() -> Answer:
+    """A walk over 1 000 states in steps of 2, -1 and -2."""
+
+    def otherwise() -> float:
+        """The equations of what is reached, solved in floating point."""
+        inside = np.eye(999)
+        top = np.zeros(999)
+        for x in range(1, 1000):
+            for step, weight in ((2, 0.5), (-1, 0.25), (-2, 0.25)):
+                if x + step >= 1000:
+                    top[x - 1] += weight
+                elif x + step > 0:
+                    inside[x - 1, x + step - 1] -= weight
+        return float(np.linalg.solve(inside, top)[332])
+
+    return _answer(dipc.load(_JUMPS).probability({}, {"top": True}), _ONE, otherwise)
+
+
+def run_40000() -> Answer:
+    """Up to 40 000 rounds of a loop."""
+    return _answer(dipc.load(_RUN).probability({}, {"x": 5}), _ONE, lambda: (1 - math.exp(-1)) * math.exp(-5))
+
+
+def ties_100() -> Answer:
+    """A running maximum of 100: an index in the middle, and ties to earlier ones."""
+    means = [i % 3 % 2 for i in range(100)]
+    found = dipc.load(MECHANISMS["noisy_max_ties"].path, m=100).probability({"q": means}, {"out": 50})
+
+    def density(t: float) -> float:
+        others = [_laplace(0.5, t - mean)[1] for i, mean in enumerate(means) if i != 49]
+        return _laplace(0.5, t - means[49])[0] * math.prod(others)
+
+    return _answer(found, _ONE, lambda: _integral(density))
 
 
 def threshold_30() -> Answer:
@@ -323,6 +410,10 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         integers_30,
         integers_60,
         threshold_30,
+        total_30,
+        jumps,
+        run_40000,
+        ties_100,
         grid_4,
         grid_6,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached, Limits
@@ -13,7 +14,7 @@ from dipc.chain.fault import Fault
 from dipc.chain.flow import Flow, analyze, slot_set, slots_in
 from dipc.chain.path import path_notes
 from dipc.chain.state import Mark, NoiseVar, SlotValue, State, initial_state
-from dipc.chain.step import step
+from dipc.chain.step import Successor, step
 from dipc.chain.symbolic import is_symbolic
 from dipc.chain.transitions import Transitions
 from dipc.chain.trap import recurrent_comparison, trapped, trapped_fault
@@ -22,6 +23,9 @@ from dipc.chain.unite_guards import GuardUniter, alike_in_values
 from dipc.lang.ast import Role
 from dipc.lang.core import Slot, Value
 from dipc.lang.core_program import CoreProgram
+
+#: So many states in a row that have one successor each are left out. A loop without choices is many states even so.
+_MOST_SKIPPED = 8
 
 
 def explore(
@@ -85,6 +89,7 @@ class _Explorer:
         self.live = [everything] * (flow.exit_label + 1) if display else flow.live(observed | wanted.keys())
         self.everything = everything
         self.unites = flow.forward and not flow.chooses and not display
+        self.skips = not self.unites and not display
         self.transitions = Transitions()
         self.states: dict[int, State] = {}
         self.ids: dict[State, int] = {}
@@ -121,6 +126,7 @@ class _Explorer:
             graph = self.transitions.as_networkx()
             trap = trapped(graph, frozenset(self.exited) | self.cut)
             if trap:
+                self._tell_all()
                 notes = path_notes(flow.program, graph, self.states, initial, min(trap), self.dom_inputs)
                 raise trapped_fault(flow, self.states, trap).diagnosed(flow.program.source, *notes)
             if recurrent_comparison(graph):
@@ -130,6 +136,15 @@ class _Explorer:
                 )
         exits = tuple(self._exit_state(node) for node in self.exited)
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
+
+    def _tell_all(self) -> None:
+        """Explore again with every state, so that a trap is told by all that it reads and writes; where that takes too
+        many, it is told by the states there are."""
+        if self.skips:
+            whole = _Explorer(self.flow, self.dom_inputs, self.wanted, self.observed, self.limits, False, self.possible)
+            whole.skips = False
+            with suppress(LimitReached):
+                whole.run()
 
     def _initial_value(self, slot: Slot) -> SlotValue:
         if slot.role is Role.INPUT:
@@ -157,29 +172,43 @@ class _Explorer:
 
     def _expand(self, node: int) -> None:
         state = self.states[node]
-        label = state.label
+        for after, edge in self._successors(node, state):
+            if isinstance(edge, Choice) and not self.possible(edge.weight):
+                continue
+            self._connect(node, self._arrived(node, state.label, after), (edge,))
+
+    def _arrived(self, node: int, label: int, after: State) -> int:
+        """The node of `after`, a successor of `node` by the instruction at `label`, or of the state that it is bound to
+        become where nothing is to be told apart on the way."""
+        for left in range(_MOST_SKIPPED if self.skips else 0, -1, -1):
+            goal = after.label
+            dying = (self.live[label] | self.flow.writes[label]) & ~self.live[goal]
+            after = self._forgotten(after, dying) if dying else after
+            known = self.ids.get(after)
+            if known is not None:
+                return known
+            changeable = self.flow.writes[label] | self.may_give[label]
+            if self._differs(after, self.wanted_set & changeable & ~self.may_give[goal]):
+                # What cannot be wanted any more is one state, where paths are not united by their constraints.
+                if not self.skips or not self.cut:
+                    self.cut.add(self._add(after))
+                return max(self.cut)
+            if not left or goal not in self.flow.determined:
+                break
+            label = goal
+            ((after, _),) = self._successors(node, after)
+        found = self._add(after)
+        heappush(self.pending, (after.label, found))
+        return found
+
+    def _successors(self, node: int, state: State) -> tuple[Successor, ...]:
+        """Those of a state that is `node`, or that `node` is bound to become."""
         try:
-            successors = step(self.flow, state)
+            return step(self.flow, state)
         except Fault as fault:
             graph = self.transitions.as_networkx()
             notes = path_notes(self.flow.program, graph, self.states, self.initial, node, self.dom_inputs)
             raise fault.diagnosed(self.flow.program.source, *notes) from None
-        held = self.live[label] | self.flow.writes[label]
-        changeable = self.flow.writes[label] | self.may_give[label]
-        for after, edge in successors:
-            if isinstance(edge, Choice) and not self.possible(edge.weight):
-                continue
-            goal = after.label
-            dying = held & ~self.live[goal]
-            after = self._forgotten(after, dying) if dying else after
-            known = self.ids.get(after)
-            if known is None:
-                known = self._add(after)
-                if self._differs(after, self.wanted_set & changeable & ~self.may_give[goal]):
-                    self.cut.add(known)
-                else:
-                    heappush(self.pending, (goal, known))
-            self._connect(node, known, (edge,))
 
     def _connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:
         self.transitions.connect(source, goal, edges)

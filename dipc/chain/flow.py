@@ -42,7 +42,7 @@ class Flow:
     `exit_label` = len(instructions). `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's
     included; `forward` says that every step leads to a greater label, so that states can be taken in label order;
     `chooses` that some instruction makes a finite random choice, `draws` that some instruction draws a noise.
-    `reassigned` are the slots that are assigned forms.
+    `reassigned` are the slots that are assigned forms; a state at a label of `determined` has one successor.
     """
 
     program: CoreProgram
@@ -59,6 +59,7 @@ class Flow:
     chooses: bool
     draws: bool
     reassigned: frozenset[int]
+    determined: frozenset[int]
     domains: dict[int, dict[Value, Value]]
     versions: dict[int, dict[int, int]]
 
@@ -130,6 +131,11 @@ def analyze(program: CoreProgram) -> Flow:
             for instruction in instructions
             if isinstance(instruction, AssignAffine)
             for slot in instruction.target.slots
+        ),
+        determined=frozenset(
+            label
+            for label, instruction in enumerate(instructions)
+            if isinstance(instruction, AssignDom | AssignAffine | Branch | Jump)
         ),
         domains={
             slot.index: {value: value for value in slot.type.values}

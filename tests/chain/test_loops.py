@@ -16,7 +16,7 @@ from dipc.lang.ast import Role
 from dipc.lang.lower import lower
 from dipc.lang.parser import parse
 from tests.chain.programs import BOOL, INT, REAL, Writer, const, integers, op, read
-from tests.chain.test_reach import copy, walker
+from tests.chain.test_reach import copy, walker, weights
 from tests.patience import at_most
 
 F = Fraction
@@ -77,13 +77,21 @@ def test_counting_loops_are_like_unrolled_ones(rounds, inner, display):
 def test_the_work_grows_with_the_length_of_the_chain():
     with at_most(1_000_000):
         chain = explore(walker(700), {})
-    assert len(chain.states) > 2000
+    assert len(chain.states) > 700
     assert sorted(exit_state.outputs[0] for exit_state in chain.exits) == [0, 700]
+
+
+def test_states_that_are_bound_to_become_others_are_left_out():
+    short, whole = explore(walker(20), {}), explore(walker(20), {}, display=True)
+    assert len(short.states) < 30 < 3 * len(short.states) < len(whole.states)
+    by_outputs = [{end.outputs[0]: weights(chain)[end.node] for end in chain.exits} for chain in (short, whole)]
+    assert by_outputs[0] == by_outputs[1]
+    assert sum(by_outputs[0].values()) == 1
 
 
 def test_states_are_limited():
     with pytest.raises(LimitReached) as caught:
-        explore(walker(700), {}, limits=Limits(states=1000))
+        explore(walker(700), {}, limits=Limits(states=500))
     assert caught.value.limit == "states"
 
 
