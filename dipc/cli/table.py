@@ -13,6 +13,7 @@ from dipc.cli.arguments import (
     limit_option,
     output_option,
     parse_definitions,
+    positive_option,
     program_argument,
 )
 from dipc.cli.exits import ExitCode
@@ -33,12 +34,14 @@ Examples:
 @program_argument
 @inputs_option
 @define_option
+@click.option("--eps", metavar="VALUE", help="The one eps that the program is about, where it has such as 1/eps.")
 @output_option
 @limit_option("Such as rows=N: the most rows to write.")
 def table(
     program_path: Path,
     inputs: tuple[str, ...],
     definitions: tuple[str, ...],
+    eps: str | None,
     target: Path | None,
     limits: tuple[str, ...],
 ) -> ExitCode:
@@ -49,13 +52,14 @@ def table(
     check_target(target)
     check_distinct({"-o": target}, program_path)
     constants = parse_definitions(definitions)
+    at = None if eps is None else positive_option("--eps", eps)
 
     from dipc.exits.load import load_source
     from dipc.report.table import write_table
     from dipc.sources.question import prepared
 
     with ProgressBar(f"reading {program_path}") as progress:
-        program = load_source(read_source(program_path), constants).with_limits(parse_limits(limits))
+        program = load_source(read_source(program_path), constants, at).with_limits(parse_limits(limits))
         progress.stage(f"computing the answers of {program.name}")
         made = prepared(program, None, inputs or None, progress)
 

@@ -52,6 +52,11 @@ FIX_EPS = 'ask about one eps: `--eps 1/2`, `claim { eps: 1/2; }`, or `dipc.load(
 _FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
 
 
+#: What a constant may be made of, and what else where each value of a variable has its own.
+_CONSTANT = "numbers, constants and the variables of enclosing `for` loops"
+_CHOSEN = "numbers, constants, bool and DOM variables, and the variables of enclosing `for` loops"
+
+
 class Elaborator(References):
     """Gives every expression its meaning, or Unknown after reporting why it has none."""
 
@@ -104,8 +109,9 @@ class Elaborator(References):
         """The meaning of the condition of an `if` or `while`."""
         return self._truth(expr, self.typed(expr))
 
-    def constant(self, expr: ast.Expr, what: str) -> Fraction | None:
-        """The rational that `expr` always is; `what` ("a loop bound") names it when it is something else."""
+    def constant(self, expr: ast.Expr, what: str, *, or_chosen: bool = False) -> Fraction | None:
+        """The rational that `expr` always is; `what` ("a loop bound") names it when it is something else. `or_chosen`:
+        where it depends on bool and DOM variables, their values are put in their places one by one."""
         typed = self.typed(expr)
         if isinstance(typed, Concrete) and isinstance(typed.value, Fraction):
             return typed.value
@@ -123,7 +129,7 @@ class Elaborator(References):
             expr.span,
             f"{what} must be a constant number",
             label=label,
-            notes=("it may be made of numbers, constants and the variables of enclosing `for` loops",),
+            notes=(f"it may be made of {_CHOSEN if or_chosen else _CONSTANT}",),
         )
         return None
 

@@ -117,7 +117,7 @@ def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
 def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:
     if any(isinstance(part, ast.Eps) for part in walk(expr)):
         raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
-    value = elaborator.constant(expr, "what multiplies eps")
+    value = elaborator.constant(expr, "what multiplies eps", or_chosen=True)
     if value is None:
         raise _NotLinear(expr.span, None)
     return value
@@ -131,7 +131,7 @@ def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
     if not any(
         isinstance(part, ast.Eps) or (isinstance(part, ast.Call) and part.function == "exp") for part in walk(expr)
     ):
-        value = elaborator.constant(expr, "this part of a weight")
+        value = elaborator.constant(expr, "this part of a weight", or_chosen=True)
         return None if value is None else _number(value, expr.span)
     match expr:
         case ast.Eps():

@@ -303,7 +303,7 @@ STATEMENTS: dict[str, list[Case]] = {
         ("r <- Lap(⟦1/eps⟧, 0)", [("E0213", "a rate is a positive multiple of eps, and this divides by eps")]),
         ("r <- Lap(⟦eps + 1⟧, 0)", [("E0213", "a rate is a positive multiple of eps, and this adds 1")]),
         ("r <- Lap(eps/(⟦m - 3⟧), 0)", [("E0213", "a rate is a positive multiple of eps, and this divides by zero")]),
-        ("r <- Lap(eps*⟦n⟧, 0)", [("E0208", "what multiplies eps must be a constant number")]),
+        ("r <- Lap(⟦eps*n⟧, 0)", [("E0213", "the rate does not contain eps")]),
         ("r <- Lap(eps/⟦q[1]⟧, 0)", [("E0208", "what multiplies eps must be a constant number")]),
         ("r <- Lap(eps*⟦b⟧, 0)", [("E0208", "what multiplies eps must be a constant number")]),
         (
@@ -352,7 +352,7 @@ STATEMENTS: dict[str, list[Case]] = {
         ("n <- Exp(eps, v in d : v); y <- ⟦v⟧", [("E0201", "`v` is not declared")]),
         ("n <- choose {0 : 1/2, ⟦4⟧ : 1/2}", [("E0304", "`n` cannot hold 4: its domain is d = {0..3}")]),
         ("n <- choose {0 : 1/2, ⟦top⟧ : 1/2}", [("E0205", "`n` is of type d = {0..3}, and `top` is a domain name")]),
-        ("n <- choose {0 : ⟦n⟧, 1 : 1/2}", [("E0208", "this part of a weight must be a constant number")]),
+        ("n <- choose {0 : ⟦q[1]⟧, 1 : 1/2}", [("E0208", "this part of a weight must be a constant number")]),
         (
             "n <- choose {0 : exp(⟦1⟧), 1 : 1/2}",
             [("E0214", "the argument of exp is a rational multiple of eps, and this adds 1")],
@@ -361,7 +361,7 @@ STATEMENTS: dict[str, list[Case]] = {
             "n <- choose {0 : exp(⟦eps*eps⟧), 1 : 1/2}",
             [("E0214", "the argument of exp is a rational multiple of eps, and this multiplies eps by eps")],
         ),
-        ("n <- choose {0 : exp(⟦n⟧*eps), 1 : 1/2}", [("E0208", "what multiplies eps must be a constant number")]),
+        ("n <- choose {0 : exp(⟦q[1]⟧*eps), 1 : 1/2}", [("E0208", "what multiplies eps must be a constant number")]),
         ("n <- choose {0 : ⟦max(eps, 1)⟧, 1 : 1/2}", [("E0214", "`max(eps, 1)` cannot stand in a weight")]),
         ("n <- choose {0 : ⟦foo⟧, 1 : 1/2}", [("E0201", "`foo` is not declared")]),
         ("n <- choose {0 : ⟦true⟧, 1 : 1/2}", [("E0208", "this part of a weight must be a constant number")]),
