@@ -13,7 +13,7 @@ from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow
 from dipc.exits.choices import Choices
-from dipc.exits.reaching import ChoiceChain, choice_chain
+from dipc.exits.reaching import exit_weights
 from dipc.lang.core import Value
 from dipc.lang.core_program import CoreProgram
 
@@ -31,12 +31,10 @@ class Exit:
 @dataclass(frozen=True, slots=True)
 class Exits:
     """All ways to end for given finite inputs; those that cannot give the wanted outputs may be missing. They exclude
-    each other, and real and int inputs are left open. `choices` is the chain of the choices, None where there are none.
-    """
+    each other, and real and int inputs are left open. `weights` are by node, none where there are no choices."""
 
     program: CoreProgram
     states: tuple[ExitState, ...]
-    choices: ChoiceChain | None
     weights: Mapping[int, Closed]
 
     def towards(self, wanted: Mapping[int, Value], balls: Collection[int] = ()) -> Iterator[Exit]:
@@ -67,8 +65,7 @@ def exits(
     `observed` ones. Raises Undecided past a limit and DiagnosticError for programs that go wrong."""
     weights = choices.settled()
     chain = explore(flow, finite, wanted, limits, observed=observed, possible=weights.possible)
-    found = choice_chain(chain, weights)
-    return Exits(flow.program, chain.exits, found, {} if found is None else found.exit_weights(limits))
+    return Exits(flow.program, chain.exits, exit_weights(chain, weights, limits) if flow.chooses else {})
 
 
 def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:

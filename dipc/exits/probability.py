@@ -21,7 +21,6 @@ from dipc.chain.flow import Flow
 from dipc.chain.symbolic import is_symbolic
 from dipc.exits.choices import Choices
 from dipc.exits.exits import exits
-from dipc.exits.reaching import ChoiceChain
 from dipc.lang.core import Value
 from dipc.measure.bound import Bound, BoundMeasurer, Share
 from dipc.measure.event import Event
@@ -61,12 +60,11 @@ class _Part:
 
 @dataclass(slots=True, eq=False)
 class _Exit:
-    """An exit with the weight of the choices that lead to its node, None for 1."""
+    """An exit with the weight of the choices that lead to it, None for 1."""
 
     event: EventTemplate
     parts: tuple[_Part, ...]
     weight: Closed | None
-    node: int
 
 
 @dataclass(slots=True, eq=False)
@@ -79,7 +77,6 @@ class _Plan:
     exits: tuple[_Exit, ...]
     inputs: tuple[int, ...]
     balls: tuple[int, ...]
-    choices: ChoiceChain | None
     bounds: dict[tuple[Cell | None, ...], Bound] = field(default_factory=dict)
 
 
@@ -102,11 +99,9 @@ class Factor:
 @dataclass(frozen=True, slots=True)
 class ExitShare:
     """What one exit adds to a probability: the weight of the choices that lead to it (None for 1) times the measures of
-    its factors. The weight is that of reaching `node` in the chain of the choices."""
+    its factors."""
 
     weight: Closed | None
-    choices: ChoiceChain | None
-    node: int
     factors: tuple[Factor, ...]
 
     @property
@@ -182,7 +177,7 @@ class Probabilities:
                         part.events.clear()
                     event = part.events[key] = part.template.event(reals, balls)
                 factors.append(Factor((part, *key), event))
-            result.append(ExitShare(found.weight, plan.choices, found.node, tuple(factors)))
+            result.append(ExitShare(found.weight, tuple(factors)))
         return tuple(result)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
@@ -234,12 +229,12 @@ class Probabilities:
         self.work.explorations += 1
         explored = exits(self.flow, self.choices, self.limits, finite, wanted, [*wanted, *balls])
         found = [
-            _Exit(each.event, tuple(map(self._part, each.event.components)), each.weight, each.state.node)
+            _Exit(each.event, tuple(map(self._part, each.event.components)), each.weight)
             for each in explored.towards(wanted, balls)
         ]
         needed = sorted({self._input_position[slot] for each in found for slot in each.event.inputs})
         reached = tuple(self._output_position[slot] for slot in balls)
-        return _Plan(tuple(found), tuple(needed), reached, explored.choices)
+        return _Plan(tuple(found), tuple(needed), reached)
 
     def _part(self, part: ComponentTemplate) -> _Part:
         return _Part(

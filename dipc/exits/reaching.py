@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from dipc.algebra.absorption import absorption_weights
@@ -27,35 +26,21 @@ if TYPE_CHECKING:
 _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ChoiceChain:
-    """The Markov chain of a program's choices, as `Reach` describes it, with weights in closed form.
-
-    The weights of a state's steps sum to 1. NOWHERE is among `ends` where some runs do not matter.
-    """
-
-    start: int
-    edges: Mapping[int, Sequence[tuple[int, Closed]]]
-    ends: frozenset[int]
-
-    def exit_weights(self, limit: Limits) -> dict[int, Closed]:
-        """By the node of an exit, the total weight of the paths to it. Raises Undecided past the limit."""
-        reached = absorption_weights(self.edges, self.start, self.ends, limit, frozenset({NOWHERE}))
-        return {node: simplest(weight) for node, weight in reached.items()}
-
-
-def choice_chain(chain: Chain, weights: Weights) -> ChoiceChain | None:
-    """The chain of the choices, None where there are none.
+def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> dict[int, Closed]:
+    """By the node of an exit, the total weight of the paths to it, for a program that makes choices.
 
     Raises DiagnosticError for a loop that may go on forever at some eps, Undecided past a limit.
     """
-    if not chain.flow.chooses:
-        return None
     found = reach(chain)
     if not chain.flow.forward:
         _require_ends(chain, found, weights)
-    edges = {node: [(goal, _weight(chosen, weights)) for goal, chosen in steps] for node, steps in found.edges.items()}
-    return ChoiceChain(found.start, edges, found.ends)
+    # Steps to NOWHERE are most of them where one answer of many is wanted: their weights do not matter.
+    edges = {
+        node: [(goal, ExpPoly.one() if goal == NOWHERE else _weight(chosen, weights)) for goal, chosen in steps]
+        for node, steps in found.edges.items()
+    }
+    reached = absorption_weights(edges, found.start, found.ends, limits, frozenset({NOWHERE}))
+    return {node: simplest(weight) for node, weight in reached.items()}
 
 
 def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:

@@ -56,14 +56,14 @@ class Weights:
 
     def possible(self, weight: ChoiceWeight) -> bool:
         """Whether the weight is not 0 for every eps."""
-        return not self.closed(weight).is_zero()
+        # Those of the exponential mechanism are positive, and each is as long as there are scores.
+        return isinstance(weight, ExponentialWeight) or not self.closed(weight).is_zero()
 
     def zeros(self, weight: ChoiceWeight) -> tuple[Root, ...]:
         """All eps > 0 at which a possible weight, which is never negative, is 0; refined. Raises Undecided."""
         known = self._zeros.get(weight)
         if known is None:
-            numerator = numerator_of(self.closed(weight))
-            if isinstance(weight, ExponentialWeight) or _one_signed(numerator):
+            if isinstance(weight, ExponentialWeight) or _one_signed(numerator := numerator_of(self.closed(weight))):
                 known = ()
             else:
                 roots = isolate_roots(numerator, Interval.positive(), self._limits)

@@ -249,11 +249,17 @@ def test_positive_weights_over_their_sum_are_accepted_and_others_not(
         assert mistakes(choosing(", ".join(arms)))[0].code == "E0313"
 
 
+def test_of_many_scores_only_the_weight_of_the_answer_is_computed() -> None:
+    text = "program p; input q : {0..60}; output o : {0..60}; o <- Exp(eps, v in {0..60} : -abs(v - q))"
+    limits = dipc.Limits(steps=10**6)
+    (row,) = dipc.check(dipc.load(text), [{"q": 5, "o": 5}], beta="1/2", limits=limits).rows
+    assert row.verdict is dipc.Verdict.INACCURATE
+
+
 def test_many_scores_end_by_a_limit_with_a_name() -> None:
-    program = dipc.load(
-        "program p; input q : {0..60}; output o : {0..60}; o <- Exp(eps, v in {0..60} : -abs(v - q))",
-    )
-    (row,) = dipc.check(program, [{"q": 5, "o": 5}], beta="1/2", limits=dipc.Limits(steps=10**6)).rows
+    text = "program p; input q : {0..60}; output o : bool; var v : {0..60}; v <- Exp(eps, w in {0..60} : -abs(w - q)); "
+    program = dipc.load(text + "o <- v > 30")
+    (row,) = dipc.check(program, [{"q": 5, "o": False}], beta="1/2", limits=dipc.Limits(steps=10**6)).rows
     assert row.verdict is dipc.Verdict.UNDECIDED
     assert row.reason is not None
     assert row.reason.endswith("(limit `steps`)")
