@@ -46,7 +46,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.inverse": _QUESTIONS,
     "dipc.privacy": _QUESTIONS,
     "dipc.examples": (),
-    "dipc.library": (*_QUESTIONS, "dipc.simulation", "dipc.report"),
+    "dipc.library": (*_QUESTIONS, "dipc.simulation", "dipc.privacy", "dipc.report"),
     "dipc.verifier": (),  # the standard library only, see tests/verifier/test_standalone.py
     "dipc.certificate": (*_QUESTIONS, "dipc.privacy", "dipc.verifier"),
     "dipc.simulation": (*_LANGUAGE, "dipc.algebra", "dipc.tables", "dipc.exits"),
@@ -74,7 +74,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 
 #: Objects of the library that are asked more than their room can answer: closed forms are compared and drawn, reports
 #: shown in notebooks. They hand such questions to `dipc.library`, when they are asked.
-ASKING = ("dipc.algebra.closed_form", "dipc.sources.report", "dipc.exits.program", "dipc.report.dtmc")
+ASKING = (
+    "dipc.algebra.closed_form",
+    "dipc.sources.report",
+    "dipc.exits.program",
+    "dipc.report.dtmc",
+    "dipc.privacy.outcome",
+)
 
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 

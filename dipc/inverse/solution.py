@@ -78,6 +78,9 @@ class Solution:
     warnings: tuple[Diagnostic, ...] = field(default=(), kw_only=True)
     interrupted: bool = field(default=False, kw_only=True)
 
+    def __bool__(self) -> bool:
+        raise TypeError("an answer is one of three: look at its `status`")
+
     @property
     def wanted(self) -> Wanted:
         raise NotImplementedError

@@ -7,6 +7,7 @@ from html import escape
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.obligations.verdict import Verdict
+from dipc.privacy.outcome import PrivacyReport
 from dipc.report import latex as formulas
 from dipc.report.dtmc import Dtmc, lines_of, place_text
 from dipc.report.numbers import agreement, rational, shown
@@ -43,6 +44,22 @@ def refusal(report: Report) -> str:
         f"{report.program} is inaccurate: {name} fails, {_where(first)}: at eps = {rational(found.eps)} the "
         f"probability is {shown(*found.probability, digits)}, and 1 - beta = {shown(*found.required, digits)} is "
         f"required ({counts.inaccurate} of {count(counts.rows, _word(report.rows))} fail)"
+    )
+
+
+def privacy_refusal(report: PrivacyReport) -> str:
+    """Why a report is not that of a private program: its counterexample, or the reason why it is undecided."""
+    found = report.counterexample
+    if found is None:
+        return f"{report.program} is undecided: {report.reason}"
+    outputs = " or ".join(assignment_text({k: str(v) for k, v in output.items()}) for output in found.outputs)
+    one, two = (assignment_text({k: str(v) for k, v in side.items()}) for side in (found.input, found.adjacent))
+    balls = [f"{name} in [{rational(low)}, {rational(high)}]" for name, (low, high) in (found.balls or {}).items()]
+    outputs = ", ".join(filter(None, [outputs, *balls]))
+    digits = agreement(found.probability, found.allowed)
+    return (
+        f"{report.program} is not private: at {one}, and {two} next to it, {outputs}: at eps = {rational(found.eps)} "
+        f"the probability is {shown(*found.probability, digits)}, and {shown(*found.allowed, digits)} is allowed"
     )
 
 

@@ -84,7 +84,10 @@ class PrivacyCounterexample:
 class PrivacyReport:
     """Whether a program is private. `pairs` counts the ordered pairs, None where these are all adjacent real inputs;
     `about` says which inputs, `adjacency` which of them are adjacent. `obligations` counts the different inequalities
-    that were decided, `proof` says by what a program is proved private for all real inputs."""
+    that were decided, `proof` says by what a program is proved private for all real inputs.
+
+    A report is neither true nor false: `require` fails unless it is private.
+    """
 
     program: str
     claim: PrivacyClaim
@@ -96,6 +99,18 @@ class PrivacyReport:
     reason: str | None = None
     obligations: int = 0
     proof: str | None = None
+
+    def __bool__(self) -> bool:
+        raise TypeError("a report has one of three verdicts: look at its `verdict`, or call `require()`")
+
+    def require(self) -> PrivacyReport:
+        """The report itself, if it is private. Raises AssertionError otherwise, which names adjacent inputs, outputs,
+        eps, probability and what is allowed, or the reason why it is undecided."""
+        if self.verdict is not PrivacyVerdict.PRIVATE:
+            from dipc.library.display import privacy_refusal
+
+            raise AssertionError(privacy_refusal(self))
+        return self
 
     def as_json(self) -> dict[str, Any]:
         """The whole JSON object."""

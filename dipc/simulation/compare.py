@@ -72,6 +72,9 @@ class ComparedTally:
     rows: tuple[Row, ...]
     reason: str | None = None
 
+    def __bool__(self) -> bool:
+        raise TypeError("a comparison has one of three outcomes: look at its `agreement`")
+
     @property
     def agreement(self) -> Agreement:
         agreements = {row.agreement for row in self.rows}

@@ -62,6 +62,9 @@ class Conformance:
     degrees: int
     reason: str | None = None
 
+    def __bool__(self) -> bool:
+        raise TypeError("a comparison has one of three outcomes: look at its `agreement`")
+
     @property
     def agreement(self) -> Agreement:
         found = {cell.row.agreement for cell in self.cells}

@@ -178,3 +178,41 @@ def test_what_is_offered_has_a_signature_without_catch_alls(name: str) -> None:
     assert inspect.getdoc(offered)
     assert name == "load" or not any(each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) for each in parameters)
     assert all(str(each.annotation) not in ("object", "object | None", "Any") for each in parameters)
+
+
+RESPONSE = """program response;
+input x : {0, 1};
+output y : {0, 1};
+y <- choose { x : exp(eps)/(1 + exp(eps)), 1 - x : 1/(1 + exp(eps)) }
+"""
+
+
+def test_what_was_found_of_privacy_is_neither_true_nor_false() -> None:
+    program = dipc.load(RESPONSE)
+    report = dipc.check_privacy(program, "hamming:1")
+    assert report.require() is report
+    refuted = dipc.check_privacy(program, "hamming:1", budget="eps/2")
+    for found in (report, refuted):
+        with pytest.raises(TypeError, match="require"):
+            assert found
+    with pytest.raises(
+        AssertionError, match=r"^response is not private: at x = 0, and x = 1 next to it, y = 0: at eps"
+    ):
+        refuted.require()
+    laplace = dipc.load("program lap; input q : real; output y : real; y <- Lap(eps, q)")
+    open_ = dipc.check_privacy(laplace, "linf:1", inputs="q = 0..1", delta="exp(-eps)")
+    with pytest.raises(AssertionError, match=r"^lap is undecided: "):
+        open_.require()
+    real = dipc.check_privacy(laplace, "linf:1", inputs="q = 0..1", budget="eps/2")
+    with pytest.raises(AssertionError, match=r"y in \[.+\]: at eps = "):
+        real.require()
+
+
+def test_other_answers_are_neither_true_nor_false() -> None:
+    program = dipc.load(RESPONSE)
+    counted = dipc.simulate(program, {"x": 0}, 1, runs=10)
+    observed = dipc.conform(program, {"x": 0}, 1, {0: 8, 1: 2})
+    solved = dipc.solve(program, [{"x": 0, "y": 0}], wanted="eps", beta="1/10")
+    for found in (counted, observed, solved):
+        with pytest.raises(TypeError, match="look at its"):
+            assert found
