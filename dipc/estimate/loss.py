@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log, sqrt
+from typing import TYPE_CHECKING
 
 from dipc.algebra.rationals import exact_rational
 from dipc.estimate.loss_intervals import clt, hoeffding, multidimensional_clt
 from dipc.exits.program import Program
 from dipc.lang.core import Value
-from dipc.simulation.runs import JointHits, joint_hits
 from dipc.tables.assignment import input_cells, output_cells
 from dipc.tables.cells import CellPool
+
+if TYPE_CHECKING:
+    from dipc.simulation.runs import JointHits
 
 #: Runs at each input, unless said otherwise.
 RUNS = 100_000
@@ -89,6 +92,9 @@ def estimate_loss(
     Raises DiagnosticError for values that do not fit the program and for what goes wrong in some run, ValueError for
     numbers that make no sense.
     """
+    # NumPy is loaded here: exact losses do without.
+    from dipc.simulation.runs import joint_hits
+
     point, radius = exact_rational(eps, "eps"), exact_rational(gamma, "gamma")
     if point <= 0 or radius < 0 or runs < 1 or not 0 < confidence < 1:
         raise ValueError("eps is positive, gamma is not negative, and a confidence lies between 0 and 1")

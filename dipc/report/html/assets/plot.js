@@ -49,11 +49,16 @@
       hooks: { drawClear: [function (u) { shade(u, c); }], draw: [function (u) { mark(u, c); }] }
     }, [c.x, c.pr, c.req], host);
   }
+  function redraw() {
+    if (host.isConnected) { draw(); return; }
+    dark.removeEventListener("change", redraw);  // another report took the place of this one
+    window.removeEventListener("resize", redraw);
+    window.removeEventListener("beforeprint", unfold);
+  }
+  function unfold() { document.querySelectorAll("details").forEach(function (part) { part.open = true; }); }
   draw();
   if (which) { which.addEventListener("change", draw); }
-  dark.addEventListener("change", draw);
-  window.addEventListener("resize", draw);
-  window.addEventListener("beforeprint", function () {
-    document.querySelectorAll("details").forEach(function (part) { part.open = true; });
-  });
+  dark.addEventListener("change", redraw);
+  window.addEventListener("resize", redraw);
+  window.addEventListener("beforeprint", unfold);
 })();

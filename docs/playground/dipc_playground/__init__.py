@@ -1,0 +1,1 @@
+"""The built page, in the directory `site`: `dipc serve` opens it."""

@@ -1,0 +1,197 @@
+// The page: what was typed is looked through at once, and asked when it has no mistakes.
+import gallery from "../build/gallery.json";
+import { showAnswer, showNothing, showPage } from "./answer.js";
+import { COMMANDS, makeClaim, quoted } from "./claim.js";
+import { makeEditor } from "./editor.js";
+import { Engine } from "./engine.js";
+import { fromFragment, toFragment } from "./link.js";
+
+const PATIENCE = 250; // milliseconds without a key before anything is asked
+const element = (id) => document.getElementById(id);
+let timer = 0;
+let tick = 0;
+let setting = false; // while the fields are being filled
+
+// --- the question ---
+
+const editor = makeEditor(element("editor"), changed);
+const claim = makeClaim(element("fields"), changed);
+let tableName = "table.csv";
+
+function question() {
+  const rows = element("rows").value;
+  return {
+    command: element("command").value,
+    program: { name: element("name").value.trim() || "program.dip", text: editor.text() },
+    table: rows.trim() && claim.takesTable() ? { name: tableName, text: rows } : null,
+    options: claim.options(),
+  };
+}
+
+function show({ command, program, table, options }) {
+  setting = true;
+  element("command").value = command in COMMANDS ? command : "check";
+  chooseCommand();
+  claim.show(options);
+  element("name").value = program.name;
+  tableName = table?.name ?? program.name.replace(/(\.dip)?$/, ".csv");
+  element("rows").value = table?.text ?? "";
+  element("table").open = false;
+  editor.show(program.text);
+  setting = false;
+  showNothing();
+  if (engine.busy) { stop(); }
+  ask();
+}
+
+function chooseCommand() {
+  claim.choose(element("command").value);
+  element("table").hidden = !claim.takesTable();
+}
+
+function words({ command, program, table, options }) {
+  return ["dipc", command, program.name, ...(table ? [table.name] : []), ...options].map(quoted).join(" ");
+}
+
+function changed() {
+  if (setting) { return; }
+  clearTimeout(timer);
+  timer = setTimeout(element("live").checked ? ask : look, PATIENCE);
+}
+
+// --- asking ---
+
+const engine = new Engine(told);
+
+function told(event) {
+  const loading = element("loading");
+  if (event.kind === "ready") { loading.hidden = true; document.body.dataset.ready = event.seconds.toFixed(2); return; }
+  loading.hidden = false;
+  if (event.kind === "broken") { element("doing").textContent = `Python did not start: ${event.text}`; return; }
+  element("doing").textContent = event.what;
+  element("progress").value = event.part;
+}
+
+// Look for mistakes, and show them; `then` is called where there are none.
+function look(then = () => {}) {
+  const asked = question();
+  element("words").textContent = words(asked);
+  toFragment(asked).then((fragment) => history.replaceState(null, "", fragment));
+  const definitions = claim.value("-D");
+  const message = { kind: "mistakes", text: asked.program.text, definitions: definitions ? [definitions] : [], eps: claim.value("--eps") };
+  engine.send(message, (event) => {
+    if (event.kind === "answer") { showAnswer(event, "mistakes"); } // a defect of the page, which says so
+    if (event.kind !== "mistakes" || editor.text() !== asked.program.text) { return; }
+    editor.mark(event.mistakes);
+    list(event.mistakes);
+    if (event.mistakes.length === 0) { then(asked); }
+  });
+}
+
+function list(mistakes) {
+  element("mistakes").replaceChildren(...mistakes.map((each) => {
+    const item = document.createElement("li");
+    const place = document.createElement("button");
+    place.type = "button";
+    place.textContent = `line ${editor.lineOf(each.from)}`;
+    place.addEventListener("click", () => editor.goTo(each.from));
+    const note = each.notes[0] ? `; ${each.notes[0].split("\n")[0]}` : "";
+    item.append(place, ` ${each.message}${note} (${each.code})`);
+    return item;
+  }));
+}
+
+function ask() {
+  engine.forget("ask");
+  look((asked) => {
+    engine.send({ kind: "ask", question: asked }, (event) => {
+      if (event.kind === "progress") { waiting(event); }
+      if (event.kind === "answer") { showAnswer(event, `${asked.command} ${asked.program.name}`); waiting(null); }
+      if (event.kind === "page") { showPage(event.html); }
+      if (event.kind === "done") { busy(false); }
+    });
+    busy(true);
+  });
+}
+
+let begun = 0;
+let counted = "";
+
+function busy(is) {
+  clearInterval(tick);
+  counted = "";
+  element("status").textContent = "";
+  if (!is) { element("stop").hidden = !engine.busy; return; }
+  begun = performance.now();
+  tick = setInterval(() => { element("stop").hidden = false; waiting({}); }, 500);
+}
+
+function waiting(event) {
+  if (event === null) { clearInterval(tick); element("status").textContent = ""; return; }
+  if (event.done) { counted = `, ${event.done}${event.total ? ` of ${event.total}` : ""} done`; }
+  const seconds = (performance.now() - begun) / 1000;
+  if (seconds > 0.4) { element("status").textContent = `Working for ${seconds.toFixed(0)} s${counted}`; }
+}
+
+function stop() {
+  engine.stop();
+  busy(false);
+  element("stop").hidden = true;
+  element("status").textContent = "Stopped; nothing was decided.";
+}
+
+// --- what people do ---
+
+element("command").addEventListener("change", () => { chooseCommand(); changed(); });
+for (const id of ["rows", "name"]) { element(id).addEventListener("input", changed); }
+element("claim").addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); ask(); });
+element("stop").addEventListener("click", () => { stop(); element("live").checked = false; });
+element("live").addEventListener("change", changed);
+element("link").addEventListener("click", async () => {
+  const fragment = await toFragment(question());
+  history.replaceState(null, "", fragment);
+  let said = "The address of this page is the link.";
+  try {
+    await navigator.clipboard.writeText(location.href);
+    said = "Copied.";
+  } catch { /* no permission: the address bar has it */ }
+  element("copied").textContent = said;
+  setTimeout(() => { element("copied").textContent = ""; }, 4000);
+});
+
+function fillGallery() {
+  const groups = new Map();
+  gallery.entries.forEach((entry, at) => {
+    if (!groups.has(entry.group)) {
+      const group = document.createElement("optgroup");
+      group.label = entry.group;
+      groups.set(entry.group, group);
+    }
+    groups.get(entry.group).append(new Option(entry.title, String(at)));
+  });
+  const first = new Option("choose a mechanism", "");
+  first.disabled = true;
+  element("gallery").append(first, ...groups.values());
+  element("gallery").addEventListener("change", () => { show(meant(gallery.entries[+element("gallery").value])); });
+}
+
+function meant(entry) {
+  return {
+    command: entry.command,
+    program: { name: entry.program, text: gallery.programs[entry.program] },
+    table: entry.table === null ? null : { name: entry.table, text: gallery.tables[entry.table] },
+    options: entry.options,
+  };
+}
+
+async function follow() {
+  const linked = await fromFragment(location.hash);
+  if (linked) { element("gallery").value = ""; show(linked); return; }
+  const at = gallery.entries.findIndex((entry) => entry.program === "benchmarks/sparse.dip");
+  element("gallery").value = String(at);
+  show(meant(gallery.entries[at]));
+}
+
+fillGallery();
+window.addEventListener("hashchange", follow);
+follow();

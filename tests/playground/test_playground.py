@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dipc.cli.main import run
+from dipc.playground.answer import answer
+from dipc.playground.mistakes import mistakes
+from tests.patience import SECONDS
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPARSE = ROOT / "benchmarks" / "sparse.dip"
+TABLE = ROOT / "benchmarks" / "sparse.csv"
+
+
+def asked(command: str, options: str, *, table: bool = True, program: str | None = None) -> list[dict[str, Any]]:
+    """What the page is told."""
+    text = SPARSE.read_text(encoding="utf-8") if program is None else program
+    question = {
+        "command": command,
+        "program": {"name": "benchmarks/sparse.dip", "text": text},
+        "table": {"name": "benchmarks/sparse.csv", "text": TABLE.read_text(encoding="utf-8")} if table else None,
+        "options": shlex.split(options),
+    }
+    told: list[dict[str, Any]] = []
+    answer(json.dumps(question), lambda event: told.append(json.loads(event)))
+    return [event for event in told if event["kind"] != "progress"]
+
+
+@pytest.mark.parametrize("factor", [6, 7])
+def test_the_page_is_told_what_the_command_prints(
+    factor: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = f'--beta "2*m*c*exp(-alpha*eps/(8*c))/{factor}"'
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    first, page = asked("check", options)
+    monkeypatch.chdir(ROOT)
+    code = run(["check", "benchmarks/sparse.dip", "benchmarks/sparse.csv", *shlex.split(options)])
+    assert (first["code"], first["text"], first["errors"]) == (code, capsys.readouterr().out, "")
+    assert page["kind"] == "page"
+    assert 'id="curves"' in page["html"]
+
+
+def test_other_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, page = asked("tighten", "--digits 6")
+    assert first["code"] == 0
+    assert first["text"].startswith("least factor 0.156842")
+    assert first["errors"] == ""
+    assert page["html"].startswith("<!doctype html>")
+
+
+def test_an_option_that_only_the_command_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, _ = asked("check", "--strict=rows --beta 1")
+    assert first["code"] == 3
+
+
+@pytest.mark.parametrize("command", ["check", "tighten"])
+def test_mistakes_of_a_question_are_told(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (only,) = asked(command, "--beta exp(")
+    assert only["code"] == 2
+    assert only["text"] == ""
+    assert "error[E" in only["errors"]
+
+
+def test_mistakes_in_a_program_are_at_their_places() -> None:
+    text = "program p; # \N{MATHEMATICAL BOLD SMALL E}\ninput q : real;\noutput a : real;\na <- Lap(eps, r)\n"
+    (only,) = json.loads(mistakes(text))
+    units = text.encode("utf-16-le")
+    assert units[2 * only["from"] : 2 * only["to"]].decode("utf-16-le") == "r"
+    assert mistakes(text.replace("r)", "q)")) == "[]"
+    assert mistakes(text.replace("r)", "q)"), ["nonsense"]) == "[]"
+
+
+def test_the_end_of_a_text_is_a_place() -> None:
+    (only,) = json.loads(mistakes("program p;\n"))
+    assert 0 <= only["from"] <= only["to"] <= len("program p;\n")
+
+
+BLOCKED = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"numpy", "scipy", "sympy", "mpmath", "rich", "matplotlib"}:
+            raise ImportError(f"{name} is not there")
+sys.meta_path.insert(0, Blocked())
+from dipc.cli.main import run
+sparse = ["benchmarks/sparse.dip", "benchmarks/sparse.csv"]
+busy = ["docs/programs/busy.dip", "--inputs", "count in {98, 103}"]
+place = sys.argv[1] + "/"
+assert run(["check", *busy, "--html", place + "a.html", "--certificate", place + "proof.json"]) == 0
+assert run(["check", *sparse, "--format", "json", "--digits", "5", "-o", place + "b.json"]) == 0
+assert run(["check", "docs/programs/busy.dip", "--inputs", "all"]) == 0
+assert run(["verify", place + "proof.json"]) == 0
+assert run(["tighten", *busy, "--html", place + "c.html"]) == 0
+assert run(["solve", *busy, "--for", "eps", "--beta", "1/10", "--alpha", "1", "--html", place + "d.html"]) == 0
+assert run(["privacy", "docs/programs/coin.dip", "--adjacent", "hamming:1", "--html", place + "e.html"]) == 0
+assert run(["privacy", "docs/programs/coin.dip", "--adjacent", "hamming:1", "--max-loss", "--at", "1"]) == 0
+assert run(["privacy", "docs/programs/coin.dip", "--adjacent", "hamming:1", "--delta", "1/9"]) == 0
+import dipc.playground.answer, dipc.playground.mistakes
+"""
+
+
+def test_nothing_on_the_way_needs_what_browsers_do_not_have(tmp_path: Path) -> None:
+    """There are no wheels of NumPy and SciPy for browsers on the index."""
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS
+    )
+    assert done.returncode == 0, done.stderr
