@@ -12,7 +12,7 @@ RUN = .venv/bin/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint format pytest slow docs bench targets clean help
+.PHONY: demo test lint format pytest slow docs playground web web-parts bench targets clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -44,6 +44,18 @@ docs: .venv/.dev  ## the site, in docs/_build/html: its examples run anew, and w
 	@$(RUN) sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo 'docs/_build/html/index.html'
 
+playground: web-parts  ## the page that `dipc serve` opens, and its wheel in dist/; needs Node.js and npm
+	@.venv/bin/python docs/playground/build.py
+	@$(INSTALL) --editable docs/playground
+
+web: playground  ## that page in a real Chromium, which has to be installed
+	@$(RUN) pytest -q -s -p no:xdist docs/playground
+
+# What they need of the package indexes.
+web-parts: .venv/.dev
+	@$(INSTALL) --editable '.[web]'
+	@.venv/bin/python docs/playground/build.py download
+
 bench: .venv/.run  ## every row of the paper's Tables 2-4, against the published figures
 	@$(RUN) benchmarks
 
@@ -51,7 +63,7 @@ targets: .venv/.run  ## the speed and memory goals, measured
 	@$(RUN) benchmarks targets
 
 clean:  ## remove the virtual environment and every cache
-	rm -rf docs/_build docs/generated .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/generated docs/playground/build docs/playground/node_modules docs/playground/dipc_playground/site .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.run: pyproject.toml

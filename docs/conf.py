@@ -19,7 +19,7 @@ author = "The dipc authors"
 copyright = "The dipc authors"  # noqa: A001 - the name is Sphinx's
 release = version = dipc.__version__
 extensions = ["myst_nb", "sphinx_click", "sphinx.ext.autodoc", "generated_pages"]
-exclude_patterns = ["_build", "programs"]
+exclude_patterns = ["_build", "playground", "programs"]
 
 html_theme = "furo"
 html_title = "dipc"

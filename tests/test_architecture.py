@@ -70,6 +70,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "dipc.report",
         "dipc.library",
     ),
+    "dipc.playground": ("dipc", "dipc.cli", *_QUESTIONS, "dipc.report"),  # commands, asked by a page
 }
 
 #: Objects of the library that are asked more than their room can answer: closed forms are compared and drawn, reports

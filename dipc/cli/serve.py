@@ -46,15 +46,15 @@ def serve(port: int, opens: bool) -> ExitCode:
     dipc-playground.
     """
     site = _site()
-    with _server(site, port) as server:
-        address = f"http://{HOST}:{server.server_address[1]}/"
+    with server(site, port) as running:
+        address = f"http://{HOST}:{running.server_address[1]}/"
         write(sys.stdout, f"{address} (Ctrl-C ends it)\n")
         if opens:
             import webbrowser
 
             webbrowser.open(address)
         try:
-            server.serve_forever()
+            running.serve_forever()
         except KeyboardInterrupt:
             write(sys.stderr, "\n")
     return ExitCode.ACCURATE
@@ -72,7 +72,8 @@ def _site() -> Path:
     raise DiagnosticError(Diagnostic("E0810", message, notes=notes))
 
 
-def _server(site: Path, port: int) -> ThreadingHTTPServer:
+def server(site: Path, port: int) -> ThreadingHTTPServer:
+    """Hands out the files of `site`; 0 is any free port. Raises DiagnosticError where the port cannot be had."""
     try:
         return ThreadingHTTPServer((HOST, port), partial(_Files, directory=str(site)))
     except OSError as error:

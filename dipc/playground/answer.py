@@ -1,4 +1,4 @@
-"""Questions of the page, answered: first the verdict with the text that the command prints, then the page of `--html`."""
+"""Questions of the page, answered: the verdict with the text that the command prints, then the page of `--html`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DEFAULT = ParameterSource.DEFAULT
 
 
 def answer(asked: str, tell: Tell) -> None:
-    """Answer the question `asked`, JSON of a Question, in the directory at hand. Raises nothing that a user can cause."""
+    """Answer the question `asked`, JSON of a Question, in the directory at hand; raises nothing a user can cause."""
     question = Question.from_json(asked)
     question.write()
     if question.command == "check" and _is_plain(question):

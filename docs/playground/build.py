@@ -17,6 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = HERE / "build"
+WHEELS = BUILD / "wheels"
 SITE = HERE / "dipc_playground" / "site"
 sys.path.insert(0, str(ROOT))
 
@@ -33,10 +34,12 @@ RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.
 
 
 def main() -> None:
+    """Build it all anew, but for what is downloaded; with the argument `download` that is all."""
+    _download()
+    if sys.argv[1:] == ["download"]:
+        return
     shutil.rmtree(SITE, ignore_errors=True)
     SITE.mkdir(parents=True)
-    if not _is_newer(HERE / "node_modules" / ".package-lock.json", HERE / "package-lock.json"):
-        _run("npm", "ci", "--no-audit", "--no-fund", "--loglevel", "error")
     _archive()
     (BUILD / "words.json").write_text(json.dumps(_words(), ensure_ascii=False), encoding="utf-8")
     (BUILD / "gallery.json").write_text(json.dumps(_gallery(), ensure_ascii=False), encoding="utf-8")
@@ -51,7 +54,7 @@ def main() -> None:
 
 
 def _run(*command: str, where: Path = HERE) -> None:
-    subprocess.run(command, cwd=where, check=True)  # noqa: S603 - fixed commands
+    subprocess.run(command, cwd=where, check=True)
 
 
 def _is_newer(made: Path, source: Path) -> bool:
@@ -61,21 +64,26 @@ def _is_newer(made: Path, source: Path) -> bool:
 # --- packages --------------------------------------------------------------------------------------
 
 
-def _archive() -> None:
-    """All packages in one file of compiled modules."""
-    wheels = BUILD / "wheels"
-    if not _is_newer(wheels / "wheels.txt", HERE / "wheels.txt"):
-        shutil.rmtree(wheels, ignore_errors=True)
-        wheels.mkdir(parents=True)
+def _download() -> None:
+    """What is not of this checkout, as the lock files name it."""
+    if not _is_newer(HERE / "node_modules" / ".package-lock.json", HERE / "package-lock.json"):
+        _run("npm", "ci", "--no-audit", "--no-fund", "--loglevel", "error")
+    if not _is_newer(WHEELS / "wheels.txt", HERE / "wheels.txt"):
+        shutil.rmtree(WHEELS, ignore_errors=True)
+        WHEELS.mkdir(parents=True)
         given = f"--quiet --no-deps --require-hashes --only-binary :all: --python-version {PYTHON} --implementation cp"
         abis = f"--abi cp{PYTHON.replace('.', '')} --abi none --platform {PLATFORM} --platform any"
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download"]
-        _run(*pip, *given.split(), *abis.split(), "-r", "wheels.txt", "-d", str(wheels))
-        shutil.copy(HERE / "wheels.txt", wheels)
+        _run(*pip, *given.split(), *abis.split(), "-r", "wheels.txt", "-d", str(WHEELS))
+        shutil.copy(HERE / "wheels.txt", WHEELS)
+
+
+def _archive() -> None:
+    """All packages in one file of compiled modules."""
     own = BUILD / "own"
     shutil.rmtree(own, ignore_errors=True)
     _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(own), where=ROOT)
-    packages = [str(path) for place in (wheels, own) for path in sorted(place.glob("*.whl"))]
+    packages = [str(path) for place in (WHEELS, own) for path in sorted(place.glob("*.whl"))]
     _run("node", "archive.mjs", str(BUILD / "packages.zip"), *packages)
 
 
@@ -114,14 +122,14 @@ def _tables() -> Iterator[tuple[str, str]]:
 def _claims() -> Iterator[dict[str, object]]:
     """What docs/gallery.toml asks."""
     for name, mechanism in tomllib.loads((HERE.parent / "gallery.toml").read_text(encoding="utf-8")).items():
-        for kind, group in (("holds", "Claims that hold"), ("fails", "Claims that do not")):
+        for kind, group in (("holds", "Claims that hold"), ("fails", "Claims that fail")):
             command, _, *options = shlex.split(mechanism[kind])
             tables = {"TABLE": f"{name}.csv", "TABLE_2": f"{name}_2.csv"}
             table = None
             if options and (options[0] in tables or options[0].endswith(".csv")):
                 table = tables.get(options[0], options[0])
                 del options[0]
-            yield _entry(group, mechanism["title"], command, mechanism["program"], table, options)
+            yield _entry(group, f"{mechanism['title']}: {kind}", command, mechanism["program"], table, options)
 
 
 def _privacy() -> Iterator[dict[str, object]]:

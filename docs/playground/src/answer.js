@@ -35,7 +35,9 @@ export function showAnswer(event, asked) {
 
 export function showPage(html) {
   const page = new DOMParser().parseFromString(html, "text/html");
-  const parts = [...page.querySelectorAll("main > section")].filter((part) => part.querySelector("h2").textContent !== "Evidence");
+  // The program is in the editor, and how the question is asked below it.
+  const other = (part) => /^(Evidence|Program)$/.test(part.querySelector("h2").textContent);
+  const parts = [...page.querySelectorAll("main > section")].filter((part) => !other(part));
   const report = element("report");
   const open = new Set([...report.querySelectorAll("details[open] > summary")].map((each) => each.textContent));
   const which = report.querySelector("#which")?.selectedOptions[0]?.textContent;

@@ -36,6 +36,7 @@ export function makeClaim(host, changed) {
     input.autocomplete = "off";
     input.addEventListener("input", changed);
     around.append(input);
+    if (label === "beta") { around.className = "long"; }
     return around;
   }
 

@@ -1,0 +1,201 @@
+"""The built page in Chromium: `make web`. Seconds are asked for nowhere; what took how long is printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from dipc.cli import serve
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "docs" / "playground" / "dipc_playground" / "site"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+#: Without these a browser asks its makers for news.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+#: Milliseconds after which the page is taken to hang.
+PATIENCE = 20_000
+
+#: Where screenshots go, if they are asked for.
+PICTURES = os.environ.get("DIPC_PICTURES")
+
+BETA = "2*m*c*exp(-alpha*eps/(8*c))"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with serve.server(SITE, 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM is not None, "no Chromium: apt-get install chromium"
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, address: str) -> Iterator[tuple[Page, list[str]]]:
+    """A page that is ready, with its complaints and its requests to others."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    context.on("request", lambda request: None if own(request.url, address) else wrong.append(request.url))
+    page.goto(address)
+    expect(page.locator("body")).to_have_attribute("data-ready", re.compile(r"\d"))
+    yield page, wrong
+    context.close()
+
+
+@pytest.fixture
+def page(opened: tuple[Page, list[str]]) -> Iterator[Page]:
+    """The page with its first question; complaints and requests to others fail the test."""
+    found, wrong = opened
+    found.get_by_label("Gallery").select_option(label="Sparse vector technique: holds")
+    found.locator("#live").check()
+    yield found
+    assert wrong == []
+
+
+def own(url: str, address: str) -> bool:
+    return url.startswith((address, "data:", f"blob:{address}"))
+
+
+def ask(page: Page, beta: str) -> None:
+    """Ask again, with this beta."""
+    page.get_by_label("beta", exact=True).fill(beta)
+
+
+def readme(factor: int) -> list[str]:
+    """What the README shows of the claim with a factor less: paragraphs apart, for some are left out there."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(
+        rf'^\$ dipc check \S+ \S+ --beta "{re.escape(BETA)}/{factor}"\n(.*?)^```', text, re.MULTILINE | re.DOTALL
+    )
+    assert shown is not None
+    return [part.strip("\n") for part in re.split(r"^\.\.\.\n|\n\n", shown[1], flags=re.MULTILINE)]
+
+
+def test_the_verdicts_of_the_readme(page: Page) -> None:
+    for factor, line in ((6, "accurate: all 27 rows, 13 of them vacuously"), (7, "INACCURATE: 2 of 27 rows fail")):
+        ask(page, f"{BETA}/{factor}")
+        expect(page.locator("#line")).to_contain_text(line)
+        text = page.locator("#text").text_content() or ""
+        parts = readme(factor)
+        assert len(parts) > 1
+        for part in parts:
+            closed = part.startswith("--closed-form")  # without a terminal it stands there, too
+            assert closed or part in text
+        expect(page.locator("#report .wide tr")).to_have_count(28)
+        expect(page.locator("#report .u-wrap canvas")).to_be_visible()
+        page.locator("#report details summary").first.click()
+        expect(page.locator("#report details math").first).to_be_visible()
+    # The plot is there for the second claim as for the first, and what fails is shaded.
+    expect(page.locator("#report .key .fail")).to_be_visible()
+
+
+def test_the_second_check_is_quick(page: Page) -> None:
+    ask(page, f"{BETA}/6")
+    expect(page.locator("#line")).to_contain_text("accurate: all 27 rows")
+    seconds = []
+    for factor in (7, 8, 9):
+        begun = time.perf_counter()
+        ask(page, f"{BETA}/{factor}")
+        expect(page.locator("#words")).to_contain_text(f"/{factor}")
+        expect(page.locator("#report:not(.old) dl").first).to_contain_text(f"/{factor}")
+        took = page.locator("#took").inner_text()
+        seconds.append((took, round(time.perf_counter() - begun, 2)))
+    print(f"ready after {page.locator('body').get_attribute('data-ready')} s; check, and all until its plot: {seconds}")
+
+
+def test_a_mistake_is_underlined(page: Page) -> None:
+    line = page.locator(".cm-line", has_text="rT <- Lap(eps/(2*c), T);").first
+    line.click()
+    page.keyboard.press("End")
+    page.keyboard.type(" oops oops")
+    expect(page.locator(".cm-lintRange-error").first).to_have_text("oops")
+    expect(page.locator("#mistakes li")).to_contain_text("E0")
+    for _ in " oops oops":
+        page.keyboard.press("Backspace")
+    expect(page.locator(".cm-lintRange-error")).to_have_count(0)
+    expect(page.locator("#mistakes li")).to_have_count(0)
+
+
+def test_a_runaway_is_stopped(page: Page) -> None:
+    page.locator("#table summary").click()
+    page.locator("#rows").fill("")
+    page.get_by_label("constants").fill("m = 5")
+    page.get_by_label("inputs", exact=True).fill("q = -6..6")
+    page.locator("#stop").click()
+    expect(page.locator("#status")).to_have_text("Stopped; nothing was decided.")
+    page.get_by_label("constants").fill("m = 2")
+    page.get_by_label("inputs", exact=True).fill("q = -1..1")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("#line")).to_contain_text("all 9 rows")
+
+
+def test_a_link_holds_the_question(page: Page, browser: Browser) -> None:
+    ask(page, f"{BETA}/7")
+    expect(page.locator("#line")).to_contain_text("INACCURATE")
+    link = page.url
+    assert "#1" in link
+    other = browser.new_page()
+    other.goto(link)
+    expect(other.locator("#line")).to_contain_text("INACCURATE: 2 of 27 rows fail")
+    assert (other.locator("#rows").input_value()).startswith("q[1],")
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("title", "verdict"),
+    [
+        ("Sparse vector technique, its privacy: fails", "NOT PRIVATE"),
+        ("Randomized response, three answers: holds", "accurate"),
+    ],
+)
+def test_the_gallery(page: Page, title: str, verdict: str) -> None:
+    page.get_by_label("Gallery").select_option(label=title)
+    expect(page.locator("#line")).to_contain_text(verdict)
+    expect(page.locator("#report .u-wrap canvas")).to_be_visible()
+
+
+def test_narrow_and_dark(browser: Browser, address: str) -> None:
+    """Nothing is wider than the window."""
+    for scheme in ("light", "dark"):
+        for width in (400, 1400):
+            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            opened = context.new_page()
+            opened.goto(address)
+            expect(opened.locator("#report .u-wrap canvas")).to_be_visible()
+            assert opened.evaluate("document.documentElement.scrollWidth") <= width
+            if PICTURES:
+                opened.screenshot(path=f"{PICTURES}/page-{scheme}-{width}.png", full_page=True)
+            context.close()
+            if scheme == "light" and width == 400 and not PICTURES:
+                return
