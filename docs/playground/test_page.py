@@ -31,7 +31,7 @@ FLAGS = [
 ]
 
 #: Milliseconds after which the page is taken to hang.
-PATIENCE = 20_000
+PATIENCE = 60_000
 
 #: Where screenshots go, if they are asked for.
 PICTURES = os.environ.get("DIPC_PICTURES")
@@ -92,6 +92,11 @@ def ask(page: Page, beta: str) -> None:
     page.get_by_label("beta", exact=True).fill(beta)
 
 
+def shown(page: Page, beta: str) -> None:
+    """Return when the report about this beta is there."""
+    expect(page.locator("#report:not(.old) dl").first).to_contain_text(beta)
+
+
 def readme(factor: int) -> list[str]:
     """What the README shows of the claim with a factor less: paragraphs apart, for some are left out there."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -112,6 +117,7 @@ def test_the_verdicts_of_the_readme(page: Page) -> None:
         for part in parts:
             closed = part.startswith("--closed-form")  # without a terminal it stands there, too
             assert closed or part in text
+        shown(page, f"{BETA}/{factor}")
         expect(page.locator("#report .wide tr")).to_have_count(28)
         expect(page.locator("#report .u-wrap canvas")).to_be_visible()
         page.locator("#report details summary").first.click()
@@ -127,8 +133,7 @@ def test_the_second_check_is_quick(page: Page) -> None:
     for factor in (7, 8, 9):
         begun = time.perf_counter()
         ask(page, f"{BETA}/{factor}")
-        expect(page.locator("#words")).to_contain_text(f"/{factor}")
-        expect(page.locator("#report:not(.old) dl").first).to_contain_text(f"/{factor}")
+        shown(page, f"{BETA}/{factor}")
         took = page.locator("#took").inner_text()
         seconds.append((took, round(time.perf_counter() - begun, 2)))
     print(f"ready after {page.locator('body').get_attribute('data-ready')} s; check, and all until its plot: {seconds}")
@@ -157,12 +162,12 @@ def test_a_runaway_is_stopped(page: Page) -> None:
     page.get_by_label("constants").fill("m = 2")
     page.get_by_label("inputs", exact=True).fill("q = -1..1")
     page.get_by_role("button", name="Run").click()
-    expect(page.locator("#line")).to_contain_text("all 9 rows")
+    expect(page.locator("#line")).to_contain_text("of 9 rows fail")
 
 
 def test_a_link_holds_the_question(page: Page, browser: Browser) -> None:
     ask(page, f"{BETA}/7")
-    expect(page.locator("#line")).to_contain_text("INACCURATE")
+    shown(page, f"{BETA}/7")
     link = page.url
     assert "#1" in link
     other = browser.new_page()

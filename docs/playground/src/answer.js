@@ -51,6 +51,7 @@ export function showPage(html) {
 }
 
 export function showNothing() {
+  element("line").textContent = "";
   element("verdict").hidden = true;
   document.querySelector(".tabs").hidden = true;
   element("report").replaceChildren();

@@ -1,26 +1,23 @@
 // The claim as fields, and as the words of a command.
-const EXPRESSIONS = {
+const FIELDS = {
+  "--beta": ["beta", "2*m*exp(-alpha*eps/8)"],
   "--inputs": ["inputs", "q = -1..1, or all"],
   "-D": ["constants", "m = 3, c = 1"],
   "--alpha": ["alpha", "dd, or 1"],
-  "--beta": ["beta", "2*m*exp(-alpha*eps/8)"],
   "--gamma": ["gamma", "0, or free"],
   "--eps": ["eps", "(0, inf)"],
-};
-const ACCURACY = ["--inputs", "-D", "--alpha", "--beta", "--gamma", "--eps"];
-const OTHERS = {
   "--adjacent": ["adjacent", "linf:1, l1:1 or hamming:1"],
   "--budget": ["budget", "eps"],
   "--delta": ["delta", "0"],
   "--for": ["for", "eps, alpha, beta or gamma"],
 };
-const FIELDS = { ...EXPRESSIONS, ...OTHERS };
+const ACCURACY = ["--beta", "--inputs", "-D", "--alpha", "--gamma", "--eps"];
 
 export const COMMANDS = {
   check: { fields: ACCURACY, table: true },
   privacy: { fields: ["--adjacent", "--inputs", "-D", "--budget", "--delta", "--eps"], table: false },
   tighten: { fields: ACCURACY, table: true },
-  solve: { fields: ["--for", ...ACCURACY], table: true },
+  solve: { fields: [...ACCURACY, "--for"], table: true },
 };
 
 export function makeClaim(host, changed) {
@@ -28,7 +25,7 @@ export function makeClaim(host, changed) {
   const inputs = new Map();
   const more = document.createElement("input");
 
-  function field(label, hint, input) {
+  function field(label, hint, input, long) {
     const around = document.createElement("label");
     around.textContent = label;
     input.placeholder = hint;
@@ -36,7 +33,7 @@ export function makeClaim(host, changed) {
     input.autocomplete = "off";
     input.addEventListener("input", changed);
     around.append(input);
-    if (label === "beta") { around.className = "long"; }
+    around.classList.toggle("long", long);
     return around;
   }
 
@@ -46,14 +43,15 @@ export function makeClaim(host, changed) {
       const held = new Map([...inputs].map(([flag, input]) => [flag, input.value]));
       inputs.clear();
       command = name;
+      const beside = COMMANDS[name].fields.filter((flag) => flag !== "--beta").length % 2 === 1;
       host.replaceChildren(
         ...COMMANDS[name].fields.map((flag) => {
           const input = document.createElement("input");
           input.value = held.get(flag) ?? "";
           inputs.set(flag, input);
-          return field(...FIELDS[flag], input);
+          return field(...FIELDS[flag], input, flag === "--beta");
         }),
-        field("more options", "--for-all \"m >= 3\" --digits 12", more),
+        field("more options", "--for-all \"m >= 3\" --digits 12", more, !beside),
       );
     },
     show(options) {
