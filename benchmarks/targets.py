@@ -309,6 +309,7 @@ _TASKS = (
     ("`while`, a walk in jumps over 1000 states", ("jumps",), 5.0),
     ("`while`, 40000 rounds", ("run_40000",), 10.0),
     ("NoisyMax with ties, m = 100", ("ties_100",), 3.0),
+    ("NoisyMax, m = 75, and Sparse, m = 80, all means different", ("falling_maximum", "falling_queries"), 10.0),
     ("A sum of 30 integers", ("total_30",), 5.0),
     ("NoisyMax and AboveThreshold over integers, m = 30", ("integers_30", "threshold_30"), 1.0),
     ("NoisyMax over integers, m = 60", ("integers_60",), 10.0),

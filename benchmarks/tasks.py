@@ -202,10 +202,11 @@ def order() -> Answer:
     return _answer(found, _ONE, lambda: _integral(density))
 
 
-def _integral(density: Callable[[float], float]) -> float:
-    """From -60 to 60 by Simpson's rule, for a density whose kinks are multiples of 1/4."""
-    inner = sum((4 if k % 2 else 2) * density(k / 64) for k in range(-60 * 64 + 1, 60 * 64))
-    return (density(-60) + inner + density(60)) / (3 * 64)
+def _integral(density: Callable[[float], float], reach: int = 60, parts: int = 64) -> float:
+    """From -reach to reach by Simpson's rule, for a density whose kinks are at even multiples of 1/parts."""
+    ends = reach * parts
+    inner = sum((4 if k % 2 else 2) * density(k / parts) for k in range(-ends + 1, ends))
+    return (density(-reach) + inner + density(reach)) / (3 * parts)
 
 
 def _laplace(rate: float, x: float) -> tuple[float, float]:
@@ -291,6 +292,30 @@ def ties_100() -> Answer:
         return _laplace(0.5, t - means[49])[0] * math.prod(others)
 
     return _answer(found, _ONE, lambda: _integral(density))
+
+
+def falling_maximum() -> Answer:
+    """The first of 75 real values, which fall by a tenth each, is the largest."""
+    means = [-i / 10 for i in range(1, 76)]
+    cells = [Fraction(-i, 10) for i in range(1, 76)]
+    found = dipc.load(MECHANISMS["noisy_max"].path, m=75).probability({"q": cells}, {"out": 1})
+
+    def density(t: float) -> float:
+        return _laplace(0.5, t - means[0])[0] * math.prod(_laplace(0.5, t - mean)[1] for mean in means[1:])
+
+    return _answer(found, _ONE, lambda: _integral(density, 80, 40))
+
+
+def falling_queries() -> Answer:
+    """None of 80 queries, which fall by a tenth each, is above the threshold."""
+    means = [-i / 10 for i in range(1, 81)]
+    cells = [Fraction(-i, 10) for i in range(1, 81)]
+    found = dipc.load(MECHANISMS["sparse"].path, m=80).probability({"q": cells}, {"out": ["bot"] * 80})
+
+    def density(t: float) -> float:
+        return _laplace(0.5, t)[0] * math.prod(_laplace(0.25, t - mean)[1] for mean in means)
+
+    return _answer(found, _ONE, lambda: _integral(density, 120, 40))
 
 
 def threshold_30() -> Answer:
@@ -414,6 +439,8 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         jumps,
         run_40000,
         ties_100,
+        falling_maximum,
+        falling_queries,
         grid_4,
         grid_6,
     )

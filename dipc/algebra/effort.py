@@ -25,9 +25,9 @@ class Meter:
         """Count a product of so many terms each, with coefficients of so many bits."""
         self.spend(4 * left * right * (1 + left_bits // _WORD) * (1 + right_bits // _WORD))
 
-    def expansion(self, terms: int, bits: int) -> None:
-        """Count the making of so many terms one by one, with coefficients of so many bits."""
-        self.spend(terms * (1000 + bits // 4))
+    def expansion(self, terms: int, bits: int, each: int = 1000) -> None:
+        """Count the making of so many terms one by one, with coefficients of so many bits: `each` is for short ones."""
+        self.spend(terms * (each + bits // 4))
         self.size(terms * (1 + bits // _WORD))
 
     def room(self, terms: int) -> None:

@@ -14,7 +14,7 @@ from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import Closed
 from dipc.measure.canonical import CanonicalTree, TreeKey
 from dipc.measure.lattice_pieces import LatticePiecewise
-from dipc.measure.pieces import Piecewise
+from dipc.measure.pieces import Piecewise, integral_of_product
 
 #: Functions on the reals, or on the integers.
 _Function = TypeVar("_Function", Piecewise, LatticePiecewise)
@@ -27,22 +27,22 @@ def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
     """
     meter = Meter(limit)
     if tree.whole:
-        return _root_weight(tree.nodes, LatticePiecewise, meter).integral(meter)
-    return _root_weight(tree.nodes, Piecewise, meter).integral(meter)
+        return _product(_at_root(tree.nodes, LatticePiecewise, meter), meter).integral(meter)
+    return integral_of_product(_at_root(tree.nodes, Piecewise, meter), meter)
 
 
-def _root_weight(nodes: TreeKey, function: type[_Function], meter: Meter) -> _Function:
-    """The density of the root on its bounds times all messages."""
+def _at_root(nodes: TreeKey, function: type[_Function], meter: Meter) -> list[tuple[_Function, int]]:
+    """The density of the root on its bounds, and all messages, to powers."""
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
     for at in range(len(nodes) - 1, 0, -1):
         subtree = nodes[at : at + sizes[at]]
         if subtree not in messages:
             has_low, low, has_high, high = nodes[at][6:10]
-            weight = _weight(nodes, sizes, at, messages, function, meter)
+            weight = _product(_factors(nodes, sizes, at, messages, function), meter)
             # P -> the measure of all Z with Z - P in the range that ties Z to its parent.
             messages[subtree] = weight.within(low if has_low else None, high if has_high else None, meter)
-    return _weight(nodes, sizes, 0, messages, function, meter)
+    return _factors(nodes, sizes, 0, messages, function)
 
 
 def _subtree_sizes(nodes: TreeKey) -> list[int]:
@@ -56,23 +56,31 @@ def _subtree_sizes(nodes: TreeKey) -> list[int]:
     return sizes
 
 
-def _weight(
+def _factors(
     nodes: TreeKey,
     sizes: list[int],
     at: int,
     messages: dict[TreeKey, _Function],
     function: type[_Function],
-    meter: Meter,
-) -> _Function:
-    """The density of a noise on its bounds times the messages of its children, equal ones as one power."""
+) -> list[tuple[_Function, int]]:
+    """The density of a noise on its bounds and the messages of its children, equal ones as one power."""
     rate, mean, has_low, low, has_high, high = nodes[at][:6]
-    weight = function.laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
+    own = function.laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
     counts: dict[TreeKey, int] = {}
     child = at + 1
     for _ in range(nodes[at][-1]):
         subtree = nodes[child : child + sizes[child]]
         counts[subtree] = counts.get(subtree, 0) + 1
         child += sizes[child]
-    for subtree, count in counts.items():
-        weight = weight.times(messages[subtree].to_power(count, meter), meter)
-    return weight
+    found = [(own, 1)]
+    found += [(messages[subtree], count) for subtree, count in counts.items()]
+    return found
+
+
+def _product(factors: list[tuple[_Function, int]], meter: Meter) -> _Function:
+    total: _Function | None = None
+    for factor, count in factors:
+        power = factor.to_power(count, meter)
+        total = power if total is None else total.times(power, meter)
+    assert total is not None, "there are factors"
+    return total

@@ -9,7 +9,7 @@ Breakpoints keep their order for every eps > 0, so one computation serves all ep
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb, lcm, prod
 from typing import Any, TypeVar
@@ -153,7 +153,11 @@ class Piece:
                 whole = lcm(whole, l)
                 meter.spend(whole.bit_length())
         power = 1 + max((n for _, _, n, l in terms if l), default=0)
-        meter.expansion(len(terms), self.bits + power * whole.bit_length())
+        bits = self.bits + power * whole.bit_length()
+        if not any(n for _, _, n, _ in terms):
+            meter.expansion(len(terms), bits, each=300)
+            return {(k, q, 0 if l else 1, l): c / l if l else c for (k, q, _, l), c in terms.items()}
+        meter.expansion(len(terms), bits)
         found: Terms = {}
         for (k, q, n, l), c in terms.items():
             if l == 0:
@@ -291,13 +295,32 @@ class Piecewise:
 
     def integral(self, meter: Meter) -> ExpPoly:
         """The integral over the line of a function that decays at both ends; raises LimitReached as above."""
-        total: RingTerms = {}
-        for i, piece in enumerate(self.pieces):
-            if piece.is_zero():
-                continue
-            grown = piece.antiderivative(meter)
-            if i < len(self.breaks):
-                add_value(total, grown, self.breaks[i], 1)
-            if i > 0:
-                add_value(total, grown, self.breaks[i - 1], -1)
-        return ExpPoly.from_integer_exponents(total)
+        return integral_of_product([(self, 1)], meter)
+
+
+def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) -> ExpPoly:
+    """The integral over the line of a product of powers of functions, which decays at both ends.
+
+    It is found piece by piece, none of which is kept: all together are often much longer than what they come to.
+    Raises LimitReached, if it can before a long computation.
+    """
+    breaks = sorted({b for function, _ in factors for b in function.breaks})
+    total: RingTerms = {}
+    for i in range(len(breaks) + 1):
+        # The piece that ends at the break, or later; after the last break the last one.
+        inside = [f.pieces[bisect_left(f.breaks, breaks[i]) if i < len(breaks) else -1] for f, _ in factors]
+        if any(piece.is_zero() for piece in inside):
+            continue
+        product: Piece | None = None
+        for piece, (_, exponent) in zip(inside, factors, strict=True):
+            power = piece.to_power(exponent, meter)
+            product = power if product is None else product.times(power, meter)
+            meter.size(product.size())
+        assert product is not None, "there are factors"
+        grown = product.antiderivative(meter)
+        if i < len(breaks):
+            add_value(total, grown, breaks[i], 1)
+        if i > 0:
+            add_value(total, grown, breaks[i - 1], -1)
+    meter.size(len(total))
+    return ExpPoly.from_integer_exponents(total)
