@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
+from dipc.sign import Interval
 from dipc.sign.positive import over_positive
 from dipc.verifier import claims
 from dipc.verifier.ring import Ring
@@ -13,14 +16,15 @@ from dipc.verifier.ring import Ring
 Least = tuple[tuple[ClosedForm, ...], ...]
 
 
-def least_of(read: claims.Least) -> Least | None:
-    """The same with the engine's functions; None where a denominator is not known to have one sign."""
+def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
+    """The same with the engine's functions; None where a denominator is not known to have one sign, for every eps or on
+    these intervals."""
     result: list[tuple[ClosedForm, ...]] = []
     for part in read:
         arms: list[ClosedForm] = []
         for above, below in part:
             try:
-                quotient = over_positive(_exact(above), _exact(below))
+                quotient = over_positive(_exact(above), _exact(below), intervals)
             except Undecided:
                 return None
             if quotient is None:

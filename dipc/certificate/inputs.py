@@ -211,7 +211,7 @@ class _Writer:
         limits = self._program.limits
         settled = decide(numbered[1], obligation.beta, obligation.intervals, limits)
         intervals = [str(interval) for interval in obligation.intervals]
-        beta = certified(obligation.beta, read)
+        beta = certified(obligation.beta, read, ())
         return self._obligations.obligation(numbered, beta, obligation.intervals, settled, {"intervals": intervals})
 
     def _probability(self, bound: Bound, *, subtracted: bool) -> tuple[int, ClosedForm]:

@@ -39,12 +39,16 @@ Kept = Callable[[ClosedForm, ClosedForm], Decision | None]
 class ObligationWriter:
     """Collects what obligations share, each thing once."""
 
-    def __init__(self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None) -> None:
+    def __init__(
+        self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None, intervals: Intervals = ()
+    ) -> None:
+        """The intervals are those that all obligations are about, where they are about the same."""
         self.beta_data: list[dict[str, Any]] = []
         self.obligation_data: list[dict[str, Any]] = []
         self._functions = functions
         self._limits = limits
         self._kept = kept
+        self._intervals = intervals
         self._betas: dict[Beta, int] = {}
         self._obligations: dict[tuple[int, Beta, Intervals], int] = {}
         self._positive: dict[ExpPoly, dict[str, Any]] = {}
@@ -108,7 +112,7 @@ class ObligationWriter:
     def closed(self, value: Closed) -> Any:
         """A function, whose denominator is shown to be positive."""
         if isinstance(value, Quotient) and value.denominator != 1 and value.denominator not in self._positive:
-            self._positive[value.denominator] = positive_proof(value.denominator, self._limits)
+            self._positive[value.denominator] = positive_proof(value.denominator, self._limits, self._intervals)
         return self._functions.of(value)
 
     def _greatest(self, arms: tuple[ClosedForm, ...]) -> Any:
@@ -185,10 +189,14 @@ def _interval_proofs(proof: Proof, intervals: Intervals) -> list[dict[str, Any] 
     return [interval_proof(interval, decision) for interval, decision in zip(intervals, proof, strict=bool(proof))]
 
 
-def certified(beta: BetaForm, read: Read | None) -> Beta:
-    """A beta in the form in which the checker has `read` it from the claim, None where it has not."""
+def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:
+    """A beta in the form in which the checker has `read` it from the claim, None where it has not. Its divisors have
+    one sign on the intervals."""
     if read is None:
         return str(beta)
-    if len(read) > 1 or len(read[0]) > 1:
-        return least_of(read) or str(beta)
-    return str(beta) if beta.closed is None else beta.closed
+    if len(read) == len(read[0]) == 1 and beta.closed is not None:
+        return beta.closed
+    found = least_of(read, intervals)
+    if found is None:
+        return str(beta)
+    return found[0][0] if len(found) == len(found[0]) == 1 else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, assert_never
 
@@ -51,16 +52,27 @@ def counterexample_data(found: Counterexample) -> dict[str, Any]:
     }
 
 
-def positive_proof(function: ExpPoly, limits: Limits) -> dict[str, Any]:
-    """A denominator with what shows that it is positive for every eps > 0."""
+def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interval]) -> dict[str, Any]:
+    """A denominator with what shows that it is positive for every eps > 0, or on these intervals."""
     data: dict[str, Any] = {"function": ring_data(function)}
     if all(c > 0 for _, _, c in function.terms()):
         return data | {"proof": "coefficients"}
-    budget = Budget(limits)
     try:
-        analysis = analyze(normal_form(function, budget), Interval.positive(), budget, skip_even=False)
+        everywhere = _analysis(function, Interval.positive(), limits)
+        if not everywhere.roots() or not intervals:
+            assert everywhere.left > 0
+            assert not everywhere.roots()
+            return data | {"proof": analysis_data(everywhere)}
+        return data | {"proof": [_positive_on(function, interval, limits) for interval in intervals]}
     except Undecided as undecided:
         return data | {"proof": None, "reason": undecided.reason}
-    assert analysis.left > 0
-    assert not analysis.roots()
-    return data | {"proof": analysis_data(analysis)}
+
+
+def _positive_on(function: ExpPoly, interval: Interval, limits: Limits) -> dict[str, Any]:
+    data = {"interval": str(interval)}
+    return data if interval.is_point else data | analysis_data(_analysis(function, interval, limits))
+
+
+def _analysis(function: ExpPoly, interval: Interval, limits: Limits) -> Analysis:
+    budget = Budget(limits)
+    return analyze(normal_form(function, budget), interval, budget, skip_even=False)

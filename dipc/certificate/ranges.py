@@ -98,7 +98,7 @@ class _Writer:
 
     def _claimed(self, terms: Terms, result: RowResult, read: Least | None) -> dict[str, Any]:
         """What is claimed for one gamma, or the gammas of one range, and what was found."""
-        beta = certified(terms.beta, read)
+        beta = certified(terms.beta, read, ())
         form = result.closed_form
         data: dict[str, Any] = {
             "alpha": terms.alpha_text,

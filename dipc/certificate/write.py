@@ -66,6 +66,7 @@ class _Writer:
             self.functions,
             limits,
             lambda probability, beta: decisions.get((probability, PiecewiseForm(beta.value))),
+            self.evidence.claim.intervals,
         )
         claim = self.evidence.claim
         self.stated = {
@@ -144,6 +145,8 @@ class _Writer:
         """The beta of a row in the form in which the checker will find it in the claim."""
         beta, own = terms.beta, own_cells(row)
         expression = own.get("beta", self.stated["beta"])
-        if any(name in expression and mentions(expression, name) for name in ("min", "max", "abs")):
-            return certified(beta, self.reader.terms(own, None if row.dd is None else row.dd.text, Budget(), "beta")[2])
-        return str(beta) if beta.closed is None else beta.closed
+        pieces = any(name in expression and mentions(expression, name) for name in ("min", "max", "abs"))
+        if beta.closed is not None and not pieces:
+            return beta.closed
+        read = self.reader.terms(own, None if row.dd is None else row.dd.text, Budget(), "beta")[2]
+        return certified(beta, read, self.evidence.claim.intervals)

@@ -157,7 +157,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     # Reading numbers takes about in proportion to the text.
     budget.spend(document.size // 8, "certificate")
     claim = Claim.read(data["claim"], document.constants)
-    positive = Positive(data["positive"], budget)
+    positive = Positive(data["positive"], budget, claim.intervals)
     probabilities = [
         _probability(item, f"probability {number}", positive)
         for number, item in enumerate(items(data["probabilities"], "probabilities"))

@@ -48,28 +48,37 @@ class Decided:
 
 
 class Positive:
-    """The denominators of a certificate that were shown to be positive for every eps > 0, and why others were not."""
+    """The denominators of a certificate that were shown to be positive for every eps > 0, or on the intervals that all
+    of it is about, if there are such, and why others were not."""
 
-    def __init__(self, value: object, budget: Budget) -> None:
+    def __init__(self, value: object, budget: Budget, intervals: Sequence[Interval] = ()) -> None:
         self._open: dict[frozenset[tuple[tuple[int, Fraction], Fraction]], str | None] = {}
         for number, item in enumerate(items(value, "positive")):
             step = f"denominator {number}"
             entry = record(item, step, ("function", "proof"), ("reason",))
             function = read_ring(entry["function"], step)
-            self._open[frozenset(function.items())] = self._shown(function, entry, budget, step)
+            self._open[frozenset(function.items())] = self._shown(function, entry, intervals, budget, step)
 
     @staticmethod
-    def _shown(function: Ring, entry: Mapping[str, Any], budget: Budget, step: str) -> str | None:
+    def _shown(
+        function: Ring, entry: Mapping[str, Any], intervals: Sequence[Interval], budget: Budget, step: str
+    ) -> str | None:
         proof = entry["proof"]
         if proof is None:
             return text(entry.get("reason"), step)
+        if isinstance(proof, list):
+            if not intervals or len(proof) != len(intervals):
+                raise Rejected(step, "there is not one proof for each interval of the claim")
+            for interval, part in zip(intervals, proof, strict=True):
+                _check_positive(part, function, interval, budget, step)
+            return None
         if proof == "coefficients":
             if not function or any(c < 0 for c in function.values()):
                 raise Rejected(step, "its coefficients are not all positive")
             return None
         stated = record(proof, step, (*_FORM, "evidence"))
         factored = read_factored({name: stated[name] for name in _FORM}, function, budget, step)
-        prove_positive(factored, stated["evidence"], budget, step)
+        prove_positive(factored, stated["evidence"], Range(Fraction(0), None), budget, step)
         return None
 
     def open(self, function: Ring, step: str) -> str | None:
@@ -228,6 +237,23 @@ def _check_part(
         return None, False
     charted = _check_intervals(stated["charts"], slack[0], context.intervals, budget, step, charts=True)
     return None, charted and missing is None
+
+
+def _check_positive(value: object, function: Ring, interval: Interval, budget: Budget, step: str) -> None:
+    """That the function is positive on the interval, those of its ends included that belong to it."""
+    stated = record(value, step, ("interval",), (*_FORM, "evidence"))
+    if Interval.read(stated["interval"], step) != interval:
+        raise Rejected(step, "a proof is about another interval than the claim")
+    ends = [(interval.lower, interval.lower_closed), (interval.upper, interval.upper_closed)]
+    for end, belongs in ends:
+        if belongs and end is not None and sign_of_ring(function, end, budget, step) <= 0:
+            raise Rejected(step, f"it is not positive at {end}")
+    if interval.is_point:
+        record(value, step, ("interval",))
+        return
+    record(value, step, ("interval", *_FORM, "evidence"))
+    factored = read_factored({name: stated[name] for name in _FORM}, function, budget, step)
+    prove_positive(factored, stated["evidence"], Range(interval.lower, interval.upper), budget, step)
 
 
 def index(value: object, among: Sequence[object], step: str) -> int:

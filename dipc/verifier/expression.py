@@ -1,17 +1,24 @@
 """The expressions of a claim, read and evaluated anew: + - * / ^, exp, min, max, abs, numbers, eps and names.
 
-A value is a quotient of exponential polynomials, whose numerator may also depend on a distance A that grows without
-bound: Σ f_jr(eps)·A^j·e^{r·A·eps}.
+A value is the least of the greatest of some forms, [[a, b], [c]] for min(max(a, b), c). A form is a quotient of
+exponential polynomials, whose numerator may also depend on a distance A that grows without bound:
+Σ f_jr(eps)·A^j·e^{r·A·eps}.
+
+Sums, exp and products with what is not negative are monotone, so they are taken form by form; max is distributed over
+min, and the negative of a least is a greatest. What has no such value is no claim that is certified (NotOneForm).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from math import prod
 
 from dipc.verifier.budget import Budget
+from dipc.verifier.decay import positive_everywhere
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import ONE, Closed, Ring, add, constant, height, multiply, times
 
@@ -24,6 +31,9 @@ MOST_CHARACTERS = 20_000
 MOST_NESTING = 100
 MOST_POWER = 1_000
 MOST_DIGITS = 1_000
+
+#: Forms of one value.
+MOST_FORMS = 200
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -74,54 +84,67 @@ class Form:
         return dict(self.numerator.get(FLAT, {})), self.denominator
 
 
+#: The least of the greatest of some forms.
+Value = tuple[tuple[Form, ...], ...]
+
+
 def evaluate(text: str, names: Mapping[str, Form], budget: Budget, step: str) -> Form:
-    """The value of an expression; raises Rejected where it has none, NotOneForm where it is not of this kind."""
-    if len(text) > MOST_CHARACTERS:
-        raise Rejected(step, f"an expression of {len(text)} characters, more than {MOST_CHARACTERS}")
+    """The value of an expression; raises Rejected where it has none, NotOneForm where it is not one form."""
+    return _single(_Parser(text, names, budget, step).whole())
+
+
+def evaluate_least(text: str, names: Mapping[str, Form], budget: Budget, step: str) -> Value:
+    """The value as the least of the greatest of some forms. NotOneForm for expressions that are none."""
     return _Parser(text, names, budget, step).whole()
 
 
-def evaluate_least(text: str, names: Mapping[str, Form], budget: Budget, step: str) -> list[list[Form]]:
-    """The value as the least of the greatest of some: [[a, b], [c]] for `min(max(a, b), c)`; `abs(a)` is the greater of
-    a and -a. NotOneForm for other expressions that are not one form."""
-    try:
-        return [[evaluate(text, names, budget, step)]]
-    except NotOneForm:
-        parts = [text] if tokens(text)[:1] != ["min"] else _arguments_of("min", text)
-        return [_greatest(part, names, budget, step) for part in parts]
+def _of(form: Form) -> Value:
+    return ((form,),)
 
 
-def _greatest(text: str, names: Mapping[str, Form], budget: Budget, step: str) -> list[Form]:
-    """The values of the arguments of a `max`, the two of an `abs`, or the one value."""
-    try:
-        return [evaluate(text, names, budget, step)]
-    except NotOneForm:
-        if tokens(text)[0] == "max":
-            return [evaluate(part, names, budget, step) for part in _arguments_of("max", text)]
-        inner = _arguments_of("abs", text)
-        if len(inner) != 1:
-            raise
-        value = evaluate(inner[0], names, budget, step)
-        opposite = {growth: times(f, -1) for growth, f in value.numerator.items()}
-        return [value, Form(opposite, value.denominator)]
-
-
-def _arguments_of(function: str, text: str) -> list[str]:
-    """The arguments of a well-formed expression that is a call of this function as a whole; NotOneForm for others."""
-    listed = tokens(text)
-    if listed[:2] != [function, "("]:
+def _single(value: Value) -> Form:
+    if len(value) > 1 or len(value[0]) > 1:
         raise NotOneForm
-    depth, start, parts = 0, 2, []
-    for at, token in enumerate(listed):
-        depth += (token == "(") - (token == ")")  # noqa: S105 - no password
-        if (token == "," and depth == 1) or (token == ")" and not depth):  # noqa: S105 - as above
-            parts.append(" ".join(listed[start:at]))
-            start = at + 1
-        if not depth and 0 < at < len(listed) - 1:
+    return value[0][0]
+
+
+def _lattice(parts: Iterable[Iterable[Form]]) -> Value:
+    """The least of the greatest, without what is there twice, numbers compared with each other. Raises NotOneForm where
+    there are too many."""
+    found: list[tuple[Form, ...]] = []
+    size = 0
+    for part in parts:
+        forms = _without_numbers(part, max)
+        size += len(forms)
+        if size > MOST_FORMS:
             raise NotOneForm
-    if depth:
+        if forms not in found:
+            found.append(forms)
+    alone = [part for part in found if len(part) == 1]
+    least = _without_numbers((part[0] for part in alone), min)
+    return tuple(part for part in found if len(part) > 1 or part[0] in least)
+
+
+def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], Fraction]) -> tuple[Form, ...]:
+    """The forms, each once, with one of those that are numbers."""
+    found: list[Form] = []
+    given = list(forms)
+    numbers = [number for form in given if (number := form.constant()) is not None]
+    best = Form.number(choose(numbers)) if numbers else None
+    for form in given:
+        if form.constant() is not None:
+            assert best is not None, "it is a number"
+            form = best
+        if form not in found:
+            found.append(form)
+    return tuple(found)
+
+
+def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
+    """max(min(a, b), c) as the least of the greatest of some, given by its parts (a, b), (c)."""
+    if prod(map(len, value)) * len(value) > MOST_FORMS:
         raise NotOneForm
-    return parts
+    return product(*value)
 
 
 def mentions(text: str, name: str) -> bool:
@@ -141,7 +164,7 @@ class _Parser:
         self._budget = budget
         self._step = step
 
-    def whole(self) -> Form:
+    def whole(self) -> Value:
         value = self._sum()
         if self._next():
             raise self._wrong(f"`{self._next()}` is not expected in an expression")
@@ -164,32 +187,32 @@ class _Parser:
         if not self._take(token):
             raise self._wrong(f"`{token}` is expected in an expression, not `{self._next()[:40]}`")
 
-    def _sum(self) -> Form:
+    def _sum(self) -> Value:
         self._depth += 1
         if self._depth > MOST_NESTING:
             raise self._wrong("an expression is nested too deeply")
         value = self._product()
         while token := self._take("+", "-"):
             other = self._product()
-            value = self._add(value, other if token == "+" else self._negated(other))  # noqa: S105 - no password
+            value = self._added(value, other if token == "+" else self._turned(other))  # noqa: S105 - no password
         self._depth -= 1
         return value
 
-    def _product(self) -> Form:
+    def _product(self) -> Value:
         value = self._signed()
         while token := self._take("*", "/"):
             other = self._signed()
-            value = self._times(value, other) if token == "*" else self._over(value, other)  # noqa: S105 - as above
+            value = self._multiplied(value, other) if token == "*" else self._divided(value, other)  # noqa: S105
         return value
 
-    def _signed(self) -> Form:
+    def _signed(self) -> Value:
         negative = False
         while self._take("-"):
             negative = not negative
         value = self._power()
-        return self._negated(value) if negative else value
+        return self._turned(value) if negative else value
 
-    def _power(self) -> Form:
+    def _power(self) -> Value:
         base = self._atom()
         if not self._take("^"):
             return base
@@ -197,13 +220,13 @@ class _Parser:
         if not token.isascii() or not token.isdecimal() or len(token) > 4 or int(token) > MOST_POWER:
             raise self._wrong(f"the exponent of `^` is not one of 0, 1, ..., {MOST_POWER}")
         self._at += 1
-        result = Form.number(1)
+        result = _of(Form.number(1))
         for _ in range(int(token)):
             self._budget.spend(5, self._step)
-            result = self._times(result, base)
+            result = self._multiplied(result, base)
         return result
 
-    def _atom(self) -> Form:
+    def _atom(self) -> Value:
         token = self._next()
         self._at += 1
         if token == "(":  # noqa: S105 - no password
@@ -211,14 +234,14 @@ class _Parser:
             self._expect(")")
             return value
         if token and token[0] in _DIGITS:
-            return Form.number(self._number(token))
+            return _of(Form.number(self._number(token)))
         name = GREEK.get(token, token) if token not in self._names else token
         if name == "eps" and name not in self._names:
-            return Form.of({(1, Fraction(0)): Fraction(1)})
+            return _of(Form.of({(1, Fraction(0)): Fraction(1)}))
         if self._next() == "(" and name in ("exp", "min", "max", "abs"):
             return self._call(name)
         if name in self._names:
-            return self._names[name]
+            return _of(self._names[name])
         raise self._wrong(f"`{token[:40]}` is not known in an expression" if token else "an expression ends too early")
 
     def _number(self, token: str) -> Fraction:
@@ -227,24 +250,87 @@ class _Parser:
             raise self._wrong("a number of an expression is too long")
         return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
 
-    def _call(self, name: str) -> Form:
+    def _call(self, name: str) -> Value:
         self._expect("(")
         arguments = [self._sum()]
         while self._take(","):
             arguments.append(self._sum())
         self._expect(")")
-        if name == "exp":
-            if len(arguments) != 1:
-                raise self._wrong("exp takes one argument")
-            return self._exponential(arguments[0])
-        values = [argument.constant() for argument in arguments]
-        numbers = [value for value in values if value is not None]
-        if len(numbers) < len(values):
+        if name in ("exp", "abs") and len(arguments) != 1:
+            raise self._wrong(f"{name} takes one argument")
+        match name:
+            case "exp":
+                return _lattice([self._exponential(form) for form in part] for part in arguments[0])
+            case "abs":
+                return self._greatest([arguments[0], self._turned(arguments[0])])
+            case "max":
+                return self._greatest(arguments)
+            case _:
+                return _lattice(part for value in arguments for part in value)
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def _greatest(self, values: Sequence[Value]) -> Value:
+        if prod(map(len, values)) > MOST_FORMS:
             raise NotOneForm
-        if name == "abs" and len(numbers) != 1:
-            raise self._wrong("abs takes one argument")
-        choose: dict[str, Callable[[list[Fraction]], Fraction]] = {"min": min, "max": max}
-        return Form.number(abs(numbers[0]) if name == "abs" else choose[name](numbers))
+        return _lattice([form for part in chosen for form in part] for chosen in product(*values))
+
+    def _turned(self, value: Value) -> Value:
+        """The negative."""
+        return _lattice([self._negated(form) for form in part] for part in _opposite(value))
+
+    def _added(self, left: Value, right: Value) -> Value:
+        return self._each(self._add, left, right)
+
+    def _each(self, operation: Callable[[Form, Form], Form], left: Value, right: Value) -> Value:
+        """An operation that never falls as an operand grows."""
+        if sum(map(len, left)) * sum(map(len, right)) > MOST_FORMS:
+            raise NotOneForm
+        return _lattice(
+            [operation(one, other) for one in mine for other in theirs] for mine in left for theirs in right
+        )
+
+    def _multiplied(self, left: Value, right: Value) -> Value:
+        if len(left) == len(left[0]) == len(right) == len(right[0]) == 1:
+            return _of(self._times(left[0][0], right[0][0]))
+        signs = self._sign(left), self._sign(right)
+        if 0 in signs:
+            raise NotOneForm
+        left, right = (
+            self._turned(side) if sign < 0 else side for side, sign in zip((left, right), signs, strict=True)
+        )
+        found = self._each(self._times, left, right)
+        return found if signs[0] == signs[1] else self._turned(found)
+
+    def _divided(self, left: Value, right: Value) -> Value:
+        if len(right) > 1 or len(right[0]) > 1:
+            raise NotOneForm
+        ((divisor,),) = right
+        if len(left) == len(left[0]) == 1:
+            return _of(self._over(left[0][0], divisor))
+        # Multiplied with 1/divisor, the sign of which has to be known, while that of the value is not needed.
+        inverse = self._over(Form.number(1), divisor)
+        sign = self._sign(_of(inverse))
+        if not sign:
+            raise NotOneForm
+        value = left if sign > 0 else self._turned(left)
+        factor = inverse if sign > 0 else self._negated(inverse)
+        return _lattice([self._times(form, factor) for form in part] for part in value)
+
+    def _sign(self, value: Value) -> int:
+        """1 where no form is ever negative, -1 where none is ever positive, for every eps > 0 and A > 0; else 0."""
+        forms = [form for part in value for form in part]
+        if all(self._is_nonnegative(form) for form in forms):
+            return 1
+        return -1 if all(self._is_nonnegative(self._negated(form)) for form in forms) else 0
+
+    def _is_nonnegative(self, form: Form) -> bool:
+        """Whether it is seen."""
+        below = form.denominator
+        positive = all(
+            all(c > 0 for c in f.values()) or positive_everywhere(f, self._budget) for f in form.numerator.values()
+        )
+        return positive and positive_everywhere(below, self._budget)
 
     # --- arithmetic -------------------------------------------------------------------------------
 

@@ -86,10 +86,10 @@ def prove_nonnegative(factored: Factored, value: object, within: Range, budget: 
         raise Rejected(step, "the product of the signs is negative")
 
 
-def prove_positive(factored: Factored, value: object, budget: Budget, step: str) -> None:
-    """Raises Rejected unless f > 0 for every eps > 0."""
+def prove_positive(factored: Factored, value: object, within: Range, budget: Budget, step: str) -> None:
+    """Raises Rejected unless f > 0 between the ends of the interval."""
     total = factored.sign
-    signs = all_signs(factored, value, Range(Fraction(0), None), budget, step)
+    signs = all_signs(factored, value, within, budget, step)
     for number, ((_, multiplicity), found) in enumerate(zip(factored.factors, signs, strict=True), start=1):
         if found is None or found.roots:
             raise Rejected(f"{step}, factor {number}", "it is not shown to be different from 0")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -100,7 +102,7 @@ def test_a_refuted_greatest_is_below_at_every_argument() -> None:
     [
         ("3", [[3]]),
         ("min(max(eps, 1), abs(eps - 3), 7)", [[2, 1], [-1, 1], [7]]),
-        ("max(eps, 1, 0)", [[2, 1, 0]]),
+        ("max(eps, 1, 0)", [[2, 1]]),
         ("abs(-eps)", [[-2, 2]]),
     ],
 )
@@ -109,18 +111,105 @@ def test_expressions_in_parts(text: str, at_2: list[list[int]]) -> None:
     assert [[value(arm) for arm in part] for part in found] == at_2
 
 
-@pytest.mark.parametrize(
-    "text", ["max(eps, min(eps, 1))", "abs(max(eps, 1))", "max(eps, 1) + 1", "2*max(eps, 1)", "max(eps, 1", "-abs(eps)"]
-)
+@pytest.mark.parametrize("text", ["(eps - 1)*max(eps, 2)", "1/max(eps, 1)", "max(eps, 1", "max(eps, 1)^2*(1 - eps)"])
 def test_other_expressions_have_no_parts(text: str) -> None:
     with pytest.raises((NotOneForm, Rejected)):
         evaluate_least(text, {}, Budget(), "")
 
 
-def value(form: Form) -> Fraction:
-    """At eps = 2, of a polynomial."""
+def random_expression(chance: random.Random, depth: int) -> str:
+    if not depth or chance.random() < 0.2:
+        return chance.choice(["eps", "1", "3", "1/2", "(eps - 2)", "(eps + 1)"])
+    parts = [random_expression(chance, depth - 1) for _ in range(2)]
+    return chance.choice(
+        [
+            f"({parts[0]} + {parts[1]})",
+            f"({parts[0]} - {parts[1]})",
+            f"({parts[0]})*({parts[1]})",
+            f"(-{parts[0]})",
+            f"{parts[0]}/4",
+            f"{parts[0]}/(-2)",
+            f"max({parts[0]}, {parts[1]})",
+            f"min({parts[0]}, {parts[1]})",
+            f"abs({parts[0]})",
+        ]
+    )
+
+
+def test_random_expressions_have_the_values_that_they_should() -> None:
+    """The least of the greatest, form by form, against the expression itself."""
+    chance = random.Random(5)
+    found = 0
+    for _ in range(300):
+        text = random_expression(chance, 4)
+        try:
+            parts = evaluate_least(text, {}, Budget(), "")
+        except NotOneForm:
+            continue
+        found += len(parts) > 1 or len(parts[0]) > 1
+        for eps in (Fraction(1, 3), Fraction(2), Fraction(7, 2)):
+            exact = eval(re.sub(r"(\d+)", r"Fraction(\1)", text), {"Fraction": Fraction, "eps": eps})
+            assert min(max(value(form, eps) for form in part) for part in parts) == exact, text
+    assert found > 50
+
+
+@pytest.mark.parametrize(
+    ("stated", "claimed"),
+    [
+        ("2*max(exp(-eps), 1/2)", "2*min(exp(-eps), 1/2)"),
+        ("max(exp(-eps), 1/2) + 1/2", "max(exp(-eps), 1/2) + 1/3"),
+        ("1 + max(eps, 1)*exp(-eps)", "1 - max(eps, 1)*exp(-eps)"),
+        ("1 - min(-eps, 1/2)", "1 + min(-eps, 1/2)"),
+    ],
+)
+def test_another_beta_is_rejected(stated: str, claimed: str) -> None:
+    """The proofs are about the one, the claim is the other."""
+    document = samples.document(samples.certain((stated,)))
+    assert verify(samples.resealed(document)).complete
+    document["rows"][0]["own"]["beta"] = claimed
+    with pytest.raises(Rejected, match="beta"):
+        verify(samples.resealed(document))
+
+
+# --- divisors that have one sign on the intervals asked about ----------------------------------------
+
+
+def divided(eps: str = "(1, inf)", beta: str = "1/(eps - 1)") -> dict[str, Any]:
+    return samples.document(samples.certain((beta,), eps))
+
+
+@pytest.mark.parametrize(
+    ("beta", "eps"),
+    [
+        ("1/(eps - 1)", "(1, inf)"),
+        ("1/(exp(-eps) - 1/2)", "(0, 1/2], [3/5, 16/25]"),
+        ("1/(3 - eps)^2", "(0, 1], [5, 5]"),
+        ("1/(eps - 1)", "[2, 2]"),
+    ],
+)
+def test_divisors_that_are_positive_where_it_is_asked(beta: str, eps: str) -> None:
+    assert verify(samples.resealed(divided(eps, beta))).complete
+
+
+@pytest.mark.parametrize("eps", ["(0, inf)", "[1, inf)", "(1/2, inf)", "[1, 1]"])
+def test_divisors_elsewhere(eps: str) -> None:
+    """The same proofs for other intervals: none where the divisor has a root or is negative."""
+    document = divided()
+    document["claim"]["eps"] = [eps]
+    for obligation in document["obligations"]:
+        for proof in obligation.get("proofs", ()):
+            proof["interval"] = eps
+    for entry in document["positive"]:
+        if isinstance(entry["proof"], list):
+            entry["proof"][0]["interval"] = eps
+    with pytest.raises(Rejected):
+        verify(samples.resealed(document))
+
+
+def value(form: Form, eps: Fraction = Fraction(2)) -> Fraction:
+    """At this eps, of a polynomial."""
     (terms,) = form.numerator.values() or ({},)
-    return sum((c * 2**k for (k, _), c in terms.items()), Fraction(0))
+    return sum((c * eps**k for (k, _), c in terms.items()), Fraction(0))
 
 
 lines = st.builds("{}*eps + {}".format, st.integers(-2, 2), st.integers(-2, 2)).map(
