@@ -52,7 +52,7 @@ GREATEST = (
 )
 
 #: Betas that nothing is certified of.
-IN_PIECES = ("2*min(eps, 1)", "max(min(eps, 1), 1/2)", "abs(eps - 1) + eps")
+IN_PIECES = ("1 + 1/max(eps, 1)", "3 + (eps - 1)*max(eps, 2)")
 
 #: Betas that are negative somewhere.
 NEGATIVE = (

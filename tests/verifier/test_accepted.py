@@ -40,7 +40,7 @@ def test_sparse(factor: int, verdict: str) -> None:
     assert accepted.counts["rows"] == 27
 
 
-@pytest.mark.parametrize("beta", samples.LEAST)
+@pytest.mark.parametrize("beta", [*samples.LEAST, "2*min(eps, 1)", "max(min(eps, 1), 1/2)", "abs(eps - 1) + eps"])
 def test_the_least_of_some_is_certified_one_by_one(beta: str) -> None:
     accepted = verify(samples.certain((beta,)))
     assert (accepted.verdict, accepted.complete) == ("accurate", True)
