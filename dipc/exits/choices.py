@@ -11,6 +11,7 @@ from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed
 from dipc.chain.edge import ExpressionWeight
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.diagnostics.source import Span
 from dipc.exits.weights import Weights, numerator_of
 from dipc.lang.core import SampleChoice
 from dipc.lang.core_program import CoreProgram
@@ -48,6 +49,7 @@ def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     found: list[Diagnostic] = []
     undecided: Undecided | None = None
     seen: set[tuple[ExpressionWeight, ...]] = set()
+    wrong: set[Span] = set()
     for instruction in program.instructions:
         if not isinstance(instruction, SampleChoice):
             continue
@@ -56,7 +58,12 @@ def check_choices(program: CoreProgram, limits: Limits) -> Choices:
             continue
         seen.add(arms)
         try:
-            found += _mistakes(program, instruction, arms, weights, limits)
+            mistakes = _mistakes(program, instruction, arms, weights, limits)
+            if instruction.span in wrong:
+                continue  # the same `choose` for other values of the variables in its weights
+            found += mistakes
+            if mistakes:
+                wrong.add(instruction.span)
         except Undecided as reached:
             undecided = undecided or reached.with_traceback(None)
         if len(found) >= _ENOUGH:

@@ -263,3 +263,8 @@ def test_many_scores_end_by_a_limit_with_a_name() -> None:
     assert row.verdict is dipc.Verdict.UNDECIDED
     assert row.reason is not None
     assert row.reason.endswith("(limit `steps`)")
+
+
+def test_a_choice_that_is_wrong_for_several_values_is_one_mistake() -> None:
+    text = "program p; input n : {0..3}; output y : {0, 1}; y <- choose { 0 : n, 1 : 1/2 }"
+    assert [found.code for found in mistakes(text)] == ["E0313"]

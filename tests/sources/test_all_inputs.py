@@ -9,6 +9,9 @@ from fractions import Fraction
 import pytest
 
 import dipc
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Quotient
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.exits.program import Program
 from dipc.ideal.distance import Distances
@@ -16,6 +19,7 @@ from dipc.ideal.ideal import Ideal
 from dipc.lang.core import Value
 from dipc.obligations.verdict import Verdict
 from dipc.sign import Interval
+from dipc.sources.every_input import all_inputs
 from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
 from dipc.sources.every_input.scaling import products
 from dipc.sources.outcome import RowResult
@@ -416,3 +420,10 @@ def test_the_library_asks_for_all_inputs_by_the_same_word() -> None:
     report = dipc.check(dipc.load(SPARSE), inputs="all")
     assert report.verdict is Verdict.ACCURATE
     assert report["rows"][0]["class"]["corner"] == {"q[1]": "alpha", "q[2]": "0", "q[3]": "0"}
+
+
+def test_a_quotient_in_an_open_product_is_shown_as_a_function_of_eps() -> None:
+    half, one = Fraction(1, 2), ExpPoly.one()
+    form = ClosedForm(Quotient(one, one + ExpPoly.term(1, 0, -1)))
+    assert all_inputs._scaled(form, half, True).at(2) == form.at(1)
+    assert all_inputs._scaled(form, half, False) == form

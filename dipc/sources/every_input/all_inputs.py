@@ -18,7 +18,6 @@ from itertools import islice
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.algebra.quotient import Quotient
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import constraint
 from dipc.chain.entailment import contradict
@@ -763,7 +762,7 @@ def _vacuous(found: ClassResult, method: Method) -> ClassResult:
 
 
 def _scaled(form: ClosedForm, factor: Fraction, is_open: bool) -> ClosedForm:
-    if not is_open or factor == 1 or isinstance(form.value, Quotient):
+    if not is_open or factor == 1:
         return form
     return ClosedForm(form.value.scaled(factor))
 
