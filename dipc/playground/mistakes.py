@@ -33,7 +33,8 @@ def _is_here(found: Diagnostic) -> bool:
 def _placed(found: Diagnostic, lines: Sequence[str]) -> dict[str, object]:
     assert found.excerpt is not None
     start, end = _offsets(found.excerpt, lines)
-    message = found.message + (f": {found.label}" if found.label else "")
+    # Beneath the caret often stands a part of the message.
+    message = found.message if found.label in found.message else f"{found.message}: {found.label}"
     return {"from": start, "to": end, "code": found.code, "message": message, "notes": found.notes}
 
 

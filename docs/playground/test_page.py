@@ -146,6 +146,7 @@ def test_a_mistake_is_underlined(page: Page) -> None:
     page.keyboard.type(" oops oops")
     expect(page.locator(".cm-lintRange-error").first).to_have_text("oops")
     expect(page.locator("#mistakes li")).to_contain_text("E0")
+    expect(page.locator(".answer.old")).to_have_count(1)  # it is about another program
     for _ in " oops oops":
         page.keyboard.press("Backspace")
     expect(page.locator(".cm-lintRange-error")).to_have_count(0)

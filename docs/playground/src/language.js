@@ -1,5 +1,5 @@
 // The language in the editor: words and signs are those of the grammar's terminals.
-import { autocompletion, completeAnyWord, completeFromList } from "@codemirror/autocomplete";
+import { autocompletion, completeFromList } from "@codemirror/autocomplete";
 import { HighlightStyle, LanguageSupport, StreamLanguage, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
 import words from "../build/words.json";
@@ -70,9 +70,19 @@ const colors = HighlightStyle.define([
 
 const known = completeFromList([...kinds].map(([label, kind]) => ({ label, type: kind === "function" ? kind : "keyword" })));
 
+// Names of the program; comments have other words.
+function names(context) {
+  const before = context.matchBefore(/[\p{L}_][\p{L}\p{N}_]*/u);
+  if (!before || kinds.has(before.text)) { return null; }
+  const text = context.state.doc.toString().replace(/#.*/g, "");
+  const found = new Set(Array.from(text.matchAll(/[\p{L}_][\p{L}\p{N}_]*/gu), ([word]) => word));
+  found.delete(before.text);
+  return { from: before.from, options: [...found].filter((word) => !kinds.has(word)).map((label) => ({ label, type: "variable" })) };
+}
+
 export const dipwhile = [
   new LanguageSupport(stream),
   syntaxHighlighting(colors),
   indentUnit.of("  "),
-  autocompletion({ override: [known, completeAnyWord] }),
+  autocompletion({ override: [known, names], icons: false }),
 ];

@@ -50,7 +50,7 @@ function chooseCommand() {
 }
 
 function words({ command, program, table, options }) {
-  return ["dipc", command, program.name, ...(table ? [table.name] : []), ...options].map(quoted).join(" ");
+  return ["dipc", command, program.name, ...(table ? [table.name] : []), ...options].map(quoted);
 }
 
 function changed() {
@@ -75,7 +75,7 @@ function told(event) {
 // Look for mistakes, and show them; `then` is called where there are none.
 function look(then = () => {}) {
   const asked = question();
-  element("words").textContent = words(asked);
+  element("words").replaceChildren(...words(asked).flatMap((word) => [Object.assign(document.createElement("span"), { textContent: word }), " "]));
   toFragment(asked).then((fragment) => history.replaceState(null, "", fragment));
   const definitions = claim.value("-D");
   const message = { kind: "mistakes", text: asked.program.text, definitions: definitions ? [definitions] : [], eps: claim.value("--eps") };
@@ -84,6 +84,7 @@ function look(then = () => {}) {
     if (event.kind !== "mistakes" || editor.text() !== asked.program.text) { return; }
     editor.mark(event.mistakes);
     list(event.mistakes);
+    document.querySelector(".answer").classList.toggle("old", event.mistakes.length > 0);
     if (event.mistakes.length === 0) { then(asked); }
   });
 }
