@@ -60,9 +60,9 @@ def _executor(jobs: int, dask: str | None) -> Executor:
 
         return Cluster(dask)
     if jobs > 1:
-        from dipc.obligations.executors.processes import Processes
+        from dipc.obligations.executors.late_processes import LateProcesses
 
-        return Processes(jobs)
+        return LateProcesses(jobs)
     from dipc.obligations.executors.in_turn import InTurn
 
     return InTurn()

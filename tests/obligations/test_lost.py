@@ -232,7 +232,8 @@ processes.close()
 def test_processes_that_cannot_start(tmp_path: Path) -> None:
     script = tmp_path / "unguarded.py"
     script.write_text(
-        f"import dipc\nprint(dipc.check(dipc.load({str(SPARSE)!r}), {str(SPARSE_TABLE)!r}, jobs=2).verdict)\n",
+        "import dipc\nfrom dipc.obligations.executors import late_processes\nlate_processes.WORTH = 0\n"
+        f"print(dipc.check(dipc.load({str(SPARSE)!r}), {str(SPARSE_TABLE)!r}, jobs=2).verdict)\n",
         encoding="utf-8",
     )
     done = subprocess.run(
