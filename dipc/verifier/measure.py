@@ -41,6 +41,9 @@ MOST_COMMON_BITS = 1_024
 #: The work of all measures of a certificate: sets times variables times terms, each 10 to 100 steps of a budget.
 MOST_WORK = 250_000
 
+#: The same of one measure that no certificate states: what is really done is counted by the budget.
+MOST_WORK_ANEW = 250_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
@@ -121,7 +124,7 @@ def replay_measure(record: Any, budget: Budget, allowance: Allowance, step: str)
 
 def measure_anew(event: Event, budget: Budget) -> Closed | str:
     """The measure of an event, or why it is not measured. Raises Rejected past the budget."""
-    planned = _plan(event, 1, Allowance())
+    planned = _plan(event, 1, Allowance(MOST_WORK_ANEW))
     if not isinstance(planned, str):
         return _measure(event, planned, budget, "measure")
     summed = of_one_sum(event, budget, "measure")
