@@ -22,6 +22,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 #: Without these a browser asks its makers for news.
 FLAGS = [
     "--no-sandbox",
+    "--disable-dev-shm-usage",
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -31,7 +32,7 @@ FLAGS = [
 ]
 
 #: Milliseconds after which the page is taken to hang.
-PATIENCE = 60_000
+PATIENCE = 120_000
 
 #: Where screenshots go, if they are asked for.
 PICTURES = os.environ.get("DIPC_PICTURES")
@@ -133,10 +134,14 @@ def test_the_second_check_is_quick(page: Page) -> None:
     for factor in (7, 8, 9):
         begun = time.perf_counter()
         ask(page, f"{BETA}/{factor}")
-        shown(page, f"{BETA}/{factor}")
+        expect(page.locator("#text")).to_contain_text(f"{BETA}/{factor}")
+        verdict = time.perf_counter() - begun
         took = page.locator("#took").inner_text()
-        seconds.append((took, round(time.perf_counter() - begun, 2)))
-    print(f"ready after {page.locator('body').get_attribute('data-ready')} s; check, and all until its plot: {seconds}")
+        shown(page, f"{BETA}/{factor}")
+        seconds.append((took, f"{verdict:.2f} s", f"{time.perf_counter() - begun:.2f} s"))
+    print(
+        f"ready after {page.locator('body').get_attribute('data-ready')} s; check, from the key to the verdict, and to the plot: {seconds}"
+    )
 
 
 def test_a_mistake_is_underlined(page: Page) -> None:

@@ -65,7 +65,12 @@ const engine = new Engine(told);
 
 function told(event) {
   const loading = element("loading");
-  if (event.kind === "ready") { loading.hidden = true; document.body.dataset.ready = event.seconds.toFixed(2); return; }
+  if (event.kind === "ready") {
+    loading.hidden = true;
+    element("version").textContent = event.version;
+    document.body.dataset.ready = event.seconds.toFixed(2);
+    return;
+  }
   loading.hidden = false;
   if (event.kind === "broken") { element("doing").textContent = `Python did not start: ${event.text}`; return; }
   element("doing").textContent = event.what;

@@ -29,7 +29,7 @@ async function start() {
   const pyodide = await loadPyodide({ indexURL: new URL("pyodide/", self.location.href).href });
   pyodide.unpackArchive(await packages, "zip", { extractDir: "/packages" });
   postMessage({ kind: "loading", part: 1, what: "Starting dipc" });
-  calls = pyodide.runPython(`
+  const [version, ...functions] = pyodide.runPython(`
 import os, sys
 sys.path.insert(0, "/packages")
 sys.set_int_max_str_digits(0)
@@ -38,10 +38,11 @@ os.chdir("/work")
 os.environ["COLUMNS"] = "80"
 from dipc.playground.answer import answer
 from dipc.playground.mistakes import mistakes
-import dipc.report.html.check_page, dipc.sources.check, dipc.report.answered, dipc.exits.load, flint
-(answer, lambda text, definitions, eps: mistakes(text, definitions.to_py(), eps))
+import dipc, dipc.report.html.check_page, dipc.sources.check, dipc.report.answered, dipc.exits.load, flint
+(dipc.__version__, answer, lambda text, definitions, eps: mistakes(text, definitions.to_py(), eps))
 `).toJs({ depth: 1 });
-  postMessage({ kind: "ready", seconds: (performance.now() - begun) / 1000 });
+  calls = functions;
+  postMessage({ kind: "ready", version, seconds: (performance.now() - begun) / 1000 });
 }
 
 const started = start().catch((error) => postMessage({ kind: "broken", text: String(error) }));
