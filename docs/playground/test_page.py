@@ -139,9 +139,8 @@ def test_the_second_check_is_quick(page: Page) -> None:
         took = page.locator("#took").inner_text()
         shown(page, f"{BETA}/{factor}")
         seconds.append((took, f"{verdict:.2f} s", f"{time.perf_counter() - begun:.2f} s"))
-    print(
-        f"ready after {page.locator('body').get_attribute('data-ready')} s; check, from the key to the verdict, and to the plot: {seconds}"
-    )
+    ready = page.locator("body").get_attribute("data-ready")
+    print(f"ready after {ready} s; the check, from the key to the verdict, and to the plot: {seconds}")
 
 
 def test_a_mistake_is_underlined(page: Page) -> None:
