@@ -324,7 +324,7 @@ def _field(program: CoreProgram, name: str) -> ClaimField | None:
 
 def _expression(program: CoreProgram, name: str, given: Given) -> ClaimExpression | None:
     if given is not None:
-        return ClaimExpression.parse(name, _text(given, name), f"<{name}>")
+        return ClaimExpression.parse(name, expression_text(given, name), f"<{name}>")
     found = _field(program, name)
     if found is None or isinstance(found.value, tuple | ClaimedInputs):
         return None
@@ -359,12 +359,15 @@ def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
 
 def given_text(eps: str | int | Fraction | Interval) -> str:
     """The intervals that are given as text. Raises TypeError."""
+    if isinstance(eps, bool):
+        raise TypeError("eps is a number or intervals as text, not a truth value")
     if isinstance(eps, str | int | Fraction | Interval):
         return str(eps)
     raise TypeError(f'eps is an interval as text, such as "(0, inf)", not {type(eps).__name__}')
 
 
-def _text(given: Given, name: str) -> str:
+def expression_text(given: Given, name: str) -> str:
+    """An expression that is given as text. Raises TypeError for what is neither text nor an exact number."""
     if isinstance(given, str):
         return given
     if hasattr(given, "free_symbols"):

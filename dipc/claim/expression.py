@@ -52,6 +52,9 @@ from dipc.sign import Interval
 from dipc.sign.divisors import sign_throughout, zero_of
 from dipc.sign.root_text import place_text, refined
 
+#: What an end of an interval of eps is part of, which may not mention eps itself.
+AN_INTERVAL = "an interval"
+
 _FUNCTIONS = ("exp", "min", "max", "abs")
 
 _KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
@@ -175,7 +178,11 @@ class _Evaluation:
             return self.names[name]
         close = nearest(name, ["eps", *_FUNCTIONS, *self.names])
         notes = [f"did you mean `{close}`?"] if close else []
-        notes.append(f"{self.expression.what} may mention {listing(['eps', *sorted(self.names)], limit=20)}")
+        allowed = [*([] if self.expression.what == AN_INTERVAL else ["eps"]), *sorted(self.names)]
+        if allowed:
+            notes.append(f"{self.expression.what} may mention {listing(allowed, limit=20)}")
+        else:
+            notes.append("an end of an interval is a rational number, such as 1/2")
         raise self._error("E0602", f"`{node.name}` is not known in {self.expression.what}", node, "", *notes)
 
     def _binary(self, node: Binary) -> Selected:

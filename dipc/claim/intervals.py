@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.selection import constant_of
-from dipc.claim.expression import ClaimExpression
+from dipc.claim.expression import AN_INTERVAL, ClaimExpression
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source
 from dipc.lang.ast import Expr, IntervalExpr
@@ -53,7 +53,7 @@ def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Parame
 
 
 def _end(source: Source, tree: Expr, constants: Mapping[str, Parametric]) -> Fraction:
-    value = constant_of(ClaimExpression("an interval", source, tree).value(constants))
+    value = constant_of(ClaimExpression(AN_INTERVAL, source, tree).value(constants))
     if value is None:
         raise _error(
             source, tree, "E0620", "an end of an interval is a rational number", "write for example `(1/2, 3]`"

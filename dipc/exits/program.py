@@ -174,8 +174,10 @@ class Program:
         return Laws(self.flow, self.choices, self.limits)
 
 
-def within(program: object, limits: Limits | None) -> Program:
-    """The program, worked on within these limits where some are given; TypeError for what is no program."""
+def within(program: object, limits: object) -> Program:
+    """The program, worked on within these limits where some are given; TypeError for what is neither."""
     if not isinstance(program, Program):
         raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
+    if limits is not None and not isinstance(limits, Limits):
+        raise TypeError(f"limits are given as dipc.Limits(terms=…), not {type(limits).__name__}")
     return program if limits is None else program.with_limits(limits)

@@ -11,7 +11,7 @@ from dipc.algebra.combine import simplest
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.quotient import Quotient
-from dipc.claim.claim import Given, GivenEps, claimed_intervals
+from dipc.claim.claim import Given, GivenEps, claimed_intervals, expression_text
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
 from dipc.exits.program import Program
@@ -85,12 +85,12 @@ def read_claim(program: Program, budget: Given, delta: Given, eps: GivenEps, opt
     """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     intervals = claimed_intervals(program.core, eps, constants)
-    factor = Fraction(1) if budget is None else read_budget(program, str(budget), option)
-    if delta is not None:
-        ends = _transcendental(str(delta), constants)
-        if ends is not None:
-            return PrivacyClaim(factor, ends[0], intervals, (str(delta).strip(), ends[1]))
-    return PrivacyClaim(factor, _delta(delta, constants, intervals), intervals)
+    factor = Fraction(1) if budget is None else read_budget(program, expression_text(budget, option), option)
+    text = "0" if delta is None else expression_text(delta, "delta")
+    ends = _transcendental(text, constants)
+    if ends is not None:
+        return PrivacyClaim(factor, ends[0], intervals, (text.strip(), ends[1]))
+    return PrivacyClaim(factor, _delta(text, constants, intervals), intervals)
 
 
 def read_budget(program: Program, text: str, what: str) -> Fraction:
@@ -143,10 +143,8 @@ def _times_eps(tree: Expr) -> Expr:
     return tree
 
 
-def _delta(given: Given, constants: dict[str, Parametric], intervals: tuple[Interval, ...]) -> ClosedForm:
-    if given is None:
-        return ClosedForm(ExpPoly.zero())
-    expression = ClaimExpression.parse("delta", str(given), "<--delta>")
+def _delta(text: str, constants: dict[str, Parametric], intervals: tuple[Interval, ...]) -> ClosedForm:
+    expression = ClaimExpression.parse("delta", text, "<--delta>")
     value = expression.evaluate(constants)
     numerator, denominator = value.numerator_flat(), value.denominator
     if denominator != 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import sys
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -216,3 +217,21 @@ def test_other_answers_are_neither_true_nor_false() -> None:
     for found in (counted, observed, solved):
         with pytest.raises(TypeError, match="look at its"):
             assert found
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: dipc.check(dipc.load(COIN), eps=True), "eps is a number or intervals as text, not a truth value"),
+        (lambda: dipc.load(COIN, eps=True), "eps is a number or intervals as text, not a truth value"),
+        (lambda: dipc.check(dipc.load(COIN), limits=3), "limits are given as dipc.Limits"),
+        (
+            lambda: dipc.check_privacy(dipc.load(COIN), "hamming:1", budget=True),
+            "budget is a number, not a truth value",
+        ),
+        (lambda: dipc.check_privacy(dipc.load(COIN), "hamming:1", delta=0.5), "delta = 0.5 is a binary floating-point"),
+    ],
+)
+def test_what_is_no_number_is_refused_in_words(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        call()
