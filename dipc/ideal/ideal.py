@@ -29,6 +29,9 @@ from dipc.tables.cells import Cell, CellPool
 
 __all__ = ["Answer", "Ideal", "Region"]
 
+#: States of an exploration of all answers that is made for one of them.
+_MOST_SHARED = 20_000
+
 
 @dataclass(frozen=True, slots=True)
 class Region:
@@ -61,6 +64,8 @@ class Ideal:
         self._to_program = dict(zip(lowered.inputs, core.inputs, strict=True))
         self._to_ideal = {slot: own for own, slot in self._to_program.items()}
         self._regions: dict[tuple[Value, ...], tuple[Region, ...] | LimitReached] = {}
+        #: Finite inputs with so many regions that those of one answer are looked for alone.
+        self._many: set[tuple[Value, ...]] = set()
 
     @cached_property
     def flow(self) -> Flow:
@@ -107,15 +112,14 @@ class Ideal:
         Where there are too many regions altogether, only the paths to this answer are followed.
         """
         outputs = self.program.core.outputs
-        try:
-            everything = self.regions(finite)
-        except LimitReached:
+        everything = self._shared(finite)
+        if everything is None:
             wanted: dict[int, Value] = {
                 own: value
                 for own, value in zip(self.core.outputs, answer, strict=True)
                 if not is_symbolic(self.core.slots[own].type)
             }
-            return self._regions_of(finite, wanted)
+            return self._regions_of(finite, wanted, self.program.limits.states)
         return tuple(
             region
             for region in everything
@@ -126,15 +130,29 @@ class Ideal:
             )
         )
 
+    def _shared(self, finite: Mapping[int, Value]) -> tuple[Region, ...] | None:
+        """All regions, if they are known or soon found: else one answer's alone are found sooner."""
+        key = tuple(finite[slot] for slot in self.finite_inputs)
+        if key not in self._regions and key not in self._many:
+            limits = self.program.limits
+            try:
+                self._regions[key] = self._regions_of(finite, None, min(_MOST_SHARED, limits.states))
+            except LimitReached:
+                self._many.add(key)
+        known = self._regions.get(key)
+        return None if known is None or isinstance(known, LimitReached) else known
+
     def _explored(self, finite: Mapping[int, Value]) -> tuple[Region, ...] | LimitReached:
         try:
-            return self._regions_of(finite, None)
+            return self._regions_of(finite, None, self.program.limits.states)
         except LimitReached as limit:
             return limit
 
-    def _regions_of(self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None) -> tuple[Region, ...]:
+    def _regions_of(
+        self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, states: int
+    ) -> tuple[Region, ...]:
         own = {self._to_ideal[slot]: finite[slot] for slot in self.finite_inputs}
-        chain = explore(self.flow, own, wanted, self.program.limits)
+        chain = explore(self.flow, own, wanted, replace(self.program.limits, states=states))
         whole = frozenset(self.whole_inputs)
         paths = ((tuple(map(self._moved_constraint, irredundant(found.guards.items))), found) for found in chain.exits)
         return tuple(
