@@ -78,7 +78,7 @@ def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None)
     slots = tuple([slot for slot, _ in form.inputs])
     found: ImpliedBound | None = None
     for k, facet in enumerate(facets):
-        if len(facet.form.inputs) != len(slots) or facet.form.inputs[0][0] != slots[0]:
+        if tuple([slot for slot, _ in facet.form.inputs]) != slots:
             continue
         weight = form.inputs[0][1] / facet.form.inputs[0][1]
         bound = bound_of(form, facets, [(k, weight)])
