@@ -2,9 +2,10 @@
 
 For every m >= start each run has one of some sums of terms as a bound of its error: at most the probability of
 fixed + (m - once)·repeated, where a term goes wrong with the probability 1 - Pr[event]. That this is so is taken on
-trust. From there on everything is derived: with beta(m) = Σ b_j·(m - start)^j it is enough that b_0 is at least that
-of `fixed` and (start - once) times that of `repeated`, b_1 that of `repeated`, and all others 0. For t up to `trivial`
-it is enough that b_0 >= 1 and all others are not negative: a probability is at most 1.
+trust, unless beta is seen to be at least 1. From there on everything is derived: with beta(m) = Σ b_j·(m - start)^j it
+is enough that b_0 is at least that of `fixed` and (start - once) times that of `repeated`, b_1 that of `repeated`, and
+all others 0. For t up to `trivial` it is enough that b_0 >= 1 and all others are not negative: a probability is at most
+1.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Interval
 from dipc.verifier.classes import Stated, Sum, intervals_of, required, same_least, variable_of
+from dipc.verifier.decay import positive_everywhere
 from dipc.verifier.decision import VERDICTS, Decided, index
 from dipc.verifier.degree import degree_in
 from dipc.verifier.expression import NotOneForm, mentions
@@ -55,7 +57,10 @@ def check_numbers(
         return verdict, found if kinds[0] == "open" else None, []
     if verdict != "accurate":
         raise Rejected(step, "a union bound refutes nothing")
-    missing = _union(entry["union"], claim, parameter, start, stated, budget, step)
+    missing, coefficients = _union(entry["union"], claim, parameter, start, stated, budget, step)
+    first, *rest = (subtract(b, ONE) if not power else b for power, b in enumerate(coefficients))
+    if all(not b or positive_everywhere(b, budget) for b in (first, *rest)):
+        return verdict, None, []  # beta is at least 1, and no probability is greater.
     return verdict, missing, [UNION.format(parameter=parameter)]
 
 
@@ -68,7 +73,8 @@ def _integer(value: object, step: str) -> int:
 
 def _union(
     value: object, claim: Claim, parameter: str, start: int, stated: Stated, budget: Budget, step: str
-) -> str | None:
+) -> tuple[str | None, list[Ring]]:
+    """Why it is not certified, if so, and beta by powers of parameter - start."""
     entry = record(value, step, ("variable", "sums", "trivial", "above_one"))
     variable = variable_of(entry["variable"], step)
     for expression, name in ((claim.alpha, "alpha"), (claim.gamma, "gamma")):
@@ -111,7 +117,7 @@ def _union(
             _require_needed(stated.sums[decided.probability], needed.get(power, []), here)
             _require_beta(decided, coefficients[power] if power < len(coefficients) else {}, stated, budget, here)
             missing = decided.open or missing
-    return missing
+    return missing, coefficients
 
 
 def _require_needed(found: Sum, needed: Sequence[tuple[int, int]], step: str) -> None:
