@@ -18,7 +18,7 @@ import dipc
 from dipc.cli.check import check
 from dipc.cli.errors import guarded
 from dipc.cli.exits import ExitCode, exit_code
-from dipc.cli.main import run
+from dipc.cli.main import cli, run
 from dipc.cli.question import for_all_of
 from dipc.cli.terminal import write_diagnostics
 from dipc.playground.question import Question
@@ -47,10 +47,16 @@ def answer(asked: str, tell: Tell) -> None:
 def _is_plain(question: Question) -> bool:
     """Whether every option is among those that `_answered` heeds; what cannot be read is for `_check` to tell."""
     try:
-        context = check.make_context("dipc check", list(question.words))
+        context = _context(question)
     except click.ClickException:
         return True
     return all(name in _HEEDED or context.get_parameter_source(name) is _DEFAULT for name in context.params)
+
+
+def _context(question: Question) -> click.Context:
+    """The options of `dipc check`, read as those of the command are. Raises ClickException."""
+    parent = click.Context(cli, info_name="dipc", **cli.context_settings)
+    return check.make_context("check", list(question.words), parent)
 
 
 def _command(question: Question, tell: Tell) -> None:
@@ -73,7 +79,7 @@ def _check(question: Question, tell: Tell) -> None:
 
     def ask() -> int:
         nonlocal told
-        with check.make_context("dipc check", list(question.words)) as context:
+        with _context(question) as context:
             answered, command, code = _answered(context.params, tell)
             _tell(tell, kind="answer", code=int(code), text=answered.page(), errors=errors.getvalue())
             told = True
