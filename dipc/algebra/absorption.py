@@ -39,6 +39,20 @@ class Trapped(Exception):
         self.states = states
 
 
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """numerator / Π divisor^power, for positive divisors: what they have in common is divided out in the end, since
+    that takes longer than all the rest."""
+
+    numerator: ExpPoly
+    powers: Mapping[ExpPoly, int]
+
+    @classmethod
+    def of(cls, value: Closed) -> _Flow:
+        above, below = fraction_of(value)
+        return cls(above, {} if below == 1 else {below: 1})
+
+
 @dataclass(slots=True)
 class _Arithmetic:
     """Sums, products and quotients whose work is counted before it is done."""
@@ -49,9 +63,30 @@ class _Arithmetic:
         self._count(left, right)
         return left + right
 
-    def times(self, left: Closed, right: Closed) -> Closed:
-        self._count(left, right)
-        return left * right
+    def joined(self, left: _Flow, right: _Flow) -> _Flow:
+        """The sum."""
+        powers = {d: max(left.powers.get(d, 0), right.powers.get(d, 0)) for d in {**left.powers, **right.powers}}
+        return _Flow(self._over_all(left, powers) + self._over_all(right, powers), powers)
+
+    def passed(self, flow: _Flow, weight: Closed) -> _Flow:
+        """The product."""
+        above, below = fraction_of(weight)
+        powers = flow.powers if below == 1 else {**flow.powers, below: flow.powers.get(below, 0) + 1}
+        return _Flow(self._product(flow.numerator, above), powers)
+
+    def reduced(self, flow: _Flow) -> Closed:
+        """The value, without a common divisor."""
+        if not flow.powers:
+            return flow.numerator
+        return self.quotient(flow.numerator, self._over_all(_Flow(ExpPoly.one(), {}), flow.powers))
+
+    def _over_all(self, flow: _Flow, powers: Mapping[ExpPoly, int]) -> ExpPoly:
+        """The numerator over higher powers of the divisors."""
+        numerator = flow.numerator
+        for divisor, power in powers.items():
+            for _ in range(power - flow.powers.get(divisor, 0)):
+                numerator = self._product(numerator, divisor)
+        return numerator
 
     def minor(
         self,
@@ -137,7 +172,7 @@ def absorption_weights(
             if t not in seen:
                 seen.add(t)
                 stack.append(t)
-    reached: dict[S, Closed] = {start: ExpPoly.one()}
+    reached: dict[S, _Flow] = {start: _Flow(ExpPoly.one(), {})}
     components = list(nx.strongly_connected_components(graph))
     for component in reversed(components):  # in topological order: successors are found first
         if len(component) == 1 and not graph.has_edge(s := next(iter(component)), s):
@@ -147,14 +182,15 @@ def absorption_weights(
                 raise Trapped(frozenset(component))
             flow = reached.pop(s)
             parts = {
-                t: arithmetic.times(flow, graph.edges[s, t]["weight"]) for t in graph.successors(s) if t not in ignored
+                t: arithmetic.passed(flow, graph.edges[s, t]["weight"]) for t in graph.successors(s) if t not in ignored
             }
         else:
-            entries = {s: reached.pop(s) for s in component if s in reached}
-            parts = _through(graph, frozenset(component), entries, arithmetic, ignored)
+            entries = {s: arithmetic.reduced(reached.pop(s)) for s in component if s in reached}
+            through = _through(graph, frozenset(component), entries, arithmetic, ignored)
+            parts = {t: _Flow.of(part) for t, part in through.items()}
         for t, part in parts.items():
-            reached[t] = arithmetic.plus(reached[t], part) if t in reached else part
-    return reached
+            reached[t] = arithmetic.joined(reached[t], part) if t in reached else part
+    return {s: arithmetic.reduced(flow) for s, flow in reached.items()}
 
 
 @dataclass(slots=True)

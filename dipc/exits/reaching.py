@@ -44,7 +44,13 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> dict[int, Cl
 
 
 def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
-    return total(weights.closed(weight) for weight in chosen) if chosen else ExpPoly.one()
+    match chosen:
+        case ():
+            return ExpPoly.one()
+        case (weight,):
+            return weights.closed(weight)
+        case _:
+            return total(map(weights.closed, chosen))
 
 
 # --- loops -----------------------------------------------------------------------------------------
