@@ -35,12 +35,13 @@ from dipc.verifier.reading import items, optional_text, rational, record, text
 from dipc.verifier.rejection import NotDerived, Rejected
 from dipc.verifier.ring import ONE, Closed, add_closed, constant, equal_closed, multiply_closed, read_closed, times
 from dipc.verifier.syntax import Program
+from dipc.verifier.theorem import STEPS as ROWS
 from dipc.verifier.theorem import Theorem, check_range
 
 SCHEMA = "dipc.certificate.inputs/1"
 
-#: Steps that comparing the classes with the program may take.
-STEPS = 20_000_000
+#: Steps that comparing the classes with the program may take, for all cases together.
+STEPS = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,14 @@ def check_inputs(
     singly: dict[int, str] = {}
     trusted: list[str] = []
     verdicts: list[str] = []
+    covering = Budget(STEPS)
     parameter = None if data["numbers"] is None else _parameter(data["numbers"])
     for case_number, item in enumerate(items(data["cases"], "cases"), start=1):
         step = f"case {case_number}"
         case = record(item, step, ("constants", "classes"))
         number = constants_of(_object(case["constants"]), parameter, step)
         claim = whole if number is None else _at(whole, parameter, number)
-        theorem = _theorem(tree, claim.constants)
+        theorem = _theorem(tree, claim.constants, covering)
         own = []
         shown: list[Shown] = []
         for entry in items(case["classes"], step):
@@ -100,7 +102,7 @@ def check_inputs(
             raise Rejected(step, "it has no classes, or is there twice")
         verdicts += own
         alpha = None if claim.alpha == "dd" else least_alpha(claim, budget, step)
-        trusted += _trusted(theorem, shown, alpha, everything=_worst(own) == "accurate")
+        trusted += _trusted(theorem, shown, alpha, covering, everything=_worst(own) == "accurate")
         if number is not None:
             singly[number] = _worst(own)
     if parameter is not None:
@@ -123,19 +125,21 @@ def check_inputs(
     )
 
 
-def _theorem(tree: Program, constants: Mapping[str, Fraction]) -> Theorem:
+def _theorem(tree: Program, constants: Mapping[str, Fraction], distances: Budget) -> Theorem:
     """The program with these constants; raises Rejected."""
     try:
-        return Theorem.of_tree(tree, constants, Budget(STEPS))
+        return Theorem.of_tree(tree, constants, Budget(ROWS), distances)
     except NotDerived as error:
         raise Rejected("program", error.why) from None
 
 
-def _trusted(theorem: Theorem, shown: Sequence[Shown], alpha: Fraction | None, *, everything: bool) -> Iterator[str]:
+def _trusted(
+    theorem: Theorem, shown: Sequence[Shown], alpha: Fraction | None, budget: Budget, *, everything: bool
+) -> Iterator[str]:
     """What is left on trust of the classes of one program, and of the inputs that refute the claim."""
     ideal = theorem.ideal
     if isinstance(ideal, Ideal):
-        yield from Coverage(theorem.machine, ideal, alpha, Budget(STEPS)).check(shown, everything=everything)
+        yield from Coverage(theorem.machine, ideal, alpha, budget).check(shown, everything=everything)
     else:
         why = "the program has no `ideal`" if ideal is None else ideal
         yield f"that the classes are all real inputs, with the program's bounds: {why}"

@@ -70,17 +70,26 @@ class Theorem:
         return Theorem._with(tree, machine, constants, budget)
 
     @staticmethod
-    def of_tree(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Theorem:
-        """A program that was read, with these constants; raises NotDerived."""
-        return Theorem._with(tree, Machine.of(tree, constants, budget), constants, budget)
+    def of_tree(
+        tree: Program, constants: Mapping[str, Fraction], budget: Budget, distances: Budget | None = None
+    ) -> Theorem:
+        """A program that was read, with these constants; raises NotDerived. `distances` is what its ideal may take."""
+        return Theorem._with(tree, Machine.of(tree, constants, budget), constants, budget, distances)
 
     @staticmethod
-    def _with(tree: Program, machine: Machine, constants: Mapping[str, Fraction], budget: Budget) -> Theorem:
+    def _with(
+        tree: Program,
+        machine: Machine,
+        constants: Mapping[str, Fraction],
+        budget: Budget,
+        distances: Budget | None = None,
+    ) -> Theorem:
         ideal: Ideal | str | None = None
         if tree.ideal is not None:
             try:
-                ideal = Ideal.of(tree, constants, Budget(STEPS))
-            except NotDerived as error:
+                ideal = Ideal.of(tree, constants, distances or Budget(STEPS))
+            except (NotDerived, Rejected) as error:
+                # It is the derivation that took too much, not the certificate.
                 ideal = error.why
         return Theorem(machine, ideal, budget)
 
