@@ -188,7 +188,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
         obligations=len(decided),
         derived_obligations=sum(entry.open is None for entry in decided),
         charted=sum(entry.charted for entry in decided),
-        claim=_claim_text(data["claim"], found.own),
+        claim=_claim_text(data["claim"], found.own, found.counts["rows"]),
         open_rows=found.open_rows,
         trusted=(
             *_trusted(derivation, theorem, compared="dd" in facts),
@@ -223,7 +223,7 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
         obligations=len(found.obligations),
         derived_obligations=sum(entry.open is None for entry in found.obligations),
         charted=sum(entry.charted for entry in found.obligations),
-        claim=f"{_claim_text(data['claim'], {})}; every real input{every}",
+        claim=f"{_claim_text(data['claim'], {}, 1)}; every real input{every}",
         open_rows=found.open_classes,
         trusted=found.trusted,
         compared=() if "program" in facts else (WORDS["program"],),
@@ -364,8 +364,10 @@ def _trusted(
     return tuple(found)
 
 
-def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int]) -> str:
-    parts = [f"{name} = {claim[name]}" for name in ("alpha", "beta", "gamma") if claim[name] is not None]
+def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int], rows: int) -> str:
+    """What is claimed of the rows: an expression that is none of theirs was not looked at."""
+    used = [name for name in ("alpha", "beta", "gamma") if not rows or own.get(name) != rows]
+    parts = [f"{name} = {claim[name]}" for name in used if claim[name] is not None]
     stated = ", ".join([*parts, f"eps in {' or '.join(claim['eps'])}"])
     others = [f"{count} with {name}" for name, count in own.items() if count]
     return f"{stated}; rows have their own: {', '.join(others)}" if others else stated

@@ -141,7 +141,8 @@ def test_classes_that_no_single_bound_decides(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HARDER)
 def test_no_input_contradicts_the_parts(name: str) -> None:
-    agrees_with_rows(HARDER[name][0], seed=2, count=100)
+    # Rows of real outputs are decided for one gamma at a time.
+    agrees_with_rows(HARDER[name][0].replace("gamma: free", "gamma: 2"), seed=2, count=100)
 
 
 def test_a_class_in_parts_has_a_row_for_each() -> None:

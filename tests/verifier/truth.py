@@ -208,7 +208,11 @@ def _rows(document: dict[str, Any], probabilities: list[Closed], betas: list[lis
         if "dd" in row:
             cells["dd"] = row["dd"]
         table = read_table([cells], program.core)
-        options = {name: stated[name] for name in ("alpha", "beta", "gamma")}
+        # An expression that is no row's is not claimed, and the checker does not show it.
+        used = {
+            name for name in ("alpha", "beta", "gamma") if any(name not in r.get("own", {}) for r in document["rows"])
+        }
+        options = {name: stated[name] if name in used else None for name in ("alpha", "beta", "gamma")}
         terms = resolve_claim(program.core, table, **options, eps=stated["eps"][0]).terms(table.rows[0])
         if (terms.alpha_text, Fraction(terms.gamma.text)) != (row["alpha"], Fraction(row["gamma"])):
             yield f"row {row['row']} has another alpha or gamma"
