@@ -133,7 +133,9 @@ def test_what_a_killed_process_had_not_begun_is_not_held_against_it() -> None:
 #: Stops itself, as Ctrl-C or another signal would, when both of its processes are at work, and prints their ids.
 STOPPED = """
 import os, sys
+from dipc.obligations.executors import late_processes
 from dipc.obligations.executors.processes import Processes
+late_processes.WORTH = 0
 wait = Processes.wait
 def waiting(self):
     found = wait(self)
