@@ -35,6 +35,7 @@ def measure_all(runs: int = 3) -> list[Goal]:
     return [
         _published_tables(),
         *_sparse(runs),
+        _long_row(),
         _help(2 * runs + 1),
         *_long_table(),
         *_million_rows(),
@@ -216,6 +217,11 @@ def _sparse(runs: int) -> list[Goal]:
     ]
 
 
+def _long_row() -> Goal:
+    slowest = max(_child("sparse", "2000", "1", shape) for shape in SHAPES)
+    return Goal("Sparse, m = 2000, one row", 10, slowest, "s CPU", f"the slowest of: {'; '.join(SHAPES)}")
+
+
 def _help(runs: int) -> Goal:
     usages = [checked([*dipc_command(), "--help"]) for _ in range(runs)]
     wall = statistics.median(usage.wall for usage in usages)
@@ -310,6 +316,9 @@ _TASKS = (
     ("`while`, 40000 rounds", ("run_40000",), 10.0),
     ("NoisyMax with ties, m = 100", ("ties_100",), 3.0),
     ("NoisyMax, m = 75, and Sparse, m = 80, all means different", ("falling_maximum", "falling_queries"), 10.0),
+    ("The exponential mechanism over 1000 values", ("exponential_1000",), 2.0),
+    ("The exponential mechanism over 10 values, 8 times", ("exponential_8",), 5.0),
+    ("400 randomized responses, counted", ("responses_400",), 10.0),
     ("A sum of 30 integers", ("total_30",), 5.0),
     ("NoisyMax and AboveThreshold over integers, m = 30", ("integers_30", "threshold_30"), 1.0),
     ("NoisyMax over integers, m = 60", ("integers_60",), 10.0),

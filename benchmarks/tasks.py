@@ -148,6 +148,38 @@ while up and x < n do
 end
 """
 
+#: One of a thousand values.
+_THOUSAND = """
+program thousand;
+const n = 1000;
+output y : {1..n} = 1;
+y <- Exp(eps, i in {1..n} : -i)
+"""
+
+#: A sum of eight of ten values each.
+_EIGHT = """
+program eight;
+output sum : {0..72} = 0;
+var x : {0..9};
+for i in 1..8 do
+  x <- Exp(eps/2, v in {0..9} : -v);
+  sum <- sum + x
+end
+"""
+
+#: How many of the randomized responses are yes.
+_RESPONSES = """
+program responses;
+const n = 400;
+input b[1..n] : bool;
+output yes : {0..n} = 0;
+var answer : bool;
+for i in 1..n do
+  answer <- choose { b[i] : exp(eps)/(1 + exp(eps)), not b[i] : 1/(1 + exp(eps)) };
+  if answer then yes <- yes + 1 end
+end
+"""
+
 _COIN = ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))")
 
 
@@ -292,6 +324,39 @@ def ties_100() -> Answer:
         return _laplace(0.5, t - means[49])[0] * math.prod(others)
 
     return _answer(found, _ONE, lambda: _integral(density))
+
+
+def exponential_1000() -> Answer:
+    """The fifth of 1 000 values."""
+    found = dipc.load(_THOUSAND).probability({}, {"y": 5})
+    return _answer(found, _ONE, lambda: math.exp(-5) / math.fsum(math.exp(-i) for i in range(1, 1001)))
+
+
+def exponential_8() -> Answer:
+    """Eight values in a row; their sum by convolution."""
+
+    def otherwise() -> float:
+        weights = np.exp(-np.arange(10) / 2)
+        sums = np.ones(1)
+        for _ in range(8):
+            sums = np.convolve(sums, weights / weights.sum())
+        return float(sums[5])
+
+    return _answer(dipc.load(_EIGHT).probability({}, {"sum": 5}), _ONE, otherwise)
+
+
+def responses_400() -> Answer:
+    """Half of 400 responses are yes, as half of the answers are."""
+    bits = [i % 2 == 0 for i in range(400)]
+    found = dipc.load(_RESPONSES).probability({"b": bits}, {"yes": 200})
+
+    def otherwise() -> float:
+        """Of the 200 true ones k stay, and as many of the false ones."""
+        p = 1 / (1 + math.exp(-1))
+        kept = [math.comb(200, k) * p**k * (1 - p) ** (200 - k) for k in range(201)]
+        return math.fsum(mass * mass for mass in kept)
+
+    return _answer(found, _ONE, otherwise)
 
 
 def falling_maximum() -> Answer:
@@ -441,6 +506,9 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         ties_100,
         falling_maximum,
         falling_queries,
+        exponential_1000,
+        exponential_8,
+        responses_400,
         grid_4,
         grid_6,
     )
