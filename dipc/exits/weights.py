@@ -38,11 +38,18 @@ class Weights:
         self._limits = limits
         self._meter = Meter(limits)
         self._closed: dict[ChoiceWeight, Closed] = {}
+        #: By identity, which the expression kept here holds.
+        self._seen: dict[int, tuple[Expr, Closed]] = {}
         self._zeros: dict[ChoiceWeight, tuple[Root, ...]] = {}
 
     def closed(self, weight: ChoiceWeight) -> Closed:
         """The weight as a function of eps. Raises DiagnosticError where it is undefined for some eps > 0, Undecided
         where the limits do not suffice to find out."""
+        if isinstance(weight, ExpressionWeight):
+            # Every state at a `choose` has the same expressions, and hashing them takes longer than all else here.
+            seen = self._seen.get(id(weight.expression))
+            if seen is not None:
+                return seen[1]
         known = self._closed.get(weight)
         if known is None:
             match weight:
@@ -52,6 +59,8 @@ class Weights:
                 case ExpressionWeight(expression):
                     known = self._expression(expression)
             self._closed[weight] = known
+        if isinstance(weight, ExpressionWeight):
+            self._seen[id(weight.expression)] = weight.expression, known
         return known
 
     def possible(self, weight: ChoiceWeight) -> bool:
