@@ -54,6 +54,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.report": (*_QUESTIONS, "dipc.inverse", "dipc.privacy", "dipc.simulation", "dipc.estimate"),
     "dipc.suite": (*_QUESTIONS, "dipc.privacy", "dipc.report"),
     "dipc.editors": ("dipc.lang",),
+    "dipc.language_server": ("dipc", "dipc.editors", *_PROGRAMS, "dipc.ideal"),
     "dipc.explain": ("dipc.diagnostics",),
     "dipc.cli": (
         "dipc",
@@ -69,6 +70,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "dipc.suite",
         "dipc.report",
         "dipc.library",
+        "dipc.language_server",
     ),
     "dipc.playground": ("dipc", "dipc.cli", *_QUESTIONS, "dipc.report"),  # commands, asked by a page
 }

@@ -36,6 +36,7 @@ COMMANDS = {
     "explain": "Show what a diagnostic means.",
     "examples": "Write a mechanism of the literature.",
     "fmt": "Print a program in canonical form.",
+    "lsp": "Serve editors: mistakes, hover, completion.",
     "serve": "Open the playground in a browser.",
     "bench": "Compare with the paper (from a checkout).",
 }

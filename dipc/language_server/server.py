@@ -1,0 +1,135 @@
+"""The language server: diagnostics, hover, definitions, formatting and completion over a stream."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
+
+import dipc
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.diagnostics.source import Source, Span
+from dipc.lang.layout import formatted
+from dipc.language_server.analysis import Mistake, mistakes, probabilities
+from dipc.language_server.symbols import Symbols, completions
+from dipc.language_server.worker import Stopped, Worker
+
+#: Seconds that typing pauses before the program is looked at, and that a hover waits for closed forms.
+_PAUSE, _PATIENCE = 0.15, 2.0
+
+
+class Server(LanguageServer):
+    """With one process for mistakes, which the next keystroke ends, and one for closed forms."""
+
+    def __init__(self) -> None:
+        super().__init__("dipc", dipc.__version__)
+        self.checking = Worker()
+        self.measuring = Worker()
+
+    async def look_at(self, document: TextDocument) -> None:
+        """Publish what is wrong with a document, unless it changes meanwhile."""
+        version, text = document.version, document.source
+        if self.checking.is_busy:
+            self.checking.stop()
+        await asyncio.sleep(_PAUSE)
+        if document.version != version:
+            return
+        try:
+            found = await asyncio.to_thread(partial(self.checking.ask, mistakes, text))
+        except Stopped:
+            return
+        if document.version == version:
+            shown = [self._diagnostic(document, each) for each in found]
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, shown, version))
+
+    def _diagnostic(self, document: TextDocument, found: Mistake) -> types.Diagnostic:
+        place = types.Range(types.Position(found.line, found.start), types.Position(found.line, found.end))
+        severity = types.DiagnosticSeverity.Warning if found.is_warning else types.DiagnosticSeverity.Error
+        return types.Diagnostic(
+            range=document.position_codec.range_to_client_units(document.lines, place),
+            message=found.message,
+            severity=severity,
+            code=found.code,
+            source="dipc",
+        )
+
+    async def closed_forms(self, text: str) -> str | None:
+        """What `probabilities` says, where it is soon known."""
+        asked = asyncio.to_thread(partial(self.measuring.ask, probabilities, text))
+        try:
+            return await asyncio.wait_for(asked, _PATIENCE)
+        except (TimeoutError, Stopped):
+            self.measuring.stop()
+            return None
+
+    def range_of(self, document: TextDocument, span: Span) -> types.Range:
+        """The place of a part of the text."""
+        ends = [_position(document.lines, at) for at in (span.start, span.end)]
+        return document.position_codec.range_to_client_units(document.lines, types.Range(*ends))
+
+
+def _position(lines: Sequence[str], offset: int) -> types.Position:
+    for number, line in enumerate(lines):
+        if offset < len(line) or (offset == len(line) and not line.endswith("\n")):
+            return types.Position(number, offset)
+        offset -= len(line)
+    return types.Position(len(lines), 0)
+
+
+def made() -> Server:
+    """A server that nobody has connected to."""
+    server = Server()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+        await ls.look_at(ls.workspace.get_text_document(params.text_document.uri))
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+        await ls.look_at(ls.workspace.get_text_document(params.text_document.uri))
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+        document = ls.workspace.get_text_document(params.text_document.uri)
+        text = document.source
+        symbols = Symbols.of(text)
+        symbol = symbols and symbols.at(document.offset_at_position(params.position))
+        if not symbol:
+            return None
+        lines = ["```dipwhile", symbol.declaration, *symbol.laws, "```"]
+        if symbol.declaration.startswith("output ") and (forms := await ls.closed_forms(text)) is not None:
+            lines += ["Probabilities at the input of the claim:", "```", forms, "```"]
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n".join(lines)))
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(ls: Server, params: types.DefinitionParams) -> types.Location | None:
+        document = ls.workspace.get_text_document(params.text_document.uri)
+        symbols = Symbols.of(document.source)
+        symbol = symbols and symbols.at(document.offset_at_position(params.position))
+        return types.Location(document.uri, ls.range_of(document, symbol.place)) if symbol else None
+
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    def formatting(ls: Server, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
+        document = ls.workspace.get_text_document(params.text_document.uri)
+        text = document.source
+        try:
+            new = formatted(Source("program", text))
+        except DiagnosticError:
+            return None  # what is wrong is shown already
+        return [] if new == text else [types.TextEdit(ls.range_of(document, Span(0, len(text))), new)]
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION)
+    def completion(ls: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
+        document = ls.workspace.get_text_document(params.text_document.uri)
+        offset = document.offset_at_position(params.position)
+        return [types.CompletionItem(label) for label in completions(document.source, offset)]
+
+    return server

@@ -1,0 +1,134 @@
+"""An editor and the server, over pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pygls")
+
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+from dipc.cli.main import main
+from dipc.diagnostics.source import Source
+from dipc.lang.layout import formatted
+from dipc.language_server.analysis import mistakes
+from dipc.language_server.worker import Stopped, Worker
+from tests.patience import SECONDS, until
+
+ROOT = Path(__file__).resolve().parents[2]
+URI = "file:///program.dip"
+
+#: The 𝛼 is two units of what editors count.
+TEXT = "program p;  # 𝛼\noutput o : bool;\n\no <-   true or y;  # 𝛼 𝛼\n"
+
+
+async def session(ask: Callable[[LanguageClient], Awaitable[None]]) -> None:
+    client = LanguageClient("editor", "1")
+    await client.start_io(sys.executable, "-m", "dipc", "lsp", cwd=ROOT)
+    await client.initialize_async(types.InitializeParams(types.ClientCapabilities()))
+    client.initialized(types.InitializedParams())
+    try:
+        await ask(client)
+    finally:
+        await client.shutdown_async(None)
+        client.exit(None)
+        await client.stop()
+
+
+def place(line: int, start: int, end: int) -> types.Range:
+    return types.Range(types.Position(line, start), types.Position(line, end))
+
+
+def test_a_session() -> None:
+    asyncio.run(asyncio.wait_for(session(talk), SECONDS))
+
+
+async def talk(client: LanguageClient) -> None:
+    published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    def publish(params: types.PublishDiagnosticsParams) -> None:
+        published.put_nowait(params)
+
+    document = types.TextDocumentIdentifier(URI)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(URI, "dipwhile", 1, TEXT)))
+    (found,) = (await published.get()).diagnostics
+    assert found.range == place(3, 15, 16)
+    assert found.source == "dipc"
+    assert "`y`" in found.message
+
+    mended = TEXT.replace(" or y", "")
+    for version, text in ((2, TEXT + "x"), (3, mended)):
+        client.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                types.VersionedTextDocumentIdentifier(version, URI),
+                [types.TextDocumentContentChangeWholeDocument(text)],
+            )
+        )
+    while (last := await published.get()).version != 3:
+        pass
+    assert not last.diagnostics
+
+    name = types.Position(3, 0)
+    hover = await client.text_document_hover_async(types.HoverParams(document, name))
+    assert hover is not None
+    assert isinstance(hover.contents, types.MarkupContent)
+    assert hover.contents.value.startswith("```dipwhile\noutput o : bool\n```\n")
+    assert "o = true: 1" in hover.contents.value
+    where = await client.text_document_definition_async(types.DefinitionParams(document, name))
+    assert where == types.Location(URI, place(1, 7, 8))
+    edits = await client.text_document_formatting_async(
+        types.DocumentFormattingParams(document, types.FormattingOptions(2, insert_spaces=True))
+    )
+    assert edits is not None
+    (edit,) = edits
+    assert edit.new_text == formatted(Source("program", mended))
+    assert "o <- true" in edit.new_text
+    assert edit.new_text.count("# 𝛼") == 2
+    assert edit.range.end == types.Position(4, 0)
+    items = await client.text_document_completion_async(types.CompletionParams(document, name))
+    assert isinstance(items, list)
+    assert {"o", "output", "DLap"} <= {item.label for item in items}
+
+
+def endless(_: str) -> str:
+    while True:
+        pass
+
+
+def test_what_nobody_waits_for_is_ended() -> None:
+    from threading import Thread
+
+    worker, seen = Worker(), list[str]()
+
+    def ask() -> None:
+        try:
+            worker.ask(endless, "")
+        except Stopped:
+            seen.append("stopped")
+
+    asking = Thread(target=ask)
+    asking.start()
+    until(lambda: worker._process is not None and worker.is_busy)
+    worker.stop()
+    asking.join(SECONDS)
+    assert seen == ["stopped"]
+    assert worker.ask(mistakes, "program p; output o : bool; o <- true") == []
+    worker.stop()
+
+
+def test_without_pygls_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "dipc.language_server.server", raising=False)
+    monkeypatch.setitem(sys.modules, "lsprotocol", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["lsp"])
+    assert ended.value.code == 2
+    assert "pip install 'dipc-verifier[lsp]'" in capsys.readouterr().err
