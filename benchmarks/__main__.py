@@ -152,6 +152,29 @@ def privacy(wanted: tuple[str, ...], as_json: bool) -> None:
 
 
 @main.command()
+def libraries() -> None:
+    """Real mechanisms of OpenDP and diffprivlib against what their documentation promises; needs the extra `libraries`.
+
+    The exit code is 1 where one is not what was found before.
+    """
+    from benchmarks.libraries.accuracy import accuracies
+    from benchmarks.libraries.run import compare_all
+
+    wrong = 0
+    for found in compare_all():
+        wrong += not found.as_expected
+        mark = " " if found.as_expected else "!"
+        click.echo(f"{mark} {found.mechanism.library:11} {found.mechanism.name:36} {found.verdict}")
+        if found.worst:
+            click.echo(f"{'':14}{found.worst}")
+    for accuracy in accuracies():
+        wrong += not accuracy.as_expected
+        click.echo(f"{' ' if accuracy.as_expected else '!'} opendp      {accuracy.text}")
+    if wrong:
+        raise SystemExit(1)
+
+
+@main.command()
 @click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="Runs behind each median.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def targets(runs: int, as_json: bool) -> None:

@@ -1,0 +1,93 @@
+"""Runs the mechanisms of real libraries, each in a process of its own, and compares what they draw."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import dipc
+from benchmarks.libraries.mechanisms import MECHANISMS, Mechanism
+from dipc.report.vectors import assignment_text
+from dipc.simulation.compare import Agreement
+
+#: Seconds that one mechanism may take to draw.
+_PATIENCE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """`verdict` is "conforms", "deviates" or "undecided", or how the process ended; `worst` is the cell that deviates
+    most, with its exact probability."""
+
+    mechanism: Mechanism
+    verdict: str
+    worst: str = ""
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether it is what the table says that it is."""
+        match self.mechanism.conforms:
+            case None:
+                return self.verdict.startswith("ended by")
+            case True:
+                return self.verdict == "conforms"
+            case False:
+                return self.verdict == "deviates"
+
+
+def compare_all(mechanisms: Iterable[Mechanism] = MECHANISMS) -> Iterator[Compared]:
+    """One after the other, each as soon as it is known."""
+    return map(compared, mechanisms)
+
+
+def compared(mechanism: Mechanism) -> Compared:
+    """What was drawn against the exact distribution of the program."""
+    found = _drawn(mechanism)
+    if isinstance(found, str):
+        return Compared(mechanism, found)
+    program = dipc.load(Path(__file__).parent / f"{mechanism.program}.dip")
+    report = dipc.conform(program, mechanism.input, mechanism.eps, samples=found)
+    words = {Agreement.MATCH: "conforms", Agreement.MISMATCH: "deviates", Agreement.UNDECIDED: "undecided"}
+    worst = report.worst
+    if worst is None:
+        return Compared(mechanism, words[report.agreement])
+    at = worst.row.at
+    exact = "" if at is None else f", exactly {float((at[0] + at[1]) / 2):.10f}"
+    cell = assignment_text(worst.row.output)
+    return Compared(mechanism, words[report.agreement], f"{cell}: {worst.row.count} of {worst.runs}{exact}")
+
+
+def _drawn(mechanism: Mechanism) -> list[dict[str, object]] | str:
+    """The outputs, or how the process ended that should have drawn them."""
+    context = get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_draw, args=(MECHANISMS.index(mechanism), there), daemon=True)
+    process.start()
+    there.close()
+    try:
+        if not here.poll(_PATIENCE):
+            process.kill()
+            return f"ended after {_PATIENCE} s"
+        found: list[dict[str, object]] | str = here.recv()
+        return found
+    except EOFError:
+        process.join()
+        code = process.exitcode or 0
+        return f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    finally:
+        process.join(1)
+        here.close()
+
+
+def _draw(number: int, connection: Connection) -> None:
+    try:
+        found: list[dict[str, object]] | str = list(MECHANISMS[number].drawn())
+    except ImportError as missing:
+        found = f"not installed: {missing.name}"
+    except Exception as error:  # what a library raises is what there is to tell
+        found = f"raises {type(error).__name__}: {str(error).splitlines()[0][:80]}"
+    connection.send(found)
