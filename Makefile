@@ -12,7 +12,7 @@ RUN = .venv/bin/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: demo test lint format pytest slow docs playground web web-parts oracles dist bench targets clean help
+.PHONY: demo test lint format pytest slow docs playground web web-parts oracles oracles-parts dist bench targets clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -56,9 +56,11 @@ web-parts: .venv/.dev
 	@$(INSTALL) --editable '.[web]'
 	@.venv/bin/python docs/playground/build.py download
 
-oracles: .venv/.run  ## mechanisms of OpenDP and diffprivlib against the exact distributions that they promise
-	@$(INSTALL) --editable '.[libraries]'
+oracles: oracles-parts  ## mechanisms of OpenDP and diffprivlib against the exact distributions that they promise
 	@$(RUN) benchmarks libraries
+
+oracles-parts: .venv/.run
+	@$(INSTALL) --editable '.[libraries]'
 
 dist: .venv/.run  ## the source distribution and the wheel, as the package index wants them
 	@$(INSTALL) hatchling twine

@@ -164,7 +164,7 @@ def libraries() -> None:
     for found in compare_all():
         wrong += not found.as_expected
         mark = " " if found.as_expected else "!"
-        click.echo(f"{mark} {found.mechanism.library:11} {found.mechanism.name:36} {found.verdict}")
+        click.echo(f"{mark} {found.mechanism.library:11} {found.mechanism.name:40} {found.verdict}")
         if found.worst:
             click.echo(f"{'':14}{found.worst}")
     for accuracy in accuracies():

@@ -64,7 +64,8 @@ def _least(wanted: str, program: str, *, gamma: str | None = None, eps: str | No
     loaded = dipc.load(Path(__file__).parent / f"{program}.dip")
     row = {"x": 0, "y": 0}
     found = dipc.solve(loaded, [row], wanted=wanted, beta=str(_ALPHA), alpha=0, gamma=gamma, eps=eps).as_json()
-    low, high = (Fraction(end) for end in found["least"])
+    least = found["least"]
+    low, high = (Fraction(end) for end in (least["eps"] if wanted == "eps" else least))
     return (low + high) / 2
 
 

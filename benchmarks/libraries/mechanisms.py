@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 #: A sample after the other.
@@ -28,6 +29,11 @@ class Mechanism:
     eps: Fraction = Fraction(1)
     samples: int = 10_000
     outputs: Sequence[str] = ("y",)
+
+    @property
+    def path(self) -> Path:
+        """The file of the program."""
+        return Path(__file__).parent / f"{self.program}.dip"
 
     def drawn(self) -> Iterator[dict[str, object]]:
         """So many outputs, by name."""
@@ -169,7 +175,11 @@ MECHANISMS = (
         _of_opendp(lambda d: d.m.make_randomized_response([0, 1, 2], 0.5), 1),
     ),
     Mechanism("make_noisy_max, pure", "opendp", "noisy_max_exponential", _QUERIES, True, _position(_noisy_max)),
-    Mechanism("make_report_noisy_max_gumbel", "opendp", "exponential", _UTILITY, True, _position(_gumbel)),
+    # The name says Gumbel noise, which gives the exponential mechanism; the paper cited is about exponential noise.
+    Mechanism("make_report_noisy_max_gumbel, as named", "opendp", "exponential", _UTILITY, False, _position(_gumbel)),
+    Mechanism(
+        "make_report_noisy_max_gumbel, as cited", "opendp", "noisy_max_exponential", _QUERIES, True, _position(_gumbel)
+    ),
     Mechanism("make_laplace_threshold, > 5", "opendp", "released_above", {}, False, _threshold, outputs=("released",)),
     Mechanism("make_laplace_threshold, >= 5", "opendp", "released_from", {}, True, _threshold, outputs=("released",)),
     Mechanism("make_canonical_noise, delta = 0", "opendp", "laplace", {"x": 0}, None, _canonical_noise, samples=1),

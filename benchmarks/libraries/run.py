@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 import dipc
 from benchmarks.libraries.mechanisms import MECHANISMS, Mechanism
@@ -41,16 +40,15 @@ class Compared:
 
 def compare_all(mechanisms: Iterable[Mechanism] = MECHANISMS) -> Iterator[Compared]:
     """One after the other, each as soon as it is known."""
-    return map(compared, mechanisms)
+    return (compared(mechanism, _drawn(mechanism)) for mechanism in mechanisms)
 
 
-def compared(mechanism: Mechanism) -> Compared:
-    """What was drawn against the exact distribution of the program."""
-    found = _drawn(mechanism)
-    if isinstance(found, str):
-        return Compared(mechanism, found)
-    program = dipc.load(Path(__file__).parent / f"{mechanism.program}.dip")
-    report = dipc.conform(program, mechanism.input, mechanism.eps, samples=found)
+def compared(mechanism: Mechanism, drawn: Sequence[dict[str, object]] | str) -> Compared:
+    """What was drawn, or how that ended, against the exact distribution of the program."""
+    if isinstance(drawn, str):
+        return Compared(mechanism, drawn)
+    program = dipc.load(mechanism.path)
+    report = dipc.conform(program, mechanism.input, mechanism.eps, samples=drawn)
     words = {Agreement.MATCH: "conforms", Agreement.MISMATCH: "deviates", Agreement.UNDECIDED: "undecided"}
     worst = report.worst
     if worst is None:

@@ -238,8 +238,9 @@ def _reals(
     at: int,
     error: float,
 ) -> Iterable[ComparedEvent]:
-    """Cells between values chosen by the first samples, all outside of them, and the commonest of these values, which a
-    law without atoms does not meet again. The other samples are counted: they know nothing of the choice."""
+    """Single values chosen by the first samples (the commonest, which a law without atoms does not meet again, and the
+    atoms of the law), cells between chosen values, and all outside of them, without those single values. The other
+    samples are counted: they know nothing of the choice."""
     sequence = [values_[at] for values_, _ in observed.rows]
     split = len(sequence) // _CHOOSING
     chosen, counted = sorted(map(_rational, sequence[:split])), [_rational(value) for value in sequence[split:]]
@@ -249,22 +250,24 @@ def _reals(
         )
     edges = sorted({chosen[(len(chosen) - 1) * k // _CELLS] for k in range(_CELLS + 1)})
     commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
-    runs, each = len(counted), error / (len(edges) + 1)
-    atoms = [program.probability(values, {name: edge}) for edge in edges]
-    if not all(atom.value.is_zero() for atom in atoms):
-        raise Undecided(f"`{name}` takes single values with positive probability: cells have no ends there")
-    forms = []
+    atoms = {edge: program.probability(values, {name: edge}) for edge in {*edges, commonest}}
+    single = [edge for edge in sorted(atoms) if edge == commonest or not atoms[edge].value.is_zero()]
+    runs, each = len(counted), error / (len(edges) + len(single))
+    elsewhere = [value for value in counted if value not in single]
+    forms = [atoms[value].value for value in single]
     for low, high in pairwise(edges):
-        form = program.probability(values, {name: (low + high) / 2}, (high - low) / 2)
+        closed = program.probability(values, {name: (low + high) / 2}, (high - low) / 2)
+        form = ClosedForm(total([closed.value, -atoms[high].value, -atoms[low].value]))
         forms.append(form.value)
-        count = sum(low <= value < high for value in counted)
-        said = {name: f"in [{_short(low)}, {_short(high)})"}
+        count = sum(low <= value < high for value in elsewhere)
+        said = {name: f"in {'(' if low in single else '['}{_short(low)}, {_short(high)})"}
         yield _cell(name, said, count, runs, each, form, eps)
     outside = ClosedForm(total([ExpPoly.one(), -total(forms)]))
-    count = sum(not edges[0] <= value < edges[-1] for value in counted)
+    count = sum(not edges[0] <= value < edges[-1] for value in elsewhere)
     yield _cell(name, {name: "outside"}, count, runs, each, outside, eps)
-    again = counted.count(commonest)
-    yield _cell(name, {name: f"{_short(commonest)} exactly"}, again, runs, each, ClosedForm(ExpPoly.zero()), eps)
+    for value in single:
+        said = {name: f"{_short(value)} exactly"}
+        yield _cell(name, said, counted.count(value), runs, each, atoms[value], eps)
 
 
 def _rational(value: Value) -> Fraction:

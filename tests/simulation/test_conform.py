@@ -21,6 +21,7 @@ if x = 1 then y <- choose { 1 : exp(eps)/(1 + exp(eps)), 0 : 1/(1 + exp(eps)) }
 else y <- choose { 0 : exp(eps)/(1 + exp(eps)), 1 : 1/(1 + exp(eps)) } end
 """
 LAPLACE = "program laplace; input q : real; output y : real; y <- Lap(eps, q);"
+CLAMPED = "program clamped; input q : real; output y : real; var n : real; n <- Lap(eps, q); y <- min(max(n, 0), 4);"
 GEOMETRIC = "program geometric; input q : int; output y : int; y <- DLap(eps, q);"
 
 
@@ -61,6 +62,21 @@ def test_real_outputs() -> None:
     counted = dipc.conform(program, {"q": 0}, 1, {0: 10})
     assert counted.agreement is Agreement.UNDECIDED
     assert "samples" in (counted.reason or "")
+
+
+def test_real_outputs_with_atoms() -> None:
+    """What is clamped ends at 0 and 4 with positive probability: cells leave these out, and they are compared, too."""
+    program, source = dipc.load(CLAMPED), random.Random(7)
+    drawn = [laplace(source, 1.0) + 2 for _ in range(4000)]
+    good = dipc.conform(program, {"q": 2}, 1, samples=[min(max(x, 0.0), 4.0) for x in drawn])
+    assert good.agreement is Agreement.MATCH
+    assert {"0 exactly", "4 exactly"} <= {cell.row.output["y"] for cell in good.cells}
+    middle = [None if cell.row.at is None else sum(cell.row.at) / 2 for cell in good.cells]
+    assert abs(sum(at for at in middle if at is not None) - 1) < Fraction(1, 10**9)
+    # Drawn anew instead of put at the end: no value is met twice.
+    inside = [x for x in (laplace(source, 1.0) + 2 for _ in range(5000)) if 0 < x < 4]
+    again = dipc.conform(program, {"q": 2}, 1, samples=[*inside, 0.0, 4.0])
+    assert again.agreement is not Agreement.MATCH
 
 
 def test_int_outputs() -> None:
