@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -178,7 +178,7 @@ def privacy(
 
     def ask(constants: Mapping[str, Fraction]) -> tuple[PrivacyQuestion, Found, LossEstimate | None]:
         program = load_source(source, constants, at if eps is None else eps).with_limits(parse_limits(limits))
-        kept = proof is not None
+        kept = proof is not None or html is not None
         engine = open_engine(
             stack, program.measurer, program.limits, jobs=jobs, cache=cache, dask=dask, keep_proofs=kept
         )
@@ -280,9 +280,15 @@ def _write_page(
     quiet: bool,
 ) -> None:
     import dipc
+    from dipc.certificate.privacy import Uncertified, certify_privacy
+    from dipc.privacy.outcome import PrivacyReport
     from dipc.report.html.privacy_page import privacy_page
 
-    write_text(path, privacy_page(question, found, text, command, f"dipc {dipc.__version__}"))
+    tool, certificate = f"dipc {dipc.__version__}", None
+    if isinstance(found, PrivacyReport):
+        with suppress(Uncertified):
+            certificate = certify_privacy(question, found, tool)
+    write_text(path, privacy_page(question, found, text, command, tool, certificate))
     if not quiet:
         write(sys.stderr, f"page written to {path}\n")
 

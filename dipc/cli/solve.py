@@ -133,12 +133,11 @@ def solve(
         return ExitCode.INTERRUPTED
     if html is not None:
         import dipc
-        from dipc.report.html.text_page import text_page
+        from dipc.report.html.solve_page import solve_page
 
         command = (*asked.command(table_path, definitions, limits, "solve"), "--for", wanted)
-        write_text(
-            html, text_page(render(found, asked.asks(found.question), Look()), command, f"dipc {dipc.__version__}")
-        )
+        text = render(found, asked.asks(found.question), Look())
+        write_text(html, solve_page(found, text, command, f"dipc {dipc.__version__}"))
         if not quiet:
             write(sys.stderr, f"page written to {html}\n")
     if form == "json":

@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 #: Significant digits unless told otherwise.
 DIGITS = 30
 
-#: Inequalities that a page draws.
-_MOST_DRAWN = 12
-
 _EPILOG = """
 \b
 Examples:
@@ -182,16 +179,15 @@ def tighten(
 
 def _page(found: Sequence[Member], run: _Run, command: Sequence[str], ranged: bool) -> str:
     import dipc
-    from dipc.report.curves import curves_with_factor
     from dipc.report.html.text_page import text_page
+    from dipc.report.html.tighten_page import tighten_page
     from dipc.report.tighten import render, render_family
 
     tool = f"dipc {dipc.__version__}"
     if ranged:
         return text_page(render_family(found, run.name, run.statement.beta, Look()), command, tool)
     tightest = found[0].found
-    curves = curves_with_factor(tightest, _MOST_DRAWN)
-    return text_page(render(tightest, run.statement, Look()), command, tool, curves)
+    return tighten_page(tightest, render(tightest, run.statement, Look()), command, tool)
 
 
 class _Run:

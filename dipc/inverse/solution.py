@@ -86,6 +86,15 @@ class Solution:
         raise NotImplementedError
 
     @property
+    def at(self) -> Cell | None:
+        """The eps, enclosed, that is the answer, where it is one."""
+        return None
+
+    def answered(self) -> Question | None:
+        """The question whose claim has the answer in it; None where there is none, or none that a claim can have."""
+        return None
+
+    @property
     def claims_nothing(self) -> bool:
         """Whether the claim, with the answer, says nothing: beta is at least 1 everywhere, or there is no input that it
         is about."""
@@ -144,6 +153,14 @@ class EpsSolution(Solution):
         """The infimum of the eps at which the claim holds, which is attained where it is `included`."""
         return self.holds[0].start if self.holds else None
 
+    @property
+    def at(self) -> Cell | None:
+        least = self.least
+        return None if least is None or least.high is None or self.everywhere else (least.low, least.high)
+
+    def answered(self) -> Question | None:
+        return self.question
+
     def details(self) -> dict[str, Any]:
         return {
             "least": None if self.least is None else end_json(self.least),
@@ -172,6 +189,9 @@ class GammaSolution(Solution):
     def exact(self) -> bool:
         return self.value is not None and self.value[0] == self.value[1]
 
+    def answered(self) -> Question | None:
+        return None if self.value is None else self.question.asking(gamma=self.value[1])
+
     def details(self) -> dict[str, Any]:
         return {
             "least": None if self.value is None else [exact_text(end) for end in self.value],
@@ -199,6 +219,10 @@ class AlphaSolution(Solution):
     @property
     def wanted(self) -> Wanted:
         return Wanted.ALPHA
+
+    def answered(self) -> Question | None:
+        alpha = self.value if self.cell is None else self.cell[1]
+        return None if alpha is None else self.question.asking(alpha=alpha)
 
     def details(self) -> dict[str, Any]:
         least: object = None if self.value is None else str(self.value)
@@ -239,6 +263,10 @@ class BetaSolution(Solution):
     @property
     def wanted(self) -> Wanted:
         return Wanted.BETA
+
+    def answered(self) -> Question | None:
+        known = self.beta and all(piece.variable is Variable.EPS for piece in self.pieces)
+        return self.question.asking(beta=self.beta) if known else None
 
     def details(self) -> dict[str, Any]:
         return {

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import fraction_of
-from dipc.inverse.claims import measured
+from dipc.inverse.claims import Claimed, claims_of, measured
+from dipc.inverse.solution import Cell, Solution
 from dipc.inverse.tighten import Tightest
 from dipc.obligations.decide import decide
 from dipc.obligations.engine import Engine
@@ -44,7 +45,8 @@ _MOST_EXPONENT = 10_000
 @dataclass(frozen=True, slots=True)
 class Curve:
     """One inequality, `bound` >= 1 - `beta`, of the cases called `name`; `labels` say what its two sides are. `xs` are
-    values of `variable`; `bounds` and `required` the two sides there, None where there is no number to draw."""
+    values of `variable`; `bounds` and `required` the two sides there, None where there is no number to draw. `optima`
+    are the values at which nothing is left over."""
 
     name: str
     variable: Variable
@@ -56,6 +58,7 @@ class Curve:
     required: tuple[float | None, ...]
     failing: tuple[FailureInterval, ...] = ()
     counterexample: Counterexample | None = None
+    optima: tuple[float, ...] = ()
 
 
 def curves_of(source: Source, rows: Sequence[RowResult], word: str, engine: Engine, most: int) -> tuple[Curve, ...]:
@@ -119,9 +122,41 @@ def curves_with_factor(found: Tightest, most: int) -> tuple[Curve, ...]:
             one.bound,
             one.beta,
             factor=factor,
+            optima=[place.eps for place in found.places if place.claimed is one and place.attained],
         )
         for one in claims[:most]
     )
+
+
+def curves_of_solution(found: Solution, most: int) -> tuple[Curve, ...]:
+    """The inequalities of the claim with the answer in it, those of the cases that prevent a smaller one first, with
+    where they fail where eps was asked for; none where there is no answer."""
+    question = found.answered()
+    if question is None:
+        return ()
+    try:
+        claims = claims_of(question).distinct
+    except Undecided:
+        return ()
+    return tuple(
+        _curve(
+            numbered(question.word, one.rows, _LISTED),
+            one.variable,
+            labels(exact=one.exact),
+            one.intervals,
+            one.bound,
+            one.beta,
+            _failing(one, question.program.limits) if one.exact else (),
+            optima=[found.at] if found.at is not None and not {*found.rows}.isdisjoint(one.rows) else (),
+        )
+        for one in sorted(claims, key=lambda one: {*found.rows}.isdisjoint(one.rows))[:most]
+    )
+
+
+def _failing(claimed: Claimed, limits: Limits) -> tuple[FailureInterval, ...]:
+    with suppress(Undecided):
+        return decide(claimed.bound, claimed.beta, claimed.intervals, limits, _DIGITS).failing
+    return ()
 
 
 def curves_of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
@@ -168,6 +203,7 @@ def _curve(
     counterexample: Counterexample | None = None,
     *,
     factor: Fraction = Fraction(1),
+    optima: Sequence[Cell | None] = (),
 ) -> Curve:
     grid = _grid(intervals, bound, failing)
     return Curve(
@@ -181,6 +217,7 @@ def _curve(
         tuple(None if (value := _number(beta, eps)) is None else 1 - float(factor) * value for eps in grid),
         failing,
         counterexample,
+        tuple(float((at[0] + at[1]) / 2) for at in optima if at is not None and at[0] > 0),
     )
 
 

@@ -85,14 +85,14 @@ def render(
     page = Page(look)
     page.line(verdict_line(report), TONES[report.verdict])
     page.blank()
-    page.fields(_claim(report, statement))
+    page.fields(claim_fields(report, statement))
     _counterexamples(page, report)
     _undecided(page, report.select(Verdict.UNDECIDED))
     if closed_form is not None:
         _closed_form(page, next(row for row in report.rows if row.row == closed_form))
     elif report.counts.inaccurate:
         page.blank()
-        (worst,) = _worst_first(report.select(Verdict.INACCURATE), 1)
+        (worst,) = worst_first(report.select(Verdict.INACCURATE), 1)
         page.line(
             f"--closed-form {worst.row} writes out the probability of {row_name(worst)} for every eps", Tone.FAINT
         )
@@ -107,7 +107,8 @@ def render(
 # --- what was claimed ------------------------------------------------------------------------------
 
 
-def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
+def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
+    """What was claimed, for which eps that says anything, and how many rows came to what: labels and texts."""
     yield from about(statement, report.eps)
     if report.theorem is not None:
         yield "theorem", str(report.theorem)
@@ -135,7 +136,7 @@ def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
 
 
 def _counterexamples(page: Page, report: Report) -> None:
-    shown_rows = _worst_first(report.select(Verdict.INACCURATE), SHOWN_ROWS)
+    shown_rows = worst_first(report.select(Verdict.INACCURATE), SHOWN_ROWS)
     for row in shown_rows:
         page.blank()
         _counterexample(page, row)
@@ -148,7 +149,7 @@ def _counterexamples(page: Page, report: Report) -> None:
         page.line(f"{more} fail{s(rest)}: {_row_list(_first(others), rest)}")
 
 
-def _worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
+def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
     """Those whose counterexamples fall short by the most, and of those that fall short by as much the first; rows that
     share a counterexample are compared once."""
     margins: dict[int, tuple[Counterexample, Fraction]] = {}

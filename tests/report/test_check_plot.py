@@ -34,7 +34,6 @@ def test_pages_of_the_inverse_questions(tmp_path: Path, capsys: pytest.CaptureFi
     assert "required: 1 − f·β" in text
     assert run(["solve", *SIGN, "--for", "beta", "--html", str(page), "-q"]) == 0
     text = page.read_text(encoding="utf-8")
-    assert "script-src" not in text
-    assert "<script" not in text
+    assert "required: 1 − β" in text
     assert "<h1>least beta " in text
     capsys.readouterr()

@@ -97,14 +97,75 @@ def test_it_can_be_read_without_a_script(page: tuple[str, dict[str, Any]]) -> No
     assert "\n  var count : {0..m} = 0;" in bare, "the ideal is not on the way to an output"
 
 
-def test_the_certificate_in_it_is_accepted(page: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
-    ((attributes, _),) = [part for part in Parts(page[0]).all("a") if "download" in part[0]]
+def saved(text: str, directory: Path) -> Path:
+    """The certificate that the page has, as the file that its link saves."""
+    ((attributes, _),) = [part for part in Parts(text).all("a") if "download" in part[0]]
     data = attributes["href"]
     assert data is not None
-    proof = tmp_path / "proof.json"
+    proof = directory / "proof.json"
     proof.write_bytes(base64.b64decode(data.partition("base64,")[2]))
-    document = json.loads(proof.read_text(encoding="utf-8"))
-    assert document["schema"].startswith("dipc.certificate/")
+    return proof
+
+
+def drawn(html: Path) -> list[dict[str, Any]]:
+    """The curves that the page draws."""
+    parts = Parts(html.read_text(encoding="utf-8")).all("script")
+    ((_, data),) = [part for part in parts if part[0].get("id") == "curves"]
+    found: list[dict[str, Any]] = json.loads(data)
+    return found
+
+
+def test_the_certificate_in_it_is_accepted(page: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    assert run(["verify", str(saved(page[0], tmp_path)), "-q"]) == 0
+
+
+def test_it_says_for_which_eps_the_claim_says_anything(page: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    html = tmp_path / "page.html"
+    assert run(["check", *SPARSE, "--html", str(html), "-q"]) == 0
+    assert "<dt>says something</dt><dd>for eps &gt; 14.33407575…</dd>" in html.read_text(encoding="utf-8")
+    assert "13 vacuously, as beta ≥ 1" in html.read_text(encoding="utf-8")
+
+
+def test_the_worst_row_comes_first(page: tuple[str, dict[str, Any]]) -> None:
+    shown = [int(number) for number in re.findall(r"<h3>row (\d+)</h3>", page[0])]
+    short = {
+        row["row"]: Fraction(row["counterexample"]["required"][0]) - Fraction(row["counterexample"]["probability"][1])
+        for row in page[1]["rows"]
+        if row["counterexample"]
+    }
+    assert shown == sorted(short, key=lambda number: -short[number])
+    assert f"with the lines on the way to row {shown[0]}&#x27;s output" in page[0]
+
+
+def test_the_page_of_a_tightened_claim_marks_where_it_is_tight(tmp_path: Path) -> None:
+    html = tmp_path / "page.html"
+    assert run(["tighten", *SPARSE, "--html", str(html), "-q"]) == 0
+    first, *others = drawn(html)
+    assert (first["name"], first["optima"]) == ("row 3", [pytest.approx(1.7557416057)])
+    assert not any(curve["optima"] or curve["shaded"] for curve in others)
+    gaps = [abs(p - r) for p, r in zip(first["pr"], first["req"], strict=True)]
+    assert first["x"][gaps.index(min(gaps))] == pytest.approx(1.7557, rel=0.05)
+    assert "program sparse;" in html.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("asked", "optima", "shaded"),
+    [
+        (["--for", "eps", "--alpha", "1", "--beta", "1/10"], [11.7638757264], True),
+        (["--for", "beta"], [], False),
+        (["--for", "alpha", "--beta", "1/10", "--eps", "13"], [], False),
+    ],
+)
+def test_the_page_of_an_answer_draws_the_claim_with_the_answer(
+    asked: list[str], optima: list[float], shaded: bool, tmp_path: Path
+) -> None:
+    html = tmp_path / "page.html"
+    assert run(["solve", SPARSE[0], "--inputs", "q = -1..1", *asked, "--html", str(html), "-q"]) == 0
+    curves = drawn(html)
+    assert curves[0]["optima"] == [pytest.approx(at) for at in optima]
+    assert [bool(curve["shaded"]) for curve in curves[:1]] == [shaded]
+    if not shaded:  # the answer is one: nothing fails with it
+        assert all(p >= r - 1e-4 for curve in curves for p, r in zip(curve["pr"], curve["req"], strict=True))
 
 
 def test_texts_are_escaped(tmp_path: Path) -> None:
@@ -140,10 +201,10 @@ def test_the_page_of_a_refuted_privacy_claim(tmp_path: Path) -> None:
     asked = ["privacy", program, "--adjacent", "hamming:1", "--budget", "eps/2", "--delta", "1/10"]
     assert run([*asked, "--html", str(html), "--plot", str(plot), "-q"]) == 1
     text = html.read_text(encoding="utf-8")
+    assert run(["verify", str(saved(text, tmp_path)), "-q"]) == 0
     assert len(text.encode()) <= 150_000
     assert text.count("<h1>NOT PRIVATE: (eps/2, 1/10) fails") == 1
-    ((_, data),) = [part for part in Parts(text).all("script") if part[0].get("id") == "curves"]
-    (curve,) = json.loads(data)
+    (curve,) = drawn(html)
     assert (curve["bound"], curve["required"]) == ("allowed", "probability at u")
     ((low, high),) = curve["shaded"]
     assert high is None
@@ -161,11 +222,9 @@ def test_the_page_of_a_private_program_draws_what_is_compared(tmp_path: Path) ->
         run(["privacy", str(ROOT / "docs/programs/coin.dip"), "--adjacent", "hamming:1", "--html", str(html), "-q"])
         == 0
     )
-    ((_, data),) = [
-        part for part in Parts(html.read_text(encoding="utf-8")).all("script") if part[0].get("id") == "curves"
-    ]
-    curves = json.loads(data)
+    curves = drawn(html)
     assert len(curves) == 2
+    assert run(["verify", str(saved(html.read_text(encoding="utf-8"), tmp_path)), "-q"]) == 0
     for curve in curves:
         assert curve["shaded"] == []
         assert all(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from base64 import b64encode
 from collections.abc import Collection, Iterator, Sequence
 from html import escape
 from itertools import islice
@@ -11,21 +9,19 @@ from itertools import islice
 from dipc.algebra.limits import Undecided
 from dipc.obligations.verdict import Verdict
 from dipc.report.answered import Answered
-from dipc.report.claimed import about
 from dipc.report.curves import curves_of
 from dipc.report.html.closed_forms import closed_forms
-from dipc.report.html.document import MOODS, document, fields, heading, section
+from dipc.report.html.document import MOODS, document, evidence, fields, heading, section
 from dipc.report.html.passed_lines import passed_lines
 from dipc.report.numbers import agreement, rational, shown
-from dipc.report.text import failing_text, worst_texts
+from dipc.report.text import SHOWN_ROWS, claim_fields, failing_text, worst_first, worst_texts
 from dipc.report.vectors import assignment_text
 from dipc.report.words import numbered
 from dipc.sources.every_input.class_result import ClassResult
 from dipc.sources.outcome import RowResult
 
-#: Rows in the table of the page, counterexamples in full, inequalities drawn and written out.
+#: Rows in the table of the page, and inequalities drawn and written out.
 _ROWS = 500
-_SHOWN = 3
 _CURVES = 12
 
 
@@ -37,17 +33,15 @@ def check_page(answered: Answered, command: Sequence[str], tool: str, certificat
     chosen = list(islice(report.rows, 100 * _ROWS)) if source.table is not None else ()
     curves = curves_of(source, chosen, word, answered.engine, _CURVES)
     statement = answered.statement()
-    claim = [*about(statement, report.eps)]
-    if report.theorem is not None:
-        claim.append(("theorem", str(report.theorem)))
     sections = [
-        heading(report.verdict, answered.line(), f"dipc check: {statement.program}") + section("Claim", fields(claim)),
+        heading(report.verdict, answered.line(), f"dipc check: {statement.program}")
+        + section("Claim", fields(claim_fields(report, statement))),
         *_failures(report.select(Verdict.INACCURATE), report.counts.inaccurate, word),
         *_undecided(report.select(Verdict.UNDECIDED)),
         closed_forms(curves),
         section(f"{word.capitalize()}{'es' if word == 'class' else 's'}", _table(report.rows, word)),
         _program(answered),
-        _evidence(command, tool, certificate),
+        evidence(command, tool, certificate),
     ]
     return document(f"{report.program}: {report.verdict}", sections, curves)
 
@@ -56,7 +50,7 @@ def _failures(rows: Iterator[RowResult], number: int, word: str) -> Iterator[str
     if not number:
         return
     parts = []
-    for row in islice(rows, _SHOWN):
+    for row in worst_first(rows, SHOWN_ROWS):
         found = row.counterexample
         if found is None:
             continue
@@ -111,7 +105,7 @@ def _table(rows: Sequence[RowResult], word: str) -> str:
 
 def _program(answered: Answered) -> str:
     program = answered.source.program
-    failing = next(answered.report.select(Verdict.INACCURATE), None)
+    failing = next(iter(worst_first(answered.report.select(Verdict.INACCURATE), 1)), None)
     marked: Collection[int] = ()
     title = "Program"
     if failing is not None and answered.source.table is not None:
@@ -126,17 +120,3 @@ def _program(answered: Answered) -> str:
         for number, line in enumerate(program.core.source.text.splitlines(), 1)
     ]
     return section(title, "<pre>" + "\n".join(lines) + "</pre>\n")
-
-
-def _evidence(command: Sequence[str], tool: str, certificate: str | None) -> str:
-    asked = f"<p>Asked by</p><pre>{escape(shlex.join(command))}</pre>\n"
-    if certificate is not None:
-        data = b64encode(certificate.encode()).decode()
-        asked += (
-            f'<p>The proofs: <a download="proof.json" href="data:application/json;base64,{data}">proof.json</a>, '
-            "which a small program checks that trusts nothing:</p><pre>dipc verify proof.json</pre>\n"
-        )
-    return (
-        section("Evidence", asked)
-        + f"<footer>{escape(tool)}. Every digit of the text is proved; curves are drawn with some of them.</footer>\n"
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -72,6 +73,21 @@ def section(title: str, body: str) -> str:
     return f"<section><h2>{escape(title)}</h2>\n{body}</section>\n"
 
 
+def evidence(command: Sequence[str], tool: str, certificate: str | None) -> str:
+    """The last part: the `command` that asked, word by word, the `certificate` as a file to save, and who answered."""
+    asked = f"<p>Asked by</p><pre>{escape(shlex.join(command))}</pre>\n"
+    if certificate is not None:
+        data = b64encode(certificate.encode()).decode()
+        asked += (
+            f'<p>The proofs: <a download="proof.json" href="data:application/json;base64,{data}">proof.json</a>, '
+            "which a small program checks that trusts nothing:</p><pre>dipc verify proof.json</pre>\n"
+        )
+    return (
+        section("Evidence", asked)
+        + f"<footer>{escape(tool)}. Every digit of the text is proved; curves are drawn with some of them.</footer>\n"
+    )
+
+
 # --- the plot --------------------------------------------------------------------------------------
 
 
@@ -83,6 +99,7 @@ def _plot(curves: Sequence[Curve]) -> str:
         f'<label><select id="which" aria-label="what is drawn">{choices}</select></label>' if len(records) > 1 else ""
     )
     fails = '<span class="fail">fails</span> ' if any(curve.failing for curve in curves) else ""
+    fails += '<span class="best">tight here</span> ' if any(curve.optima for curve in curves) else ""
     picture = f"<noscript>{_picture(curves[0])}</noscript>"
     body = (
         f'<p class="key"><span class="pr">{escape(curves[0].labels[0])}</span> '
@@ -113,6 +130,7 @@ def _record(curve: Curve) -> dict[str, Any]:
             for piece in curve.failing
             if piece.worst is not None and piece.worst.eps is not None and piece.worst.attained
         ],
+        "optima": curve.optima,
     }
 
 
@@ -145,9 +163,10 @@ def _picture(curve: Curve) -> str:
         f'width="{(width if piece.end.infinite else x(float(piece.end.low))) - x(float(piece.start.low)):.1f}"/>'
         for piece in curve.failing
     )
+    best = "".join(f'<path class="best" d="M{x(at):.1f} 0v{height:.0f}"/>' for at in curve.optima)
     title = f"from {curve.xs[0]:.4g} to {curve.xs[-1]:.4g}, logarithmic"
     return (
         f'<svg viewBox="0 -4 {width:.0f} {height + 24:.0f}" role="img" aria-label="Pr and 1 - beta">{shades}'
-        f"{path(curve.required, 'req')}{path(curve.bounds, 'pr')}"
+        f"{best}{path(curve.required, 'req')}{path(curve.bounds, 'pr')}"
         f'<text x="0" y="{height + 16:.0f}">{escape(str(curve.variable))} {title}</text></svg>'
     )

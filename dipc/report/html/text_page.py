@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from html import escape
 
+from dipc.exits.program import Program
 from dipc.report.curves import Curve
-from dipc.report.html.document import document, fields, section
+from dipc.report.html.document import document, evidence, section
+
+
+def program_section(program: Program) -> str:
+    """The text of the program."""
+    return section("Program", f"<pre>{escape(program.core.source.text.rstrip())}</pre>\n")
 
 
 def text_page(
@@ -17,16 +22,17 @@ def text_page(
     curves: Sequence[Curve] = (),
     more: Sequence[str] = (),
     mood: str = "",
+    certificate: str | None = None,
 ) -> str:
     """The page of the report `text`, whose first paragraph says it all. `command` is what was asked, word by word, and
-    `tool` names who answered; `more` sections follow the report, and `mood` is the class of its verdict."""
+    `tool` names who answered; `more` sections follow the report, and `mood` is the class of its verdict. A
+    `certificate` goes with it as a file to save."""
     first, _, rest = text.partition("\n\n")
     line = " ".join(first.split())
     sections = [
         f'<header class="{mood}"><p>{escape(" ".join(command[:2]))}</p><h1>{escape(line)}</h1></header>\n'
         + section("Report", f"<pre>{escape(rest.rstrip())}</pre>\n"),
         *more,
-        section("Evidence", fields([("asked by", shlex.join(command))])),
-        f"<footer>{escape(tool)}. Every digit of the text is proved; curves are drawn with some of them.</footer>\n",
+        evidence(command, tool, certificate),
     ]
     return document(line, sections, curves)

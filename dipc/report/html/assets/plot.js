@@ -22,14 +22,17 @@
     u.ctx.arc(u.valToPos(x, "x", true), u.valToPos(y, "y", true), 5 * devicePixelRatio, 0, 7);
     u.ctx.fillStyle = fill; u.ctx.fill();
   }
+  function upright(u, x, stroke) {
+    if (x < u.scales.x.min || x > u.scales.x.max) { return; }
+    var at = u.valToPos(x, "x", true);
+    u.ctx.strokeStyle = stroke; u.ctx.lineWidth = 2 * devicePixelRatio; u.ctx.setLineDash([3, 3]);
+    u.ctx.beginPath(); u.ctx.moveTo(at, u.bbox.top); u.ctx.lineTo(at, u.bbox.top + u.bbox.height); u.ctx.stroke();
+  }
   function mark(u, c) {
     u.ctx.save();
     if (c.point) { dot(u, c.point[0], c.point[1], color("--bad")); dot(u, c.point[0], c.point[2], color("--req")); }
-    c.worst.forEach(function (x) {
-      var at = u.valToPos(x, "x", true);
-      u.ctx.strokeStyle = color("--bad"); u.ctx.setLineDash([3, 3]);
-      u.ctx.beginPath(); u.ctx.moveTo(at, u.bbox.top); u.ctx.lineTo(at, u.bbox.top + u.bbox.height); u.ctx.stroke();
-    });
+    c.worst.forEach(function (x) { upright(u, x, color("--bad")); });
+    c.optima.forEach(function (x) { upright(u, x, color("--good")); });
     u.ctx.restore();
   }
   function draw() {
