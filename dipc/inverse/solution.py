@@ -91,7 +91,8 @@ class Solution:
         return None
 
     def answered(self) -> Question | None:
-        """The question whose claim has the answer in it; None where there is none, or none that a claim can have."""
+        """The question whose claim has the answer in it; None where there is none, or no claim says the same: inputs
+        with dd(u) = alpha are meant by a claim, and not by the least alpha."""
         return None
 
     @property
@@ -219,10 +220,6 @@ class AlphaSolution(Solution):
     @property
     def wanted(self) -> Wanted:
         return Wanted.ALPHA
-
-    def answered(self) -> Question | None:
-        alpha = self.value if self.cell is None else self.cell[1]
-        return None if alpha is None else self.question.asking(alpha=alpha)
 
     def details(self) -> dict[str, Any]:
         least: object = None if self.value is None else str(self.value)

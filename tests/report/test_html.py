@@ -153,7 +153,6 @@ def test_the_page_of_a_tightened_claim_marks_where_it_is_tight(tmp_path: Path) -
     [
         (["--for", "eps", "--alpha", "1", "--beta", "1/10"], [11.7638757264], True),
         (["--for", "beta"], [], False),
-        (["--for", "alpha", "--beta", "1/10", "--eps", "13"], [], False),
     ],
 )
 def test_the_page_of_an_answer_draws_the_claim_with_the_answer(
