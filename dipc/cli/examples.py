@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -9,6 +11,7 @@ import click
 from dipc.cli.arguments import output_option
 from dipc.cli.exits import ExitCode
 from dipc.cli.output import check_target, write_text
+from dipc.cli.terminal import look_of
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 
 _EPILOG = """
@@ -25,12 +28,13 @@ Examples:
 def examples(name: str | None, target: Path | None) -> ExitCode:
     """Write one of the mechanisms that come with dipc, or list them all with what they say of themselves."""
     from dipc.examples import names, text
+    from dipc.report.page import Look, Page
 
     check_target(target)
     if name is None:
-        width = max(map(len, names()))
-        lines = [f"{known.ljust(width)}  {_headline(text(known))}".rstrip() + "\n" for known in names()]
-        write_text(target, "".join(lines))
+        page = Page(look_of(sys.stdout) if target is None else Look())
+        page.fields([(known, _headline(text(known))) for known in names()], indent=0)
+        write_text(target, page.text())
     elif name in names():
         write_text(target, text(name))
     else:
@@ -39,9 +43,9 @@ def examples(name: str | None, target: Path | None) -> ExitCode:
 
 
 def _headline(program: str) -> str:
-    """The first sentence of the comment at its beginning, or as much of it as stands in one line."""
-    first = program.lstrip().partition("\n")[0]
-    return first.lstrip("# ").partition(". ")[0] if first.startswith("#") else ""
+    """The first sentence of the comment at its beginning."""
+    comment = takewhile(lambda line: line.startswith("#"), program.lstrip().splitlines())
+    return " ".join(line.lstrip("# ") for line in comment).partition(". ")[0].removesuffix(".")
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:

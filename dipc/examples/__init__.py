@@ -29,7 +29,10 @@ def text(name: str) -> str:
 
 @cache
 def _files() -> Mapping[str, Path]:
-    """The files by their names. A wheel carries them inside this package; a checkout has them in `benchmarks/`."""
+    """The files by their names. A wheel carries them inside this package; a checkout has them in `benchmarks/`, beside
+    those of `libraries/`, which say what a function of a library promises and are no mechanisms of the literature."""
     inside = Path(__file__).resolve().parent
-    found = list(inside.rglob("*.dip")) or list((inside.parents[1] / "benchmarks").rglob("*.dip"))
+    checkout = inside.parents[1] / "benchmarks"
+    found = list(inside.rglob("*.dip"))
+    found = found or [path for path in checkout.rglob("*.dip") if path.parent != checkout / "libraries"]
     return MappingProxyType({path.stem: path for path in sorted(found, key=lambda path: path.stem)})
