@@ -314,7 +314,8 @@ def test_the_wheel_carries_the_grammar_and_works_without_the_checkout(tmp_path: 
     names = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
     assert {f"dipc/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")} <= names
     assert not [name for name in names if name.startswith(("benchmarks", "tests"))]
-    programs = {path.stem for path in (ROOT / "benchmarks").rglob("*.dip")}
+    libraries = ROOT / "benchmarks" / "libraries"
+    programs = {path.stem for path in (ROOT / "benchmarks").rglob("*.dip") if path.parent != libraries}
     assert {Path(name).stem for name in names if name.startswith("dipc/examples/")} == {"__init__", *programs}
     assert (installed / "dipc_verifier-0.1.0.dist-info" / "METADATA").is_file()
     program = (
