@@ -306,9 +306,9 @@ def resolve_claim(
     claim = Claim(
         program,
         table,
-        alpha=_expression(program, "alpha", alpha),
-        beta=_expression(program, "beta", beta),
-        gamma=_expression(program, "gamma", gamma),
+        alpha=claim_expression(program, "alpha", alpha),
+        beta=claim_expression(program, "beta", beta),
+        gamma=claim_expression(program, "gamma", gamma),
         intervals=claimed_intervals(program, eps, constants),
         constants=constants,
     )
@@ -322,7 +322,9 @@ def _field(program: CoreProgram, name: str) -> ClaimField | None:
     return next((found for found in program.claim.fields if found.name == name), None)
 
 
-def _expression(program: CoreProgram, name: str, given: Given) -> ClaimExpression | None:
+def claim_expression(program: CoreProgram, name: str, given: Given) -> ClaimExpression | None:
+    """alpha, beta or gamma as it is given, or as the program's claim block has it; None where neither says it. Raises
+    DiagnosticError and TypeError."""
     if given is not None:
         return ClaimExpression.parse(name, expression_text(given, name), f"<{name}>")
     found = _field(program, name)

@@ -29,6 +29,7 @@ from dipc.algebra.selection import (
     times,
     unknowns,
 )
+from dipc.claim.exponent import in_exponent
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.names import listing, nearest
 from dipc.diagnostics.source import Source
@@ -55,7 +56,7 @@ from dipc.sign.root_text import place_text, refined
 #: What an end of an interval of eps is part of, which may not mention eps itself.
 AN_INTERVAL = "an interval"
 
-_FUNCTIONS = ("exp", "min", "max", "abs")
+_FUNCTIONS = ("exp", "log", "min", "max", "abs")
 
 _KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
 
@@ -261,10 +262,23 @@ class _Evaluation:
             case "min" | "max" | "abs" as function:
                 values = [self.value(argument) for argument in node.arguments]
                 return select(_KINDS[function], values, sign_throughout(self.intervals) if self.far else None)
+            case "log" if self._positive(node.arguments[0]) == 1:
+                return Parametric.number(Fraction(0))
+            case "log":
+                raise self._error(
+                    "E0615",
+                    f"a logarithm is only enclosed, and {self.expression.what} is computed exactly here",
+                    node,
+                    "",
+                    "exp(log(3) - eps) is exact, as 3*exp(-eps); other logarithms are for options and the claim block "
+                    "of `dipc check`",
+                    "or write a rational for it, on the side that makes the claim stronger: 1.0986 for log(3)",
+                )
         raise AssertionError(f"the parser knows no function {node.function}")
 
     def _exp(self, node: Call) -> Selected:
-        (inner,) = node.arguments
+        exponent = in_exponent(node.arguments[0])
+        inner = exponent.rest if exponent.powers else node.arguments[0]
         argument = self.value(inner)
         result = exponential(argument)
         if result is None:
@@ -276,4 +290,18 @@ class _Evaluation:
                 "" if constant is None else f"this is {constant}",
                 "exp(q*eps) with a rational q can be decided exactly; exp(1) and exp(eps^2) are outside that class",
             )
+        try:
+            for base, count in exponent.powers:
+                factor = power(Parametric.number(self._positive(base)), abs(count))
+                result = times(result, factor) if count > 0 else over(result, factor)
+        except TooLarge:
+            raise self._error("E0613", f"{self.expression.what} is too large when multiplied out", node) from None
         return result
+
+    def _positive(self, node: Expr) -> Fraction:
+        """What a logarithm is taken of."""
+        value = constant_of(self.value(node))
+        if value is None or value <= 0:
+            message = "a logarithm is taken of a positive rational"
+            raise self._error("E0615", message, node, "this is none" if value is None else f"this is {value}")
+        return value

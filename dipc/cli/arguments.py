@@ -94,7 +94,7 @@ def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
         click.option(
             "--beta",
             metavar="EXPR",
-            help="The failure probability: in eps, alpha, gamma, the constants, exp, min, max and abs.",
+            help="The failure probability: in eps, alpha, gamma, the constants, exp, log, min, max and abs.",
         ),
         click.option(
             "--alpha", metavar="VALUE|dd", help="The distance to disagreement asked for; dd is each input's own."

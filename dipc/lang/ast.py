@@ -116,7 +116,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`min(...)`, `max(...)`, `abs(.)`, and in claims and weights `exp(.)`."""
+    """`min(...)`, `max(...)`, `abs(.)`, in claims and weights `exp(.)`, and in claims `log(.)`."""
 
     function: str
     arguments: tuple[Expr, ...]

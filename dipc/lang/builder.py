@@ -34,7 +34,7 @@ ROLES = {"INPUT": ast.Role.INPUT, "OUTPUT": ast.Role.OUTPUT, "VAR": ast.Role.VAR
 BASES = {"BOOL": ast.BaseType.BOOL, "INT": ast.BaseType.INT, "REAL": ast.BaseType.REAL}
 
 #: The functions of expressions, with the number of arguments; None is one or more.
-FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1}
+FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1, "log": 1}
 DISTRIBUTIONS = ("Lap", "DLap", "Exp", "Expo")
 KNOWN_DISTRIBUTIONS = (
     "the distributions are `Lap(rate, mean)`, `DLap(rate, mean)`, `Expo(rate)`, `Exp(rate, v in D : score)` "
@@ -434,12 +434,8 @@ def _unknown_function(name: str, span: Span) -> Problem:
     notes = ["the functions are `min`, `max`, `abs` and `exp`; an array element is written `q[i]`"]
     if name.lower().startswith("lap"):
         nearest = ["lap"]
-    if name in ("log", "ln"):
-        nearest = []
-        notes.insert(
-            0, "a logarithm stands for a transcendental number: write `3*exp(-eps)` for `exp(log(3) - eps)`, and"
-        )
-        notes.insert(1, "elsewhere a rational that makes the claim no weaker: `1.0986` for `log(3)` in a beta or gamma")
+    if name == "ln":
+        nearest = ["log"]
     if nearest:
         notes.insert(0, f"did you mean `{folded[nearest[0]]}`?")
     return Problem(SyntaxCode.BAD_CALL, span, f"there is no function `{name}`", "unknown function", tuple(notes))

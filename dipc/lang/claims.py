@@ -10,6 +10,9 @@ from dipc.lang.expressions import Elaborator
 from dipc.lang.scope import FUNCTIONS, Constant, suggest, word_for
 from dipc.lang.tree import mentions, walk
 
+#: The functions of a claim; a program may give the name `log` to something of its own.
+_FUNCTIONS = FUNCTIONS | {"log"}
+
 #: What may stand in each field, besides eps and constants.
 _FIELDS: dict[str, frozenset[str]] = {
     "alpha": frozenset({"dd", "inf", "gamma"}),
@@ -75,7 +78,7 @@ def _check_names(expr: ast.Expr, field: str, elaborator: Elaborator) -> None:
         match part:
             case ast.Name(name, span):
                 _check_name(name, part, allowed, field, elaborator)
-            case ast.Element(name, _, span) | ast.Call(name, _, span) if name not in FUNCTIONS:
+            case ast.Element(name, _, span) | ast.Call(name, _, span) if name not in _FUNCTIONS:
                 message = f"`{elaborator.findings.snippet(span)}` cannot stand in a claim"
                 elaborator.findings.report(Code.BAD_CLAIM, span, message, notes=(_made_of(allowed),))
             case ast.Compare(span=span) | ast.Truth(span=span):
@@ -103,7 +106,7 @@ def _check_name(name: str, expr: ast.Name, allowed: frozenset[str], field: str, 
 
 
 def _made_of(allowed: frozenset[str]) -> str:
-    names = ", ".join(["eps", *sorted(allowed), "the program's constants", "exp, min, max, abs"])
+    names = ", ".join(["eps", *sorted(allowed), "the program's constants", "exp, log, min, max, abs"])
     return f"it may be made of {names}"
 
 

@@ -439,6 +439,10 @@ class Elaborator(References):
         return True
 
     def _not_a_function(self, expr: ast.Call) -> None:
+        if expr.function == "log":
+            note = "a program uses rationals: round the logarithm in the direction that is safe"
+            self.findings.report(Code.MISUSED_NAME, expr.span, "`log` may stand only in the claim", notes=(note,))
+            return
         if expr.function == "exp":
             message, notes = "`exp` may stand only in the weights of choose and in the claim", ("use a constant",)
             self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=notes)

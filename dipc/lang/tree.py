@@ -7,21 +7,29 @@ tuples (at any depth) included. So a new kind of node needs nothing here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from operator import attrgetter
 from typing import Any, assert_never
 
 from dipc.diagnostics.source import Span
 from dipc.lang.ast import (
+    Binary,
+    Call,
     Choose,
+    Compare,
     DiscreteLaplace,
     Distribution,
     Element,
+    Eps,
     ExponentialMechanism,
     Expr,
     Laplace,
     Name,
+    Number,
     OneSided,
+    Truth,
+    Unary,
 )
 
 #: How fields are declared that hold no node. Others are looked into: a program is walked for every one that is checked.
@@ -48,6 +56,26 @@ def mentions(tree: object, name: str) -> bool:
     """Whether a name occurs in a tree of syntax; a Greek letter is its name in Latin letters."""
     wanted = GREEK.get(name, name)
     return any(isinstance(part, Name | Element) and GREEK.get(part.name, part.name) == wanted for part in walk(tree))
+
+
+def rewritten(tree: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """The expression with every part for which `change` has another in its place; what is in its place is not looked
+    into."""
+    found = change(tree)
+    if found is not None:
+        return found
+    match tree:
+        case Unary(operand=operand):
+            return replace(tree, operand=rewritten(operand, change))
+        case Binary(left=left, right=right) | Compare(left=left, right=right):
+            return replace(tree, left=rewritten(left, change), right=rewritten(right, change))
+        case Call(arguments=arguments):
+            return replace(tree, arguments=tuple([rewritten(argument, change) for argument in arguments]))
+        case Element(index=index):
+            return replace(tree, index=rewritten(index, change))
+        case Number() | Name() | Eps() | Truth():
+            return tree
+    assert_never(tree)
 
 
 @cache

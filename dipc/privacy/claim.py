@@ -15,8 +15,8 @@ from dipc.claim.claim import Given, GivenEps, claimed_intervals, expression_text
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
 from dipc.exits.program import Program
-from dipc.lang.ast import Binary, BinaryOp, Call, Eps, Expr, Unary
-from dipc.lang.tree import walk
+from dipc.lang.ast import Binary, BinaryOp, Call, Eps, Expr
+from dipc.lang.tree import rewritten, walk
 from dipc.sign import Fails, Interval, decide_nonnegative
 
 #: Digits to which a transcendental delta is known.
@@ -131,16 +131,14 @@ def _transcendental(text: str, constants: Mapping[str, Parametric]) -> tuple[Clo
 
 def _times_eps(tree: Expr) -> Expr:
     """The tree with eps in every exponent."""
-    match tree:
-        case Call(function="exp", arguments=(inner,)):
-            return replace(tree, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
-        case Call(arguments=arguments):
-            return replace(tree, arguments=tuple([_times_eps(part) for part in arguments]))
-        case Binary(left=left, right=right):
-            return replace(tree, left=_times_eps(left), right=_times_eps(right))
-        case Unary(operand=operand):
-            return replace(tree, operand=_times_eps(operand))
-    return tree
+
+    def with_eps(part: Expr) -> Expr | None:
+        match part:
+            case Call(function="exp", arguments=(inner,)):
+                return replace(part, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
+        return None
+
+    return rewritten(tree, with_eps)
 
 
 def _delta(text: str, constants: dict[str, Parametric], intervals: tuple[Interval, ...]) -> ClosedForm:

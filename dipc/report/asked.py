@@ -82,21 +82,26 @@ class Asked:
         )
 
     def _about_every_input(self, program: Program, numbers: tuple[str, int] | None) -> Statement:
+        from dipc.claim.logarithms import enclosed_claim
+        from dipc.claim.options import ClaimOptions
         from dipc.lang.printer import print_expression
         from dipc.report.claimed import Statement
         from dipc.sources.every_input.scaling import ClassClaim
 
         core, given = program.core, self.claim
-        beta = given["beta"] if given["beta"] is not None or _states_beta(core) else "0"
-        claim = ClassClaim(program, beta, given["alpha"], given["gamma"], given["eps"])
+        options = ClaimOptions(**given)
+        between = enclosed_claim(core, options)
+        options, said = (options, {}) if between is None else (between.stronger, between.said)
+        beta = options.beta if options.beta is not None or _states_beta(core) else "0"
+        claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps)
         left_open = None if numbers is None else numbers[0]
         return Statement(
             program=f"{core.name} ({self.program_path})",
             table=None,
             constants=tuple((name, str(value)) for name, value in core.constants.items() if name != left_open),
-            alpha=claim.alpha_text,
-            beta=print_expression(claim.beta.tree),
-            gamma="0" if claim.gamma is None else print_expression(claim.gamma.tree),
+            alpha=said.get("alpha", claim.alpha_text),
+            beta=said.get("beta", print_expression(claim.beta.tree)),
+            gamma=said.get("gamma", "0" if claim.gamma is None else print_expression(claim.gamma.tree)),
             near=near_outputs(core),
             scale=claim.open().scale.value if claim.is_open else None,
             numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",

@@ -174,7 +174,7 @@ def _where(found: Tightest, place: TightSpot) -> Iterable[tuple[str, str]]:
     if found.word != "row":
         yield from where(row)
         return
-    several = len(found.places[0].claimed.rows) > 1
+    several = len((found.places or found.upper_places)[0].claimed.rows) > 1
     yield "input", assignment_text(row.input) + (f" (row {number})" if several else "")
     yield "output", assignment_text(row.output) if row.output else "any"
     yield "alpha", row.alpha

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dipc.algebra.limits import Limits
 from dipc.claim.claim import Given, GivenEps, resolve_claim
+from dipc.claim.logarithms import enclosed_claim
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source as Text
@@ -61,10 +62,12 @@ def question(
         from dipc.sources.every_input.all_inputs import EveryInput
         from dipc.sources.every_number.all_numbers import AllNumbers
 
-        options = ClaimOptions(beta, alpha, gamma, eps)
-        if for_all is None:
-            return EveryInput(program, options)
-        return AllNumbers(program, *open_constant(for_all), options)
+        opened = None if for_all is None else open_constant(for_all)
+
+        def about_every_input(options: ClaimOptions) -> Source:
+            return EveryInput(program, options) if opened is None else AllNumbers(program, *opened, options)
+
+        return _between(program, ClaimOptions(beta, alpha, gamma, eps), None, about_every_input)
     if for_all is not None:
         name, _ = open_constant(for_all)
         notes = ("add --inputs all, or give the constant a number",)
@@ -77,9 +80,25 @@ def question(
 
 
 def _about(program: Program, table: Table, beta: Given, alpha: Given, gamma: Given, eps: GivenEps) -> Source:
-    if is_free(program, gamma):
-        return FreeGamma(program, table, beta=beta, alpha=alpha, eps=eps)
-    return TableRows(program, table, resolve_claim(program.core, table, beta=beta, alpha=alpha, gamma=gamma, eps=eps))
+    def about_rows(o: ClaimOptions) -> Source:
+        if is_free(program, o.gamma):
+            return FreeGamma(program, table, beta=o.beta, alpha=o.alpha, eps=o.eps)
+        claim = resolve_claim(program.core, table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps)
+        return TableRows(program, table, claim)
+
+    return _between(program, ClaimOptions(beta, alpha, gamma, eps), table, about_rows)
+
+
+def _between(
+    program: Program, options: ClaimOptions, table: Table | None, source: Callable[[ClaimOptions], Source]
+) -> Source:
+    """The source for these options; where they have logarithms, between those for two claims without."""
+    found = enclosed_claim(program.core, options, () if table is None else table.columns)
+    if found is None:
+        return source(options)
+    from dipc.sources.enclosed import Enclosed
+
+    return Enclosed(source(found.stronger), source(found.weaker), found.said)
 
 
 @dataclass(frozen=True)

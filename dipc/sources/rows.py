@@ -123,8 +123,7 @@ class TableRows(Source):
         if interrupted:
             return report
         evidence = None
-        if engine.keep_proofs:
-            assert isinstance(rows, DecidedRows)
+        if engine.keep_proofs and isinstance(rows, DecidedRows):  # a part of another question gets rows of its own
             evidence = Evidence(self._program, self.table, self.claim, rows, self.probabilities)
         return replace(report, theorem=theorem_of(self.claim), evidence=evidence)
 

@@ -1,0 +1,260 @@
+"""Logarithms in a claim.
+
+`log(r)` of a rational r > 0 other than 1 is transcendental (Lindemann). Where whole multiples of it are exponents it
+disappears, as exp(log(3) - eps) = 3·exp(-eps); elsewhere it has a place in no closed form that is decided here. A claim
+with one stands between two without: a stronger and a weaker one, of decimal numbers below and above. What proves the
+stronger one proves the claim, and what refutes the weaker one refutes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+
+from dipc.algebra.decimals import exact_text, outward
+from dipc.algebra.logarithm import log_enclosure
+from dipc.algebra.parametric import Parametric
+from dipc.claim.claim import claim_expression, claimed_intervals, the_one_eps
+from dipc.claim.exponent import has_logarithm, in_exponent
+from dipc.claim.expression import ClaimExpression
+from dipc.claim.options import ClaimOptions
+from dipc.lang.ast import Binary, BinaryOp, Call, Eps, Expr, Name, Number, Unary, UnaryOp
+from dipc.lang.core_program import CoreProgram
+from dipc.lang.printer import print_expression
+from dipc.lang.tree import GREEK, mentions, rewritten
+
+#: Significant digits of the numbers around a logarithm.
+DIGITS = 40
+
+#: Beta comes last: what is wrong with alpha and gamma is said of them, though they may be part of it.
+_PARTS = ("alpha", "gamma", "beta")
+
+#: Names of numbers that are at least 0, and differ from row to row.
+_DISTANCES = ("alpha", "gamma", "dd", "inf")
+
+Ends = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class EnclosedClaim:
+    """A claim with logarithms, `said` in the user's words, between two without."""
+
+    stronger: ClaimOptions
+    weaker: ClaimOptions
+    said: Mapping[str, str]
+
+
+def enclosed_claim(program: CoreProgram, options: ClaimOptions, columns: Collection[str] = ()) -> EnclosedClaim | None:
+    """The two claims around that of the options and the claim block, but for the parts that `columns` of a table have;
+    None where there is no logarithm in them, or none that is left after exponents are simplified.
+
+    `stronger` has an alpha, a gamma and a beta that are at most those of the claim, `weaker` at least, for every eps
+    that is asked about. Raises DiagnosticError where a logarithm is none of a positive rational, or stands where the
+    direction is not seen.
+    """
+    if not (any("log" in str(getattr(options, name)) for name in _PARTS) or has_logarithm(program.claim)):
+        return None  # nothing has to be parsed to know that
+    given = {name: claim_expression(program, name, getattr(options, name)) for name in _PARTS if name not in columns}
+    known = {name: found for name, found in given.items() if found is not None}
+    if not any(has_logarithm(found.tree) for found in known.values()):
+        return None
+    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
+    one_eps = the_one_eps(claimed_intervals(program, options.eps, constants))
+    stronger: dict[str, str] = {}
+    weaker: dict[str, str] = {}
+    for name, found in known.items():
+        tree = _put_in(found.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
+        if has_logarithm(tree):
+            low, high = _Enclosure(found, program.constants, one_eps).ends(tree)
+            if low != high:
+                stronger[name], weaker[name] = print_expression(low), print_expression(high)
+    if not stronger:
+        return None
+    said = {name: print_expression(found.tree) for name, found in known.items()}
+    return EnclosedClaim(replace(options, **stronger), replace(options, **weaker), said)
+
+
+def _put_in(tree: Expr, parts: Mapping[str, Expr]) -> Expr:
+    """The tree with these distances in the places of their names, where they have logarithms."""
+    found = {name: part for name, part in parts.items() if has_logarithm(part)}
+
+    def put(part: Expr) -> Expr | None:
+        return found.get(GREEK.get(part.name, part.name)) if isinstance(part, Name) else None
+
+    for _ in found:  # alpha may be given by gamma, or gamma by alpha
+        if any(mentions(tree, name) for name in found):
+            tree = rewritten(tree, put)
+    return tree
+
+
+@dataclass(frozen=True, slots=True)
+class _Enclosure:
+    """Trees without logarithms around trees with them, for every eps > 0, or for the only one."""
+
+    expression: ClaimExpression
+    constants: Mapping[str, Fraction]
+    eps: Fraction | None
+
+    def ends(self, node: Expr) -> tuple[Expr, Expr]:
+        """A tree that is at most this one everywhere, and one that is at least it."""
+        if not has_logarithm(node):
+            return node, node
+        number = self._number(node)
+        if number is not None:
+            below, above = outward(*number, DIGITS)
+            return _literal(below, node), _literal(above, node)
+        match node:
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                low, high = self.ends(operand)
+                return replace(node, operand=high), replace(node, operand=low)
+            case Binary(op=BinaryOp.ADD, left=left, right=right):
+                (low, high), (least, most) = self.ends(left), self.ends(right)
+                return replace(node, left=low, right=least), replace(node, left=high, right=most)
+            case Binary(op=BinaryOp.SUBTRACT, left=left, right=right):
+                (low, high), (least, most) = self.ends(left), self.ends(right)
+                return replace(node, left=low, right=most), replace(node, left=high, right=least)
+            case Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
+                return self._scaled(node, left, right)
+            case Binary(op=BinaryOp.DIVIDE, left=left, right=right):
+                return self._divided(node, left, right)
+            case Binary(op=BinaryOp.POWER, left=left) if self._sign(left) == 1:
+                low, high = self.ends(left)
+                return replace(node, left=low), replace(node, left=high)
+            case Call(function="exp", arguments=(inner,)):
+                if not has_logarithm(in_exponent(inner).rest):
+                    return node, node
+                # At one eps, too: e to the power of a number is none of the numbers here, e^(q·eps) is.
+                low, high = replace(self, eps=None).ends(inner)
+                return replace(node, arguments=(low,)), replace(node, arguments=(high,))
+            case Call(function="min" | "max", arguments=arguments):
+                ends = [self.ends(argument) for argument in arguments]
+                return (
+                    replace(node, arguments=tuple([low for low, _ in ends])),
+                    replace(node, arguments=tuple([high for _, high in ends])),
+                )
+            case Call(function="log", arguments=(inner,)):
+                raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
+        raise self._unseen(node)
+
+    def _scaled(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
+        signs = self._sign(left), self._sign(right)
+        (low, high), (least, most) = self.ends(left), self.ends(right)
+        match has_logarithm(left), has_logarithm(right), signs:
+            case True, True, (1, 1):
+                return replace(node, left=low, right=least), replace(node, left=high, right=most)
+            case True, False, (_, 1 | -1 as sign):
+                low, high = (low, high) if sign == 1 else (high, low)
+                return replace(node, left=low), replace(node, left=high)
+            case False, True, (1 | -1 as sign, _):
+                least, most = (least, most) if sign == 1 else (most, least)
+                return replace(node, right=least), replace(node, right=most)
+        raise self._unseen(node)
+
+    def _divided(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
+        (low, high), (least, most) = self.ends(left), self.ends(right)
+        match has_logarithm(left), has_logarithm(right), (self._sign(left), self._sign(right)):
+            case True, False, (_, 1 | -1 as sign):
+                low, high = (low, high) if sign == 1 else (high, low)
+                return replace(node, left=low), replace(node, left=high)
+            case _, True, (1 | -1 as sign, 1):
+                least, most = (least, most) if sign == -1 else (most, least)
+                return replace(node, left=low, right=least), replace(node, left=high, right=most)
+        raise self._unseen(node)
+
+    def _sign(self, node: Expr) -> int | None:
+        """1 where it is at least 0 for every eps, -1 where it is at most 0, None where neither is seen."""
+        number = self._number(node)
+        if number is not None:
+            return 1 if number[0] >= 0 else -1 if number[1] <= 0 else None
+        match node:
+            case Eps() | Call(function="exp" | "abs"):
+                return 1
+            case Name(name=name) if GREEK.get(name, name) in _DISTANCES:
+                return 1
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                sign = self._sign(operand)
+                return None if sign is None else -sign
+            case Binary(op=BinaryOp.MULTIPLY | BinaryOp.DIVIDE, left=left, right=right):
+                one, two = self._sign(left), self._sign(right)
+                return None if one is None or two is None else one * two
+            case Binary(op=BinaryOp.ADD, left=left, right=right):
+                one, two = self._sign(left), self._sign(right)
+                return one if one == two else None
+            case Binary(op=BinaryOp.SUBTRACT, left=left, right=right):
+                one, two = self._sign(left), self._sign(right)
+                return one if one is not None and two == -one else None
+            case Binary(op=BinaryOp.POWER, left=left, right=Number(value=exponent)):
+                return 1 if exponent % 2 == 0 else self._sign(left)
+            case Call(function="min" | "max", arguments=arguments):
+                signs = {self._sign(argument) for argument in arguments}
+                return signs.pop() if len(signs) == 1 else None
+        return None
+
+    def _number(self, node: Expr) -> Ends | None:
+        """Rationals around a number, the same twice where it is one; None for what is a function of eps, or differs
+        from row to row, or is not enclosed here."""
+        match node:
+            case Number(value=value):
+                return value, value
+            case Eps() if self.eps is not None:
+                return self.eps, self.eps
+            case Name(name=name) if name in self.constants:
+                return self.constants[name], self.constants[name]
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                found = self._number(operand)
+                return None if found is None else (-found[1], -found[0])
+            case Binary(op=op, left=left, right=right):
+                one, two = self._number(left), self._number(right)
+                if one is None or two is None or (op is BinaryOp.DIVIDE and two[0] <= 0 <= two[1]):
+                    return None
+                match op:
+                    case BinaryOp.POWER:
+                        return None if one[0] < 0 else (one[0] ** int(two[0]), one[1] ** int(two[0]))
+                    case BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.MULTIPLY | BinaryOp.DIVIDE:
+                        found_all = [_ARITHMETIC[op](x, y) for x, y in product(one, two)]
+                        return min(found_all), max(found_all)
+                return None
+            case Call(function="log", arguments=(inner,)):
+                found = self._number(inner)
+                if found is None or found[0] <= 0:
+                    raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
+                return log_enclosure(*found, DIGITS)
+            case Call(function="min" | "max" | "abs" as function, arguments=arguments):
+                parts = [self._number(argument) for argument in arguments]
+                all_of = [part for part in parts if part is not None]
+                if len(all_of) < len(parts):
+                    return None
+                if function != "abs":
+                    pick = min if function == "min" else max
+                    return pick(low for low, _ in all_of), pick(high for _, high in all_of)
+                ((low, high),) = all_of
+                ends = abs(low), abs(high)
+                return (Fraction(0) if low < 0 < high else min(ends)), max(ends)
+        return None
+
+    def _unseen(self, node: Expr) -> Exception:
+        return self._error(
+            node,
+            "it is not seen whether this grows with the logarithm in it",
+            "neither is its sign",
+            "write a rational for the logarithm, on the side that makes the claim stronger",
+        )
+
+    def _error(self, node: Expr, message: str, label: str, *notes: str) -> Exception:
+        return self.expression.error("E0615", message, node, label, *notes)
+
+
+_ARITHMETIC: Mapping[BinaryOp, Callable[[Fraction, Fraction], Fraction]] = {
+    BinaryOp.ADD: lambda x, y: x + y,
+    BinaryOp.SUBTRACT: lambda x, y: x - y,
+    BinaryOp.MULTIPLY: lambda x, y: x * y,
+    BinaryOp.DIVIDE: lambda x, y: x / y,
+}
+
+
+def _literal(value: Fraction, of: Expr) -> Expr:
+    """A decimal number in the place of another tree."""
+    number = Number(abs(value), exact_text(abs(value)), of.span)
+    return Unary(UnaryOp.NEGATE, number, of.span) if value < 0 else number

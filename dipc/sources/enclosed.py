@@ -1,0 +1,121 @@
+"""A claim with logarithms: between a stronger and a weaker one, without any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from dipc.claim.logarithms import DIGITS
+from dipc.diagnostics.diagnostic import Diagnostic
+from dipc.exits.probability import Work
+from dipc.exits.program import Program
+from dipc.obligations.engine import Engine
+from dipc.obligations.verdict import Verdict
+from dipc.sign.interval import Interval
+from dipc.sources.every_input.class_result import ClassResult, ReportedRows
+from dipc.sources.outcome import RowResult
+from dipc.sources.report import Report
+from dipc.sources.source import Case, Posed, Settling, Source, results
+from dipc.tables.table import Table
+
+_BETWEEN = f"the claim fails with its logarithms rounded to {DIGITS} digits in one direction, and not in the other"
+
+
+@dataclass(frozen=True)
+class Enclosed(Source):
+    """The question whose claim `stronger` implies, and which implies that of `weaker`; `said` are the parts of the
+    claim in the user's words."""
+
+    stronger: Source
+    weaker: Source
+    said: Mapping[str, str]
+
+    @property
+    def program(self) -> Program:
+        return self.stronger.program
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.stronger.intervals
+
+    @property
+    def total(self) -> int | None:
+        return self.stronger.total
+
+    @property
+    def table(self) -> Table | None:
+        return self.stronger.table
+
+    @property
+    def numbers(self) -> tuple[str, int] | None:
+        return self.stronger.numbers
+
+    @property
+    def about(self) -> str:
+        return self.stronger.about
+
+    @property
+    def work(self) -> Work:
+        return self.stronger.work
+
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return {**self.stronger.stated, **self.said}
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.stronger.warnings
+
+    def cases(self) -> Iterable[Case]:
+        # What refutes a case of the weaker claim refutes the claim, whichever case of the other it is beside.
+        for stronger, weaker in zip_longest(self.stronger.cases(), self.weaker.cases()):
+            if stronger is not None:
+                yield _EnclosedCase(stronger, weaker)
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        if self.table is not None:
+            return super().begin(engine)
+        rows = ReportedRows()
+        return rows, map(rows.extend, results(self.cases(), engine))
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        found = self.stronger.report(rows, engine, interrupted=interrupted)
+        return replace(found, evidence=None, stated=self.stated)
+
+
+@dataclass(frozen=True, slots=True)
+class _OnlyEnclosed:
+    """The obligation is that of the stronger claim: what refutes it does not refute the claim."""
+
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _EnclosedCase:
+    stronger: Case
+    weaker: Case | None
+
+    @property
+    def number(self) -> int:
+        return self.stronger.number
+
+    def posed(self) -> Sequence[Posed]:
+        return [replace(one, why=_OnlyEnclosed()) for one in self.stronger.posed()]
+
+    def shown(self) -> RowResult:
+        return self.stronger.shown()
+
+    def settle(self) -> Settling:
+        found = yield from self.stronger.settle()
+        if found.verdict is Verdict.ACCURATE or self.weaker is None:
+            return found if found.verdict is not Verdict.INACCURATE else _open(found)
+        refuted = yield from self.weaker.settle()
+        if refuted.verdict is Verdict.INACCURATE:
+            return refuted
+        return found if found.verdict is Verdict.UNDECIDED else _open(found)
+
+
+def _open(found: RowResult) -> RowResult:
+    found = replace(found, verdict=Verdict.UNDECIDED, reason=_BETWEEN, counterexample=None, failing=(), obligations=())
+    return replace(found, rows=()) if isinstance(found, ClassResult) else found
