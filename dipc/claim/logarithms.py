@@ -15,9 +15,9 @@ from itertools import product
 
 from dipc.algebra.decimals import exact_text, outward
 from dipc.algebra.logarithm import log_enclosure
-from dipc.algebra.parametric import Parametric
+from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric
 from dipc.claim.claim import claim_expression, claimed_intervals, the_one_eps
-from dipc.claim.exponent import has_logarithm, in_exponent
+from dipc.claim.exponent import Exponent, has_logarithm, in_exponent
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.options import ClaimOptions
 from dipc.lang.ast import Binary, BinaryOp, Call, Eps, Expr, Name, Number, Unary, UnaryOp
@@ -39,7 +39,7 @@ Ends = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class EnclosedClaim:
-    """A claim with logarithms, `said` in the user's words, between two without."""
+    """A claim with logarithms, `said` in the user's words, between two without: the same two where it is exact."""
 
     stronger: ClaimOptions
     weaker: ClaimOptions
@@ -48,7 +48,7 @@ class EnclosedClaim:
 
 def enclosed_claim(program: CoreProgram, options: ClaimOptions, columns: Collection[str] = ()) -> EnclosedClaim | None:
     """The two claims around that of the options and the claim block, but for the parts that `columns` of a table have;
-    None where there is no logarithm in them, or none that is left after exponents are simplified.
+    None where there is no logarithm in them.
 
     `stronger` has an alpha, a gamma and a beta that are at most those of the claim, `weaker` at least, for every eps
     that is asked about. Raises DiagnosticError where a logarithm is none of a positive rational, or stands where the
@@ -68,10 +68,7 @@ def enclosed_claim(program: CoreProgram, options: ClaimOptions, columns: Collect
         tree = _put_in(found.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
         if has_logarithm(tree):
             low, high = _Enclosure(found, program.constants, one_eps).ends(tree)
-            if low != high:
-                stronger[name], weaker[name] = print_expression(low), print_expression(high)
-    if not stronger:
-        return None
+            stronger[name], weaker[name] = print_expression(low), print_expression(high)
     said = {name: print_expression(found.tree) for name, found in known.items()}
     return EnclosedClaim(replace(options, **stronger), replace(options, **weaker), said)
 
@@ -123,11 +120,11 @@ class _Enclosure:
                 low, high = self.ends(left)
                 return replace(node, left=low), replace(node, left=high)
             case Call(function="exp", arguments=(inner,)):
-                if not has_logarithm(in_exponent(inner).rest):
-                    return node, node
+                exponent = in_exponent(inner)
                 # At one eps, too: e to the power of a number is none of the numbers here, e^(q·eps) is.
-                low, high = replace(self, eps=None).ends(inner)
-                return replace(node, arguments=(low,)), replace(node, arguments=(high,))
+                low, high = replace(self, eps=None).ends(exponent.rest)
+                factor = self._power(exponent, inner)
+                return self._times(factor, low, node), self._times(factor, high, node)
             case Call(function="min" | "max", arguments=arguments):
                 ends = [self.ends(argument) for argument in arguments]
                 return (
@@ -137,6 +134,25 @@ class _Enclosure:
             case Call(function="log", arguments=(inner,)):
                 raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
         raise self._unseen(node)
+
+    def _power(self, exponent: Exponent, inner: Expr) -> Fraction:
+        """e to the power of the logarithms of an exponent."""
+        result = Fraction(1)
+        for base, count in exponent.powers:
+            found = self._number(base)
+            if found is None or found[0] != found[1] or found[0] <= 0:
+                raise self._error(base, "a logarithm is taken of a positive rational", "this is none")
+            if found[0].numerator.bit_length() * abs(count) > RESULT_BIT_LIMIT:
+                raise self._error(inner, "a power of e is too large to be written out", "")
+            result *= found[0] ** count
+        return result
+
+    def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
+        """factor·exp(argument), in the place of a call."""
+        power = replace(node, arguments=(argument,))
+        above, below = (Number(Fraction(part), str(part), node.span) for part in factor.as_integer_ratio())
+        scaled = power if above.value == 1 else Binary(BinaryOp.MULTIPLY, above, power, node.span)
+        return scaled if below.value == 1 else Binary(BinaryOp.DIVIDE, scaled, below, node.span)
 
     def _scaled(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
         signs = self._sign(left), self._sign(right)

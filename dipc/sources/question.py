@@ -92,10 +92,10 @@ def _about(program: Program, table: Table, beta: Given, alpha: Given, gamma: Giv
 def _between(
     program: Program, options: ClaimOptions, table: Table | None, source: Callable[[ClaimOptions], Source]
 ) -> Source:
-    """The source for these options; where they have logarithms, between those for two claims without."""
+    """The source for these options; where they have logarithms, for the claim without, or between those for two."""
     found = enclosed_claim(program.core, options, () if table is None else table.columns)
-    if found is None:
-        return source(options)
+    if found is None or found.stronger == found.weaker:
+        return source(options if found is None else found.stronger)
     from dipc.sources.enclosed import Enclosed
 
     return Enclosed(source(found.stronger), source(found.weaker), found.said)
