@@ -1,26 +1,33 @@
-"""From a verdict about privacy at pairs of inputs to a certificate: schema `dipc.certificate.privacy/1` (see FORMAT.md
-beside this file)."""
+"""From a verdict about privacy at pairs of inputs to a certificate: schema `dipc.certificate.privacy/1`, or `/2` for a
+proof with a delta (see FORMAT.md beside this file)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import total
+from dipc.algebra.quotient import Closed
 from dipc.certificate.header import program_data
 from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData
 from dipc.obligations.decision import Decision
+from dipc.obligations.verdict import Verdict
 from dipc.privacy.adjacency import Within
 from dipc.privacy.check import PrivacyQuestion
 from dipc.privacy.claim import power
 from dipc.privacy.outcome import PrivacyReport, PrivacyVerdict
 from dipc.privacy.pairs import Pairs, texts
 from dipc.privacy.pure import at_most, couples
-from dipc.verifier.privacy import SCHEMA
+from dipc.verifier.privacy import MOST_OPEN, SCHEMA, WITH_DELTA
+
+_HOLDS = Verdict.ACCURATE
 
 
 class Uncertified(ValueError):
@@ -37,10 +44,9 @@ def certify_privacy(question: PrivacyQuestion, report: PrivacyReport, tool: str 
         raise Uncertified("certificates of privacy are about listed pairs and finite outputs")
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")
-    if claim.transcendental is not None:
-        raise Uncertified("its delta is only enclosed")
-    if report.verdict is PrivacyVerdict.PRIVATE and not claim.is_pure:
-        raise Uncertified("a proof with a delta has no certificate yet, a refutation has one")
+    if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
+        # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
+        report = replace(report, claim=claim.with_more)
     return sealed(_Writer(question, report, pairs).document(tool))
 
 
@@ -62,7 +68,13 @@ class _Writer:
     def document(self, tool: str) -> dict[str, Any]:
         """The certificate without its digest. Raises Uncertified."""
         report, table = self._report, self._table
-        if report.counterexample is None:
+        of_sets: dict[str, Any] = {}
+        if report.counterexample is None and not self._claim.is_pure:
+            inputs, answers = list(range(len(self._pairs.inputs))), list(range(len(table.answers)))
+            ordered, refuted = [list(pair) for pair in self._pairs.ordered], None
+            shown, excess, sets = self._with_delta()
+            of_sets = {"excess": excess, "sets": sets}
+        elif report.counterexample is None:
             inputs, answers = list(range(len(self._pairs.inputs))), list(range(len(table.answers)))
             ordered, refuted = [list(pair) for pair in self._pairs.ordered], None
             shown = [
@@ -85,7 +97,7 @@ class _Writer:
             raise Uncertified("an output is never assigned on some path: give it an initial value")
         adjacency = self._question.adjacency
         return {
-            "schema": SCHEMA,
+            "schema": WITH_DELTA if of_sets else SCHEMA,
             "tool": tool,
             "program": program_data(self._question.program),
             "claim": {
@@ -101,6 +113,7 @@ class _Writer:
             "pairs": ordered,
             "couples": shown,
             "refuted": refuted,
+            **of_sets,
             "obligations": self._obligations.obligation_data,
             "betas": self._obligations.beta_data,
             "probabilities": self._probability_data,
@@ -117,10 +130,58 @@ class _Writer:
             self._probability_data.append({"value": self._obligations.closed(form.value)})
         return known
 
+    def _with_delta(self) -> tuple[list[list[int]], list[list[int]], list[list[Any]]]:
+        """Which couples of probabilities are never too much, and which never too little, and the sets of the others,
+        with the latter, that come up at some pair. Raises Uncertified where these are too many."""
+        signs: dict[tuple[int, int], int] = {}
+        shown: list[list[int]] = []
+        excess: list[list[int]] = []
+        for couple in couples(self._table, self._pairs):
+            first, second = (self._table.closed(number) for number in (couple.first, couple.second))
+            for sign, likely, allowed, listed in (
+                (-1, first, self._scale * second, shown),
+                (1, self._scale * second, first, excess),
+            ):
+                if self._question.engine.decide(at_most(likely, allowed, self._claim.intervals)).verdict is _HOLDS:
+                    signs[couple.first, couple.second] = sign
+                    numbers = [self._law(couple.first), self._law(couple.second)]
+                    listed.append([*numbers, self._at_most(likely, allowed)])
+                    break
+            else:
+                signs[couple.first, couple.second] = 0
+        found: dict[tuple[tuple[int, int], ...], int] = {}
+        for i, j in self._pairs.ordered:
+            parts = [
+                couple
+                for couple in zip(self._table.rows[i], self._table.rows[j], strict=True)
+                if signs.get(couple, -1) >= 0
+            ]
+            either = [couple for couple in parts if not signs[couple]]
+            if len(either) > MOST_OPEN:
+                raise Uncertified(f"at a pair more than {MOST_OPEN} outputs are now too likely, now not: {len(either)}")
+            for size in range(len(either) + 1):
+                for left_out in combinations(range(len(either)), size):
+                    rest = Counter(either) - Counter(either[at] for at in left_out)
+                    chosen = [couple for couple in parts if signs[couple]] + list(rest.elements())
+                    found.setdefault(tuple(sorted(chosen)), 0)
+        found.setdefault((), 0)  # no output at all: that delta is not negative
+        sets = [
+            [
+                sorted([self._law(first), self._law(second)] for first, second in chosen),
+                self._obligation([first for first, _ in chosen], [second for _, second in chosen]),
+            ]
+            for chosen in found
+        ]
+        return shown, excess, sets
+
     def _obligation(self, first: Iterable[int], second: Iterable[int]) -> int:
         """That outputs with these probabilities are allowed, or not."""
         likely, other = (total([self._table.closed(number) for number in numbers]) for numbers in (first, second))
-        allowed, rest = ClosedForm(self._scale * other + self._claim.delta.value), ClosedForm(1 - likely)
+        return self._at_most(likely, self._scale * other + self._claim.delta.value)
+
+    def _at_most(self, likely: Closed, most: Closed) -> int:
+        """That one function is at most another, or not."""
+        allowed, rest = ClosedForm(most), ClosedForm(1 - likely)
         numbered = self._number(allowed), allowed
         return self._obligations.obligation(numbered, rest, self._claim.intervals, self._kept(allowed, rest))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from dipc.cli.exits import ExitCode
@@ -24,5 +26,8 @@ def lsp() -> ExitCode:
             raise
         note = "install it: pip install 'dipc-verifier[lsp]'"
         raise DiagnosticError(Diagnostic("E0811", "pygls is not installed", notes=(note,))) from None
+    if not (hasattr(sys.stdin, "buffer") and hasattr(sys.stdout, "buffer")):
+        note = "an editor starts `dipc lsp` and talks to it there"
+        raise DiagnosticError(Diagnostic("E0813", "standard input or output is closed", notes=(note,)))
     made().start_io()
     return ExitCode.ACCURATE

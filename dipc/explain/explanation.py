@@ -63,6 +63,7 @@ _WHEN = {
     "E0721": "in a run of `dipc simulate` the weights of a choice are no distribution",
     "E0722": "a number of `dipc simulate` is beyond what floating point holds",
     "E0807": "`dipc bench` is asked of an installed package: the benchmarks are in the checkout",
+    "E0813": "`dipc lsp` is started with its standard input or output closed",
     "E0903": "`--certificate` is given with a question that has no certificate",
     "E1005": "a plot is asked for where matplotlib is not installed",
     "E1301": "the processes of `-j` end as soon as they start, for want of memory for example",

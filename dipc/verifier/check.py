@@ -18,7 +18,7 @@ from dipc.verifier.inputs import SCHEMA as INPUTS
 from dipc.verifier.inputs import check_inputs
 from dipc.verifier.outcome import Accepted
 from dipc.verifier.privacy import SCHEMA as PRIVACY
-from dipc.verifier.privacy import check_privacy, claim_text
+from dipc.verifier.privacy import WITH_DELTA, check_privacy, claim_text
 from dipc.verifier.reading import items, natural, optional_text, parse, rational, record, text
 from dipc.verifier.rejection import NotDerived, Rejected, Unreadable
 from dipc.verifier.ring import Closed, read_closed
@@ -43,12 +43,15 @@ _SHARED = (
     "digest",
 )
 
+_OF_PAIRS = ("adjacent", "inputs", "outputs", "laws", "pairs", "couples", "refuted")
+
 #: What documents of each schema are made of.
 _PARTS = {
     SCHEMA: (*_SHARED, "table", "rows"),
     OLD: (*_SHARED, "table", "rows", "derivation"),
     INPUTS: (*_SHARED, "numbers", "cases", "measures"),
-    PRIVACY: (*_SHARED, "adjacent", "inputs", "outputs", "laws", "pairs", "couples", "refuted"),
+    PRIVACY: (*_SHARED, *_OF_PAIRS),
+    WITH_DELTA: (*_SHARED, *_OF_PAIRS, "excess", "sets"),
 }
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -152,7 +155,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     data = document.data
     if data["schema"] == INPUTS:
         return _check_inputs(document, budget, facts)
-    if data["schema"] == PRIVACY:
+    if data["schema"] in (PRIVACY, WITH_DELTA):
         return _check_privacy(document, budget, facts)
     # Reading numbers takes about in proportion to the text.
     budget.spend(document.size // 8, "certificate")

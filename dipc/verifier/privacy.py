@@ -1,4 +1,4 @@
-"""Certificates of privacy at pairs of inputs: schema `dipc.certificate.privacy/1`."""
+"""Certificates of privacy at pairs of inputs: schemas `dipc.certificate.privacy/1` and `/2`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from dipc.verifier.ring import ONE, Closed, Ring, add_closed, equal_closed, read
 from dipc.verifier.theorem import Theorem
 
 SCHEMA = "dipc.certificate.privacy/1"
+
+#: Of a proof with a delta: it speaks of sets of outputs.
+WITH_DELTA = "dipc.certificate.privacy/2"
+
+#: Outputs of one pair whose excess has no sign that is shown: all subsets of them are looked at.
+MOST_OPEN = 8
 
 _NOTHING: Closed = ({}, ONE)
 
@@ -60,16 +66,21 @@ def check_privacy(
     private = data["verdict"] == "private"
     if not private and data["verdict"] != "not private":
         raise Rejected("verdict", "it is either `private` or `not private`")
-    if private and claim.delta[0]:
+    of_sets = data["schema"] == WITH_DELTA
+    if private and claim.delta[0] and not of_sets:
         raise Rejected("claim", "what is proved of single outputs is a proof only where delta is 0")
+    if of_sets and not private:
+        raise Rejected("verdict", "what is refuted has no proof by sets")
     pairs = _read(data, theorem, context, budget, whole=private)
     shown = _Shown(claim, context, decided, budget)
     missing: list[tuple[int, str]] = []
     if private:
         if data["refuted"] is not None:
             raise Rejected("refuted", "the verdict is another")
-        couples = dict(_couples(data["couples"], context))
-        for number, (i, j) in enumerate(pairs.ordered):
+        couples = dict(_couples(data["couples"], "couples", context))
+        if of_sets:
+            missing += _Sets(data, couples, context, shown, budget).check(pairs)
+        for number, (i, j) in enumerate(() if of_sets else pairs.ordered):
             budget.spend(pairs.outputs, f"pair {number}")
             why = None
             for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
@@ -125,35 +136,118 @@ class _Shown:
         key = (number, tuple(first), tuple(second))
         if key not in self._known:
             step = "obligation of a pair"
-            found = self.decided[index(number, self.decided, step)]
-            allowed = self.claim.allowed(self._total(second, step), self.budget, step)
-            likely = self._total(first, step)
-            least = self.context.betas[found.beta]
-            if found.verdict != verdict:
-                raise Rejected(step, f"it is {found.verdict}")
-            if least is None or len(least) != 1 or len(least[0]) != 1:
-                raise Rejected(step, "its beta is not one closed form")
-            rest = (subtract(likely[1], likely[0]), likely[1])
-            if not equal_closed(least[0][0], rest, self.budget, step):
-                raise Rejected(step, "its beta is not 1 - Pr at the first input")
-            if not equal_closed(self.context.probabilities[found.probability], allowed, self.budget, step):
-                raise Rejected(step, "it is not about what is allowed by the second input")
-            self._known[key] = found.open
+            allowed = self.claim.allowed(self.total(second, step), self.budget, step)
+            self._known[key] = self.at_most(number, self.total(first, step), allowed, verdict, step)
         return self._known[key]
 
-    def _total(self, numbers: Sequence[int], step: str) -> Closed:
+    def at_most(self, number: object, likely: Closed, allowed: Closed, verdict: str, step: str) -> str | None:
+        """The same for an obligation that one function is at most another."""
+        found = self.decided[index(number, self.decided, step)]
+        least = self.context.betas[found.beta]
+        if found.verdict != verdict:
+            raise Rejected(step, f"it is {found.verdict}")
+        if least is None or len(least) != 1 or len(least[0]) != 1:
+            raise Rejected(step, "its beta is not one closed form")
+        rest = (subtract(likely[1], likely[0]), likely[1])
+        if not equal_closed(least[0][0], rest, self.budget, step):
+            raise Rejected(step, "its beta is not 1 - Pr at the first input")
+        if not equal_closed(self.context.probabilities[found.probability], allowed, self.budget, step):
+            raise Rejected(step, "it is not about what is allowed by the second input")
+        return found.open
+
+    def total(self, numbers: Sequence[int], step: str) -> Closed:
+        """The sum of these probabilities."""
         total = _NOTHING
         for number in numbers:
             total = add_closed(total, self.context.probabilities[number], self.budget, step)
         return total
 
 
-def _couples(value: object, context: Context) -> Iterator[tuple[tuple[int, int], object]]:
-    for item in items(value, "couples"):
-        numbers = items(item, "couples", 3)
+@dataclass
+class _Sets:
+    """A proof with a delta: at each pair the sets of outputs that may be the worst."""
+
+    data: Mapping[str, Any]
+    never_too_much: Mapping[tuple[int, int], object]
+    context: Context
+    shown: _Shown
+    budget: Budget
+
+    def __post_init__(self) -> None:
+        self._excess = dict(_couples(self.data["excess"], "excess", self.context))
+        self._sets: dict[tuple[tuple[int, int], ...], object] = {}
+        for item in items(self.data["sets"], "sets"):
+            chosen, number = _two(item, "sets")
+            couples = []
+            for couple in items(chosen, "sets"):
+                first, second = (index(part, self.context.probabilities, "sets") for part in _two(couple, "sets"))
+                couples.append((first, second))
+            self._sets[tuple(sorted(couples))] = number
+        self._known: dict[tuple[tuple[int, int], ...], str | None] = {}
+        self._signs: dict[tuple[int, int], str | None] = {}
+
+    def check(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
+        """The pairs of which something is open, with the reason. Raises Rejected."""
+        for number, (i, j) in enumerate(pairs.ordered):
+            step = f"pair {number}"
+            self.budget.spend(pairs.outputs, step)
+            always: list[tuple[int, int]] = []
+            either: list[tuple[int, int]] = []
+            why = None
+            for first, second in zip(pairs.laws[i], pairs.laws[j], strict=True):
+                # The budget is not negative: what is as likely, or impossible, is never too much.
+                if first == second or not self.context.probabilities[first][0]:
+                    continue
+                couple = first, second
+                if couple in self.never_too_much or couple in self._excess:
+                    if couple not in self._signs:
+                        self._signs[couple] = self._sign(first, second)
+                    why = self._signs[couple] or why
+                    always += [] if couple in self.never_too_much else [couple]
+                else:
+                    either.append(couple)
+            if len(either) > MOST_OPEN:
+                raise Rejected(step, "too many outputs have no sign")
+            for places in range(1 << len(either)):
+                chosen = [couple for at, couple in enumerate(either) if places >> at & 1]
+                why = self._set(tuple(sorted([*always, *chosen])), step) or why
+            why = self._set((), step) or why
+            if why is not None:
+                yield number, why
+
+    def _sign(self, first: int, second: int) -> str | None:
+        """Why it is open that p is never, or always, more than e^budget·p'; None where it is not."""
+        step = "sign of a couple"
+        likely, other = (self.context.probabilities[number] for number in (first, second))
+        scaled: Closed = ({(k, q + self.shown.claim.budget): c for (k, q), c in other[0].items()}, other[1])
+        self.budget.spend(1 + len(scaled[0]), step)
+        if (first, second) in self.never_too_much:
+            return self.shown.at_most(self.never_too_much[first, second], likely, scaled, "accurate", step)
+        return self.shown.at_most(self._excess[first, second], scaled, likely, "accurate", step)
+
+    def _set(self, chosen: tuple[tuple[int, int], ...], step: str) -> str | None:
+        """Why it is open that outputs with these couples of probabilities are allowed; None where it is not."""
+        if chosen not in self._known:
+            if chosen not in self._sets:
+                raise Rejected(step, "a set of outputs has no obligation")
+            first, second = [first for first, _ in chosen], [second for _, second in chosen]
+            self._known[chosen] = self.shown.of(self._sets[chosen], first, second, "accurate")
+        return self._known[chosen]
+
+
+def _two(value: object, step: str) -> list[object]:
+    found = items(value, step, 2)
+    if len(found) != 2:
+        raise Rejected(step, "one has two parts")
+    return found
+
+
+def _couples(value: object, step: str, context: Context) -> Iterator[tuple[tuple[int, int], object]]:
+    for item in items(value, step):
+        numbers = items(item, step, 3)
         if len(numbers) != 3:
-            raise Rejected("couples", "one is two probabilities and an obligation")
-        first, second = (index(number, context.probabilities, "couples") for number in numbers[:2])
+            raise Rejected(step, "one is two probabilities and an obligation")
+        first, second = (index(number, context.probabilities, step) for number in numbers[:2])
         yield (first, second), numbers[2]
 
 

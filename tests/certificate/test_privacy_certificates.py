@@ -31,6 +31,19 @@ y <- Exp(eps, v in {0..1} : abs(v - x)/2);
 """
 
 
+#: Which outputs are more likely at 0 than at 1 changes with eps.
+CROSSING = """
+program crossing;
+input x : {0..1};
+output y : {0..3};
+if x = 0 then
+  y <- choose {
+    0 : 1/(1 + exp(eps)), 1 : exp(eps)/(2 + 2*exp(eps)), 2 : exp(eps)/(3 + 3*exp(eps)), 3 : exp(eps)/(6 + 6*exp(eps))
+  }
+else y <- choose { 0 : 1/4, 1 : 1/4, 2 : 1/4, 3 : 1/4 } end
+"""
+
+
 def certificate(text: str, adjacent: str, budget: str, delta: str = "0", inputs: str | None = None) -> str:
     program = dipc.load(text)
     engine = Engine(program.measurer, program.limits, keep_proofs=True)
@@ -48,6 +61,11 @@ def certificate(text: str, adjacent: str, budget: str, delta: str = "0", inputs:
         (mechanisms.BARE, "linf:1", "9*eps", "0", "q = 0..1", "not private"),
         (mechanisms.ONE_SIDED, "linf:1", "0*eps", "0", "x = 1..3", "private"),
         (mechanisms.EVEN, "l1:1", "eps", "1/4", "x = 0..1", "not private"),
+        (COIN, "linf:1", "eps/2", "1/1000 + eps/1000", None, "private"),
+        (COIN, "linf:1", "eps/8", "exp(-2)", None, "not private"),
+        (CROSSING, "linf:1", "eps/2", "exp(-1/2)", None, "private"),
+        (CROSSING, "linf:1", "eps/2", "1/2", None, "private"),
+        (CROSSING, "linf:1", "eps/4", "1/5", None, "not private"),
     ],
 )
 def test_what_is_written_is_accepted(
@@ -138,7 +156,55 @@ def test_a_forged_refutation_is_rejected(change: Callable[[Document], None], ste
     _rejected(certificate(COIN, "hamming:1", "eps/3"), change, step)
 
 
-def _rejected(text: str, change: Callable[[Document], None], step: str) -> None:
+def first_set(data: Document, size: int) -> list[Any]:
+    """The first set of so many outputs."""
+    found: list[Any] = next(entry for entry in data["sets"] if len(entry[0]) == size)
+    return found
+
+
+def moved_sign(data: Document) -> None:
+    """An output that is sometimes too likely is said never to be so."""
+    couple = first_set(data, 1)[0][0]
+    data["couples"].append([*couple, data["couples"][0][2] if data["couples"] else 0])
+
+
+@pytest.mark.parametrize(
+    ("change", "step"),
+    [
+        (lambda data: data["sets"].remove(first_set(data, 2)), "pair 1: a set of outputs has no obligation"),
+        (lambda data: data["sets"].remove(first_set(data, 0)), "pair 0: a set of outputs has no obligation"),
+        (lambda data: first_set(data, 1).__setitem__(1, first_set(data, 2)[1]), "obligation of a pair"),
+        (lambda data: first_set(data, 2)[0].pop(), "pair 1: a set of outputs has no obligation"),
+        (moved_sign, "sign of a couple"),
+        (set_to([[0, "0", "1/3"]], "claim", "delta"), "obligation of a pair: it is not about what is allowed"),
+        (set_to("1/3", "claim", "budget"), ("sign of a couple", "obligation of a pair")),
+        (set_to("not private", "verdict"), "verdict: what is refuted has no proof by sets"),
+        (set_to("dipc.certificate.privacy/1", "schema"), "certificate"),
+        (set_to([], "sets"), "pair 0: a set of outputs has no obligation"),
+        (swap_law, "law 0: the program has another probability"),
+        (drop_output, "law 0: the probabilities of its outputs do not add up to 1"),
+    ],
+)
+def test_a_forged_proof_with_a_delta_is_rejected(
+    change: Callable[[Document], None], step: str | tuple[str, ...]
+) -> None:
+    _rejected(certificate(CROSSING, "linf:1", "eps/2", "1/2"), change, step)
+
+
+def test_too_many_outputs_without_a_sign() -> None:
+    """What is now too likely, now not, comes with all its subsets: nine such outputs have no certificate."""
+    weights = ", ".join(f"{k} : exp(eps*{k})/{2**k}/s" for k in range(1, 12))
+    total = " + ".join(f"exp(eps*{k})/{2**k}" for k in range(1, 12))
+    text = f"""
+program many; input x : {{0..1}}; output y : {{1..11}};
+if x = 0 then y <- choose {{ {weights.replace("/s", f"/({total})")} }}
+else y <- choose {{ {", ".join(f"{k} : 1/11" for k in range(1, 12))} }} end
+"""
+    with pytest.raises(Uncertified, match="more than 8 outputs"):
+        certificate(text, "linf:1", "eps/9", "99/100")
+
+
+def _rejected(text: str, change: Callable[[Document], None], step: str | tuple[str, ...]) -> None:
     data = json.loads(text)
     del data["digest"]
     assert check_text(sealed(data)).complete
@@ -152,8 +218,6 @@ def _rejected(text: str, change: Callable[[Document], None], step: str) -> None:
     ("adjacent", "budget", "delta", "inputs", "why"),
     [
         ("linf:1", "eps", "0", "all", "listed pairs"),
-        ("linf:1", "eps/4", "1/3", "q = 0..1", "a proof with a delta"),
-        ("linf:1", "eps/8", "exp(-9)", "q = 0..1", "only enclosed"),
     ],
 )
 def test_what_has_no_certificate(adjacent: str, budget: str, delta: str, inputs: str, why: str) -> None:
@@ -175,6 +239,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert run([*words, "-q"]) == 0
     assert run(["verify", str(proof), "--program", str(path)]) == 0
     assert "accepted: private; all pairs are proved" in capsys.readouterr().out
-    assert run([*words, "--budget", "eps/8", "--delta", "1"]) == 2
+    assert run([*words, "--budget", "eps/8", "--delta", "1"]) == 0
+    assert run(["verify", str(proof), "-q"]) == 0
     assert run([*words, "--constant"]) == 2
     assert run(["verify", str(proof), "--table", str(path)]) == 1

@@ -14,7 +14,7 @@ pytest.importorskip("pygls")
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-from dipc.cli.main import main
+from dipc.cli.main import main, run
 from dipc.diagnostics.source import Source
 from dipc.lang.layout import formatted
 from dipc.language_server.analysis import mistakes
@@ -132,3 +132,11 @@ def test_without_pygls_it_says_what_to_install(
         main(["lsp"])
     assert ended.value.code == 2
     assert "pip install 'dipc-verifier[lsp]'" in capsys.readouterr().err
+
+
+def test_without_standard_input_there_is_nobody_to_talk_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert run(["lsp"]) == 2
+    assert "E0813" in capsys.readouterr().err
