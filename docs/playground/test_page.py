@@ -202,7 +202,11 @@ def test_narrow_and_dark(page: Page) -> None:
         for width in (400, 1400):
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-            assert page.locator("#report .u-wrap").evaluate("(plot) => plot.clientWidth") <= width
+            # The plot is drawn anew when the page hears of its width, which takes a moment.
+            for part in (
+                "document.documentElement.scrollWidth",
+                'document.querySelector("#report .u-wrap").clientWidth',
+            ):
+                page.wait_for_function(f"(width) => {part} <= width", arg=width)
             if PICTURES:
                 page.screenshot(path=f"{PICTURES}/page-{scheme}-{width}.png", full_page=True)
