@@ -48,7 +48,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.examples": (),
     "dipc.library": (*_QUESTIONS, "dipc.simulation", "dipc.privacy", "dipc.report"),
     "dipc.verifier": (),  # the standard library only, see tests/verifier/test_standalone.py
-    "dipc.certificate": (*_QUESTIONS, "dipc.privacy", "dipc.verifier"),
+    "dipc.certificate": (*_QUESTIONS, "dipc.inverse", "dipc.privacy", "dipc.verifier"),
     "dipc.simulation": (*_LANGUAGE, "dipc.algebra", "dipc.tables", "dipc.exits"),
     "dipc.estimate": (*_PROGRAMS, "dipc.simulation"),
     "dipc.report": (*_QUESTIONS, "dipc.inverse", "dipc.privacy", "dipc.simulation", "dipc.estimate"),

@@ -17,6 +17,7 @@ from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData
+from dipc.certificate.uncertified import Uncertified
 from dipc.obligations.decision import Decision
 from dipc.obligations.verdict import Verdict
 from dipc.privacy.adjacency import Within
@@ -28,10 +29,6 @@ from dipc.privacy.pure import at_most, couples
 from dipc.verifier.privacy import MOST_OPEN, SCHEMA, WITH_DELTA
 
 _HOLDS = Verdict.ACCURATE
-
-
-class Uncertified(ValueError):
-    """The verdict has no certificate, for the reason given."""
 
 
 def certify_privacy(question: PrivacyQuestion, report: PrivacyReport, tool: str = "dipc") -> str:

@@ -81,6 +81,12 @@ def output_option(command: _F) -> _F:
     )(command)
 
 
+def certificate_option(command: _F) -> _F:
+    """The option --certificate."""
+    text = "Write the proofs to FILE, for `dipc verify`."
+    return click.option("--certificate", "proof", metavar="FILE", type=Path, help=text)(command)
+
+
 def html_option(command: _F) -> _F:
     """The option --html."""
     text = "Write the report to FILE, too, as a page for browsers that asks nothing of anybody."

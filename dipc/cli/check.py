@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from dipc.cli.arguments import (
+    certificate_option,
     claim_options,
     define_option,
     digits_option,
@@ -86,7 +87,7 @@ class _Check(click.Command):
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
 @digits_option("Give the failing eps to N digits, with the worst eps and its shortfall; 15 in JSON.")
-@click.option("--certificate", "proof", metavar="FILE", type=Path, help="Write the proofs to FILE, for `dipc verify`.")
+@certificate_option
 @html_option
 @click.option("--plot", metavar="FILE.svg|png", type=Path, help="Draw Pr and 1 - beta over eps (needs matplotlib).")
 @click.option(

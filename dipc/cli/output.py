@@ -58,6 +58,21 @@ def check_table(path: Path | None) -> None:
         raise DiagnosticError(Diagnostic("E0801", f"`{path}` is a program, and a table is expected here", notes=notes))
 
 
+def write_certificate(path: Path, text: Callable[[], str], answer: str, *, quiet: bool) -> None:
+    """Write what `text` gives to the file, and say so. Raises DiagnosticError, with the `answer` in it, where there is
+    no certificate, and as `write_text` does."""
+    from dipc.certificate.uncertified import Uncertified
+
+    try:
+        found = text()
+    except Uncertified as reason:
+        notes = (f"without --certificate the answer is {answer}",)
+        raise DiagnosticError(Diagnostic("E0903", f"there is no certificate: {reason}", notes=notes)) from None
+    write_text(path, found)
+    if not quiet:
+        write(sys.stderr, f"certificate of {len(found)} bytes written to {path}: `dipc verify {path}` checks it\n")
+
+
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
     """Refuse two options that name one file, of which only what is written last would remain, and an option that names
     a file that is read: the program or the table would be lost."""

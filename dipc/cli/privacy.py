@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dipc.cli.arguments import (
+    certificate_option,
     define_option,
     digits_option,
     html_option,
@@ -26,7 +27,7 @@ from dipc.cli.arguments import (
 from dipc.cli.exits import ExitCode, privacy_exit_code
 from dipc.cli.families import member_text, members, parse_family
 from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_distinct, check_target, write_text
+from dipc.cli.output import check_distinct, check_target, write_certificate, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.scale import scale_options
 from dipc.cli.terminal import look_of, write
@@ -87,7 +88,7 @@ error.
 @define_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
-@click.option("--certificate", "proof", metavar="FILE", type=Path, help="Write the proofs to FILE, for `dipc verify`.")
+@certificate_option
 @digits_option("Significant digits of numbers that are not exact; 20 by default.")
 @html_option
 @click.option(
@@ -158,8 +159,9 @@ def privacy(
             raise _no_part(option, mode, "add --max-loss --at 1/10 --estimate")
     family = parse_family(definitions)
     ranged = any(len(values) > 1 for values in family.values())
-    if ranged and html is not None:
-        raise _no_part("--html", mode, "give one value for each constant")
+    for option, path in (("--html", html), ("--certificate", proof)):
+        if ranged and path is not None:
+            raise _no_part(option, mode, "give one value for each constant")
     if ranged and mode not in ("--max-loss", "--constant"):
         raise _no_part("-D with a range", mode, "give one value, or ask for --max-loss or --constant")
     at = None if at_text is None else positive_option("--at", at_text)
@@ -241,7 +243,6 @@ def privacy(
         assert isinstance(found, PrivacyReport)
         _write_plot(plot, question, found, quiet=quiet)
     if proof is not None:
-        assert isinstance(found, PrivacyReport)
         _write_certificate(proof, question, found, quiet=quiet)
     if form == "json":
         text = json.dumps(_json(found, estimated), indent=1) + "\n"
@@ -280,7 +281,8 @@ def _write_page(
     quiet: bool,
 ) -> None:
     import dipc
-    from dipc.certificate.privacy import Uncertified, certify_privacy
+    from dipc.certificate.privacy import certify_privacy
+    from dipc.certificate.uncertified import Uncertified
     from dipc.privacy.outcome import PrivacyReport
     from dipc.report.html.privacy_page import privacy_page
 
@@ -302,19 +304,24 @@ def _write_plot(path: Path, question: PrivacyQuestion, found: PrivacyReport, *, 
         write(sys.stderr, f"drawn to {path}\n")
 
 
-def _write_certificate(path: Path, question: PrivacyQuestion, found: PrivacyReport, *, quiet: bool) -> None:
+def _write_certificate(path: Path, question: PrivacyQuestion, found: Found, *, quiet: bool) -> None:
     import dipc
-    from dipc.certificate.privacy import Uncertified, certify_privacy
+    from dipc.certificate.least import certify_constant
+    from dipc.certificate.privacy import certify_privacy
+    from dipc.privacy.constant import Constant
+    from dipc.privacy.loss import Loss
+    from dipc.privacy.outcome import PrivacyReport
     from dipc.report.privacy import privacy_line
 
-    try:
-        text = certify_privacy(question, found, f"dipc {dipc.__version__}")
-    except Uncertified as reason:
-        notes = (f"without --certificate the answer is {privacy_line(found)}",)
-        raise DiagnosticError(Diagnostic("E0903", f"there is no certificate: {reason}", notes=notes)) from None
-    write_text(path, text)
-    if not quiet:
-        write(sys.stderr, f"certificate of {len(text)} bytes written to {path}: `dipc verify {path}` checks it\n")
+    def text(tool: str) -> str:
+        match found:
+            case PrivacyReport():
+                return certify_privacy(question, found, tool)
+            case Constant() | Loss():
+                return certify_constant(question, found, tool)
+        raise AssertionError("other modes take no --certificate")
+
+    write_certificate(path, lambda: text(f"dipc {dipc.__version__}"), privacy_line(found), quiet=quiet)
 
 
 def _exit_code(found: Found) -> ExitCode:
@@ -339,8 +346,8 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
     mode = modes[0] if modes else None
     takes = {
         None: {"--budget", "--delta", "--eps", "--plot", "--certificate"},
-        "--constant": {"--eps"},
-        "--max-loss": {"--at"},
+        "--constant": {"--eps", "--certificate"},
+        "--max-loss": {"--at", "--certificate"},
         "--renyi": {"--at"},
         "--delta-of": {"--at", "--eps"},
     }[mode]

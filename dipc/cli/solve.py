@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from dipc.cli.arguments import (
+    certificate_option,
     claim_options,
     define_option,
     digits_option,
@@ -23,7 +24,7 @@ from dipc.cli.arguments import (
 )
 from dipc.cli.exits import ExitCode
 from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_distinct, check_table, check_target, first_line, write_text
+from dipc.cli.output import check_distinct, check_table, check_target, first_line, write_certificate, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
@@ -70,6 +71,7 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
+@certificate_option
 @html_option
 @limit_option()
 @scale_options
@@ -88,6 +90,7 @@ def solve(
     digits: int | None,
     form: str,
     target: Path | None,
+    proof: Path | None,
     html: Path | None,
     limits: tuple[str, ...],
     jobs: str,
@@ -103,7 +106,8 @@ def solve(
     check_table(table_path)
     check_target(target)
     check_target(html, "--html")
-    check_distinct({"-o": target, "--html": html, "--cache": cache}, program_path, table_path)
+    check_target(proof, "--certificate")
+    check_distinct({"-o": target, "--html": html, "--certificate": proof, "--cache": cache}, program_path, table_path)
     definitions, for_all = for_all_of(definitions, for_all)
     constants = parse_definitions(definitions)
     if wanted is None:
@@ -131,6 +135,14 @@ def solve(
     if found.interrupted:
         write(sys.stderr, f"interrupted\n{render(found, asked.asks(found.question), look_of(sys.stderr))}")
         return ExitCode.INTERRUPTED
+    if proof is not None:
+        import dipc
+        from dipc.certificate.least import certify_solution
+        from dipc.report.solve import headline
+
+        write_certificate(
+            proof, lambda: certify_solution(found, f"dipc {dipc.__version__}"), headline(found), quiet=quiet
+        )
     if html is not None:
         import dipc
         from dipc.report.html.solve_page import solve_page

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dipc.cli.arguments import (
+    certificate_option,
     claim_options,
     digits_option,
     for_all_option,
@@ -26,12 +27,12 @@ from dipc.cli.arguments import (
 from dipc.cli.exits import ExitCode
 from dipc.cli.families import member_text, members, parse_family, table_path
 from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_distinct, check_table, check_target, first_line, write_text
+from dipc.cli.output import check_distinct, check_table, check_target, first_line, write_certificate, write_text
 from dipc.cli.progress import ProgressBar
 from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
 from dipc.cli.terminal import look_of, write, write_diagnostics
-from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.files import read_source
 from dipc.diagnostics.source import Source
 from dipc.report.page import Look
@@ -93,6 +94,7 @@ enclosed), 70 internal error.
     type=Path,
     help="Draw the factor against eps, or over a family against its constants (needs matplotlib).",
 )
+@certificate_option
 @html_option
 @limit_option()
 @scale_options
@@ -111,6 +113,7 @@ def tighten(
     form: str,
     target: Path | None,
     plot: Path | None,
+    proof: Path | None,
     html: Path | None,
     limits: tuple[str, ...],
     jobs: str,
@@ -125,10 +128,14 @@ def tighten(
     check_table(pattern)
     check_target(target)
     check_target(html, "--html")
-    check_distinct({"-o": target, "--plot": plot, "--html": html, "--cache": cache}, program_path, pattern)
+    check_target(proof, "--certificate")
+    check_distinct(
+        {"-o": target, "--plot": plot, "--html": html, "--certificate": proof, "--cache": cache}, program_path, pattern
+    )
     definitions, for_all = for_all_of(definitions, for_all)
     family = parse_family(definitions)
 
+    import dipc
     from dipc.report.asked import Asked
     from dipc.report.tighten import render, render_family
     from dipc.report.tighten_data import render_csv, render_json
@@ -144,6 +151,9 @@ def tighten(
     shared = {"jobs": jobs, "cache": cache, "dask": dask}
     run = _Run(read_source(program_path), asked, pattern, parse_limits(limits), shared, digits, quiet)
     ranged = any(len(values) > 1 for values in family.values())
+    if ranged and proof is not None:
+        notes = ("give one value for each constant",)
+        raise DiagnosticError(Diagnostic("E0903", "a family of programs has no certificate", notes=notes))
     found = run.all(family)
 
     def page(look: Look) -> str:
@@ -162,6 +172,12 @@ def tighten(
         case _:
             text = page(look_of(sys.stdout) if target is None and not quiet else Look())
             text = first_line(text) if quiet else text
+    if proof is not None:
+        from dipc.certificate.least import certify_factor
+
+        tightest = found[0].found
+        answer = first_line(page(Look())).rstrip()
+        write_certificate(proof, lambda: certify_factor(tightest, f"dipc {dipc.__version__}"), answer, quiet=quiet)
     if html is not None:
         write_text(html, _page(found, run, asked.command(pattern, definitions, limits, "tighten"), ranged))
         if not quiet:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +16,8 @@ from dipc.verifier.decision import Context, Decided, Positive, check_obligation
 from dipc.verifier.derivation import Derivation, check_derivation
 from dipc.verifier.inputs import SCHEMA as INPUTS
 from dipc.verifier.inputs import check_inputs
+from dipc.verifier.least import SCHEMA as LEAST
+from dipc.verifier.least import check_bracket
 from dipc.verifier.outcome import Accepted
 from dipc.verifier.privacy import SCHEMA as PRIVACY
 from dipc.verifier.privacy import WITH_DELTA, check_privacy, claim_text
@@ -43,6 +45,8 @@ _SHARED = (
     "digest",
 )
 
+_ENDS = ("proved", "refuted")
+
 _OF_PAIRS = ("adjacent", "inputs", "outputs", "laws", "pairs", "couples", "refuted")
 
 #: What documents of each schema are made of.
@@ -52,6 +56,7 @@ _PARTS = {
     INPUTS: (*_SHARED, "numbers", "cases", "measures"),
     PRIVACY: (*_SHARED, *_OF_PAIRS),
     WITH_DELTA: (*_SHARED, *_OF_PAIRS, "excess", "sets"),
+    LEAST: ("schema", "tool", "sought", "claim", "enclosed", "proved", "refuted", "digest"),
 }
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -82,13 +87,21 @@ INPUTS_MEANT = "that its inputs are all those that you mean"
 
 @dataclass(frozen=True)
 class Document:
-    """A certificate as it was read, its digest compared, nothing else believed."""
+    """A certificate as it was read, its digest compared, nothing else believed. `proved` and `refuted` are the two that
+    one about a least number is made of; it has the program and the table of these."""
 
     data: Mapping[str, Any]
     program: Mapping[str, Any]
     table: Mapping[str, Any]
     constants: dict[str, Fraction]
     size: int
+    proved: Document | None = None
+    refuted: Document | None = None
+
+    @property
+    def parts(self) -> tuple[Document, ...]:
+        """The documents that it is made of, itself where it is one."""
+        return tuple(part for part in (self.proved, self.refuted) if part is not None) or (self,)
 
     @property
     def old(self) -> bool:
@@ -98,10 +111,14 @@ class Document:
 
 def read_document(source: str) -> Document:
     """Raises Unreadable for what is no certificate of this version, Rejected for one that was corrupted."""
-    data = parse(source)
+    return _document(parse(source), len(source))
+
+
+def _document(data: object, size: int, *, whole: bool = True) -> Document:
+    """One that is a `whole`, or a part of another."""
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
         raise Unreadable("it is no certificate of dipc: there is no `schema`")
-    if data["schema"] not in _PARTS:
+    if data["schema"] not in _PARTS or (data["schema"] == LEAST and not whole):
         known = " and ".join(f"`{schema}`" for schema in _PARTS)
         raise Unreadable(f"its schema is `{data['schema'][:60]}`, and this checker reads {known}")
     record(data, "certificate", _PARTS[data["schema"]])
@@ -114,6 +131,12 @@ def read_document(source: str) -> Document:
     if stated != found:
         raise Rejected("digest", "the certificate was changed after it was written: its digest is another")
     text(data["tool"], "tool")
+    if data["schema"] == LEAST:
+        parts = [None if data[name] is None else _document(data[name], size, whole=False) for name in _ENDS]
+        first = next((part for part in parts if part is not None), None)
+        if first is None:
+            raise Rejected("certificate", "nothing is proved, and nothing refuted")
+        return Document(data, first.program, first.table, first.constants, size, *parts)
     dd = ("dd",) if data["schema"] == SCHEMA else ()
     source_text = () if data["schema"] == OLD else ("text",)
     program = record(data["program"], "program", ("name", "sha256", "constants", *source_text), ("only_at",))
@@ -139,7 +162,7 @@ def read_document(source: str) -> Document:
     columns = [*table["inputs"], *table["outputs"], *_COLUMNS]
     if len(set(columns)) < len(columns):
         raise Rejected("table", "two of its columns have one name")
-    return Document(data, program, table, constants, len(source))
+    return Document(data, program, table, constants, size)
 
 
 def digest(rest: Mapping[str, Any]) -> str:
@@ -153,6 +176,8 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     the `program`, its `constants`, the `rows`."""
     facts = facts or {}
     data = document.data
+    if data["schema"] == LEAST:
+        return _check_least(document, budget, facts)
     if data["schema"] == INPUTS:
         return _check_inputs(document, budget, facts)
     if data["schema"] in (PRIVACY, WITH_DELTA):
@@ -281,6 +306,27 @@ def _check_privacy(document: Document, budget: Budget, facts: Mapping[str, str])
         facts=tuple(dict.fromkeys(facts.values())),
         derived=_count_of(theorem),
         what="pair",
+    )
+
+
+def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+    """Both documents, and what follows from them together."""
+    found = [check_document(part, budget, facts) for part in document.parts]
+    data = {
+        name: None if part is None else part.data
+        for name, part in zip(_ENDS, (document.proved, document.refuted), strict=True)
+    }
+    verdict = check_bracket(document.data, data["proved"], data["refuted"])
+    return replace(
+        found[0],
+        verdict=verdict,
+        obligations=sum(one.obligations for one in found),
+        derived_obligations=sum(one.derived_obligations for one in found),
+        charted=sum(one.charted for one in found),
+        claim="; ".join(one.claim for one in found),
+        open_rows=tuple(row for one in found for row in one.open_rows),
+        trusted=tuple(dict.fromkeys(words for one in found for words in one.trusted)),
+        derived="; ".join(one.derived for one in found if one.derived is not None) or None,
     )
 
 

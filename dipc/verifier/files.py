@@ -49,7 +49,8 @@ def read_certificate(path: Path) -> str:
 def compare_program(document: Document, path: Path) -> str:
     """That the certificate is about this program, said in a few words. Raises Rejected where it is about another."""
     # A byte order mark is no part of a program.
-    if hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest() != document.program["sha256"]:
+    found = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
+    if any(found != part.program["sha256"] for part in document.parts):
         raise Rejected("program", f"the certificate is about another program than {path}")
     return f"the program is {path}"
 
@@ -57,6 +58,9 @@ def compare_program(document: Document, path: Path) -> str:
 def compare_table(document: Document, path: Path) -> dict[str, str]:
     """That the certificate has the `rows` of this CSV file, cell by cell, and their `dd` unless the file does not give
     it somewhere, said in a few words. Raises Rejected where it has not."""
+    if len(document.parts) > 1 or document.parts[0] is not document:
+        found = [compare_table(part, path) for part in document.parts]
+        return found[0]  # all of them are compared, and have the same rows
     if "rows" not in document.data:
         raise Rejected("table", "the certificate is about no table")
     data = _read(path, str(path))

@@ -1,0 +1,191 @@
+"""From a least number to a certificate, schema `dipc.certificate.least/1` (see FORMAT.md beside this file): a proof of
+the claim with a greater number, and a refutation with a smaller one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from dipc.algebra.decimals import magnitude
+from dipc.certificate.numbers import rational
+from dipc.certificate.privacy import certify_privacy
+from dipc.certificate.seal import sealed
+from dipc.certificate.uncertified import Uncertified
+from dipc.certificate.write import certify
+from dipc.claim.claim import claim_expression
+from dipc.inverse.question import Question
+from dipc.inverse.solution import EpsSolution, GammaSolution, Solution, Status
+from dipc.inverse.tighten import Tightest
+from dipc.lang.printer import print_expression
+from dipc.obligations.engine import Engine
+from dipc.obligations.verdict import Verdict
+from dipc.privacy.check import PrivacyQuestion
+from dipc.privacy.claim import read_claim
+from dipc.privacy.constant import Constant
+from dipc.privacy.loss import Loss
+from dipc.privacy.outcome import PrivacyVerdict
+from dipc.sign.interval import Interval
+from dipc.sources.check import answer
+from dipc.verifier.least import SCHEMA
+
+_ZERO = Fraction(0)
+
+#: How far below a constant of privacy what is refuted is.
+_STEP = Fraction(1, 1000)
+
+
+def certify_factor(found: Tightest, tool: str = "dipc") -> str:
+    """The certificate of a least factor of beta: it suffices, rounded up, and rounded down it does not. Raises
+    Uncertified where it is not known, or there is none."""
+    if found.factor is None or not found.complete:
+        raise Uncertified("no factor suffices" if found.factor is None else "the least factor is not known")
+    question = found.claims.question
+    if question.table is not None and "beta" in question.table.columns:
+        raise Uncertified("rows have a beta of their own, and the factor is of the claim's")
+    expression = claim_expression(question.program.core, "beta", question.options.beta)
+    assert expression is not None, "it was claimed"
+    beta = print_expression(expression.tree)
+    low, high = _apart(found.factor, found.digits)
+    return _bracket(
+        "factor", question, low, high, lambda factor: {"beta": f"({factor})*({beta})"}, {"beta": beta}, tool
+    )
+
+
+def certify_solution(found: Solution, tool: str = "dipc") -> str:
+    """The certificate of a least gamma, or of a least eps from which on the claim holds. Raises Uncertified where there
+    is none, it is not known, or another kind of answer."""
+    if found.status is not Status.SOLVED:
+        raise Uncertified(
+            f"the least {found.wanted} is not known" if found.status is Status.UNDECIDED else found.remark
+        )
+    match found:
+        case GammaSolution(value=(_, _) as value):
+            if found.question.table is not None and "gamma" in found.question.table.columns:
+                raise Uncertified("rows have a gamma of their own")
+            low, high = _apart(value, found.digits)
+            return _bracket(
+                "gamma", found.question, low, high, lambda gamma: {"gamma": str(gamma)}, {"gamma": None}, tool
+            )
+        case EpsSolution(from_there_on=True) if found.at is not None:
+            low, high = _apart(found.at, found.digits)
+            return _of_eps(found, low, high, tool)
+        case EpsSolution():
+            raise Uncertified("the eps for which the claim holds are not all from some one on: check it on these")
+    raise Uncertified(f"a least {found.wanted} has none: check the claim with it")
+
+
+def certify_constant(question: PrivacyQuestion, found: Constant | Loss, tool: str = "dipc") -> str:
+    """The certificate of a constant of privacy, or of a largest loss at one eps, over listed pairs with finite outputs:
+    the program is private with a budget that is at least that, and not with one that is less. Raises Uncertified."""
+    low, high = _budgets(found)
+    eps = Interval(found.eps, found.eps, True, True) if isinstance(found, Loss) else found.eps
+
+    def decided(budget: Fraction, wanted: PrivacyVerdict) -> dict[str, Any]:
+        report = question.decide(read_claim(question.program, f"{budget}*eps", None, eps))
+        if report.verdict is not wanted:
+            raise Uncertified(f"with the budget {budget}*eps it is {report.verdict}")
+        document: dict[str, Any] = json.loads(certify_privacy(question, report, tool))
+        return document
+
+    proved = decided(high, PrivacyVerdict.PRIVATE)
+    refuted = decided(low, PrivacyVerdict.NOT_PRIVATE) if low > 0 else None
+    claim = {**proved["claim"], "budget": None}
+    return _whole("budget", claim, None if refuted is None else low, high, proved, refuted, tool)
+
+
+def _budgets(found: Constant | Loss) -> tuple[Fraction, Fraction]:
+    """A multiple of eps that is refuted, unless it is at most 0, and one that is proved."""
+    match found:
+        case Constant(proved=Fraction() as proved, refuted_below=refuted):
+            return (_ZERO if refuted is None else refuted - _STEP), proved
+        case Constant():
+            raise Uncertified("no constant is proved")
+        case Loss(value=None):
+            raise Uncertified("the loss is infinite")
+        case Loss(value=(low, high), eps=eps):
+            return (low if low < high else low - low / 10**6) / eps, high / eps
+    raise AssertionError(found)
+
+
+def _of_eps(found: EpsSolution, low: Fraction, high: Fraction, tool: str) -> str:
+    question = found.question
+    whole = question.source().intervals
+    proved = _proof(question.asking(eps=_texts(_from(whole, high))), Verdict.ACCURATE, tool)
+    refuted = None
+    if any(low in interval for interval in whole):
+        refuted = _proof(question.asking(eps=_texts([Interval(low, low, True, True)])), Verdict.INACCURATE, tool)
+    claim = {**proved["claim"], "eps": [str(interval) for interval in whole]}
+    return _whole("eps", claim, None if refuted is None else low, high, proved, refuted, tool)
+
+
+def _from(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
+    """The part of the intervals from the start on."""
+    found = []
+    for interval in intervals:
+        upper = interval.upper
+        if upper is not None and (upper < start or (upper == start and not interval.upper_closed)):
+            continue
+        found.append(interval if interval.lower >= start else replace(interval, lower=start, lower_closed=True))
+    return found
+
+
+def _texts(intervals: Sequence[Interval]) -> str:
+    return ", ".join(map(str, intervals))
+
+
+def _apart(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
+    """Two numbers, the number between them; below one that is exact is one by a unit of its last digit."""
+    low, high = cell
+    return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
+
+
+def _bracket(
+    sought: str,
+    question: Question,
+    low: Fraction,
+    high: Fraction,
+    put: Any,
+    claimed: dict[str, str | None],
+    tool: str,
+) -> str:
+    proved = _proof(question.asking(**put(high)), Verdict.ACCURATE, tool)
+    refuted = None if high == 0 else _proof(question.asking(**put(low)), Verdict.INACCURATE, tool)
+    return _whole(sought, {**proved["claim"], **claimed}, None if high == 0 else low, high, proved, refuted, tool)
+
+
+def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
+    """The certificate of the question. Raises Uncertified unless it comes to this verdict, and has one."""
+    program = question.program
+    engine = Engine(program.measurer, program.limits, keep_proofs=True)
+    report = answer(replace(question, engine=engine).source(), engine)
+    if report.verdict is not verdict:
+        raise Uncertified(f"the check of one end is {report.verdict}")
+    if report.evidence is None:
+        raise Uncertified("a check of this kind has no certificate")
+    found: dict[str, Any] = json.loads(certify(report, tool))
+    return found
+
+
+def _whole(
+    sought: str,
+    claim: dict[str, Any],
+    low: Fraction | None,
+    high: Fraction,
+    proved: dict[str, Any],
+    refuted: dict[str, Any] | None,
+    tool: str,
+) -> str:
+    return sealed(
+        {
+            "schema": SCHEMA,
+            "tool": tool,
+            "sought": sought,
+            "claim": claim,
+            "enclosed": [None if low is None else rational(low), rational(high)],
+            "proved": proved,
+            "refuted": refuted,
+        }
+    )

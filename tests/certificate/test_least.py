@@ -1,0 +1,208 @@
+"""Certificates of least numbers: the two ends are proved and refuted, about one question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dipc
+from dipc.certificate.least import certify_factor, certify_solution
+from dipc.certificate.seal import sealed
+from dipc.certificate.uncertified import Uncertified
+from dipc.cli.main import run
+from dipc.verifier.check import check_text
+from dipc.verifier.rejection import Rejected, Unreadable
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPARSE = dipc.load(ROOT / "benchmarks" / "sparse.dip", m=2)
+LAPLACE = dipc.load(ROOT / "benchmarks" / "laplace.dip", m=1)
+COIN = str(ROOT / "docs" / "programs" / "coin.dip")
+
+Document = dict[str, Any]
+
+
+def factor(**options: Any) -> str:
+    return certify_factor(dipc.tighten(SPARSE, **{"inputs": "q = -1..1", "digits": 8, **options}))
+
+
+def least(wanted: str, **options: Any) -> str:
+    program = LAPLACE if wanted == "gamma" else SPARSE
+    given = {"eps": {"alpha": 1, "beta": "1/10"}, "gamma": {"beta": "1/10", "eps": 1}}[wanted]
+    inputs = "q = 0" if wanted == "gamma" else "q = -1..1"
+    return certify_solution(dipc.solve(program, wanted=wanted, inputs=inputs, digits=8, **{**given, **options}))
+
+
+def constant(tmp_path: Path, *mode: str) -> str:
+    proof = tmp_path / "proof.json"
+    assert run(["privacy", COIN, "--adjacent", "hamming:1", *mode, "--certificate", str(proof), "-q"]) == 0
+    return proof.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "sought"),
+    [
+        (factor, "factor"),
+        (lambda: factor(inputs="all"), "factor"),
+        (lambda: factor(beta="exp(-alpha*eps/8) + exp(-alpha*eps/4)"), "factor"),
+        (lambda: factor(beta="-(-2*exp(-eps*alpha/8))"), "factor"),
+        (lambda: least("eps"), "eps"),
+        (lambda: least("eps", eps="(0, 5), [8, 100]"), "eps"),
+        (lambda: least("gamma"), "gamma"),
+    ],
+)
+def test_both_ends_are_accepted(text: Callable[[], str], sought: str) -> None:
+    document = text()
+    found = check_text(document)
+    assert found.complete, found.trusted
+    low, high = json.loads(document)["enclosed"]
+    assert found.verdict == f"{sought} {high} suffices, {sought} {low} does not"
+    assert 0 < Fraction(high) - Fraction(low) <= Fraction(high) / 10**6
+
+
+@pytest.mark.parametrize("mode", [["--constant"], ["--max-loss", "--at", "1/10"]])
+def test_constants_of_privacy(mode: list[str], tmp_path: Path) -> None:
+    text = constant(tmp_path, *mode)
+    found = check_text(text)
+    assert found.complete
+    data = json.loads(text)
+    assert data["sought"] == "budget"
+    assert Fraction(data["enclosed"][0]) < 1 <= Fraction(data["enclosed"][1]) < Fraction(10001, 10000)
+
+
+def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
+    def change(data: Document) -> None:
+        place: Any = data
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = value
+
+    return change
+
+
+def resealed(data: Document) -> str:
+    for name in ("proved", "refuted"):
+        if isinstance(data[name], dict):
+            data[name] = json.loads(sealed({key: part for key, part in data[name].items() if key != "digest"}))
+    return sealed({key: part for key, part in data.items() if key != "digest"})
+
+
+def swapped(data: Document) -> None:
+    data["proved"], data["refuted"] = data["refuted"], data["proved"]
+
+
+def other_program(data: Document) -> None:
+    other = json.loads(factor(beta="3*exp(-alpha*eps/8)"))
+    data["proved"] = other["proved"]
+
+
+def other_rows(data: Document) -> None:
+    data["refuted"] = json.loads(factor(inputs="q in {-1, 1}"))["refuted"]
+
+
+def smaller_factor(data: Document) -> None:
+    """Another enclosure, as small as one likes, with the old documents."""
+    data["enclosed"] = ["1/1000", "1/999"]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (smaller_factor, "the least number: beta of a document"),
+        (swapped, "the least number: a document is inaccurate"),
+        (other_program, "the least number: beta of a document"),
+        (other_rows, "the least number: the two documents are about different"),
+        (set_to(["1/5", "1/6"], "enclosed"), "the least number: what is refuted is not less"),
+        (set_to([None, "1/5"], "enclosed"), "the least number: a number has no document"),
+        (set_to(None, "refuted"), "the least number: a number has no document"),
+        (set_to("gamma", "sought"), "the least number: beta is another"),
+        (set_to("alpha", "sought"), "the least number: `alpha` is none"),
+        (set_to("exp(-alpha*eps/8)", "claim", "beta"), "the least number: beta of a document"),
+        (set_to("2*m*c*exp(-alpha*eps/(8*c))) + (1", "claim", "beta"), "the least number: beta"),
+        (set_to("1", "claim", "alpha"), "the least number: alpha is another"),
+        (set_to(["(0, 1]"], "claim", "eps"), "the least number: eps is another"),
+        (set_to("1*(2*m*c*exp(-alpha*eps/(8*c)))", "proved", "claim", "beta"), "row 1"),
+        (set_to("accurate", "refuted", "verdict"), "verdict"),
+    ],
+)
+def test_a_forged_factor_is_rejected(change: Callable[[Document], None], why: str) -> None:
+    data = json.loads(factor())
+    change(data)
+    with pytest.raises(Rejected) as found:
+        check_text(resealed(data))
+    assert str(found.value).startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (set_to(["[1, inf)"], "proved", "claim", "eps"), ""),
+        (set_to(["(0, inf)", "[20, 30]"], "claim", "eps"), "the least number: a document is about other eps"),
+        (set_to(["1", "2"], "enclosed"), "the least number: a document is about other eps"),
+    ],
+)
+def test_a_forged_eps_is_rejected(change: Callable[[Document], None], why: str) -> None:
+    data = json.loads(least("eps"))
+    change(data)
+    with pytest.raises(Rejected) as found:
+        check_text(resealed(data))
+    assert str(found.value).startswith(why)
+
+
+def test_a_sum_without_parentheses_is_no_factor() -> None:
+    """1/2*a + b is not half of a + b."""
+    beta = "exp(-alpha*eps/8) + exp(-alpha*eps/4)"
+    data = json.loads(factor(beta=beta))
+    data["proved"]["claim"]["beta"] = f"{data['enclosed'][1]}*{beta}"
+    with pytest.raises(Rejected):
+        check_text(resealed(data))
+
+
+def test_none_is_part_of_another() -> None:
+    data = json.loads(factor())
+    data["proved"] = json.loads(factor())
+    with pytest.raises(Unreadable, match="schema"):
+        check_text(sealed({key: part for key, part in data.items() if key != "digest"}))
+
+
+def test_a_pair_that_the_proof_is_not_about(tmp_path: Path) -> None:
+    """That a smaller budget fails elsewhere says nothing of the least one here."""
+    program = tmp_path / "p.dip"
+    program.write_text("program p; input x : {0..3}; output y : {0..1}; y <- Exp(eps, v in {0..1} : v*x*x);")
+    proofs = []
+    for inputs in ("x in {0, 1}", "x in {2, 3}"):
+        proof = tmp_path / "proof.json"
+        words = ["privacy", str(program), "--adjacent", "linf:1", "--inputs", inputs, "--constant", "-q"]
+        assert run([*words, "--certificate", str(proof)]) == 0
+        proofs.append(json.loads(proof.read_text(encoding="utf-8")))
+    small, large = proofs
+    small["refuted"], small["enclosed"][0] = large["refuted"], large["enclosed"][0]
+    small["enclosed"][1] = "100"
+    with pytest.raises(Rejected):
+        check_text(resealed(small))
+
+
+def test_what_has_none() -> None:
+    with pytest.raises(Uncertified, match="no factor suffices"):
+        certify_factor(dipc.tighten(LAPLACE, inputs="q = 0", beta="-1", gamma=1))
+    with pytest.raises(Uncertified, match="a least beta has none"):
+        certify_solution(dipc.solve(SPARSE, wanted="beta", inputs="q = -1..1"))
+    rows = [{"q[1]": 0, "out[1]": 0, "beta": "exp(-eps)"}]
+    with pytest.raises(Uncertified, match="of their own"):
+        certify_factor(dipc.tighten(LAPLACE, rows, gamma=1))
+
+
+def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program, proof = str(ROOT / "benchmarks" / "sparse.dip"), tmp_path / "proof.json"
+    words = ["-D", "m=2", "--inputs", "q = -1..1", "--certificate", str(proof), "-q"]
+    assert run(["tighten", program, *words]) == 0
+    assert run(["verify", str(proof), "--program", program, "-D", "m=2"]) == 0
+    assert run(["solve", program, *words, "--for", "eps", "--alpha", "1", "--beta", "1/10"]) == 0
+    assert run(["verify", str(proof), "-q"]) == 0
+    assert run(["solve", program, *words, "--for", "beta"]) == 2
+    assert "E0903" in capsys.readouterr().err
+    assert run(["tighten", program, "-D", "m=1..2", "--inputs", "q = -1..1", "--certificate", str(proof)]) == 2
