@@ -241,5 +241,5 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "accepted: private; all pairs are proved" in capsys.readouterr().out
     assert run([*words, "--budget", "eps/8", "--delta", "1"]) == 0
     assert run(["verify", str(proof), "-q"]) == 0
-    assert run([*words, "--constant"]) == 2
+    assert run([*words, "--delta-of", "eps/2"]) == 2
     assert run(["verify", str(proof), "--table", str(path)]) == 1
