@@ -78,8 +78,8 @@ def certify_solution(found: Solution, tool: str = "dipc") -> str:
 
 
 def certify_constant(question: PrivacyQuestion, found: Constant | Loss, tool: str = "dipc") -> str:
-    """The certificate of a constant of privacy, or of a largest loss at one eps, over listed pairs with finite outputs:
-    the program is private with a budget that is at least that, and not with one that is less. Raises Uncertified."""
+    """The certificate of a constant of privacy, or of a largest loss at one eps: the program is private with a budget
+    that is at least that, and, where its outputs are finite, not with one that is less. Raises Uncertified."""
     low, high = _budgets(found)
     eps = Interval(found.eps, found.eps, True, True) if isinstance(found, Loss) else found.eps
 
@@ -90,8 +90,9 @@ def certify_constant(question: PrivacyQuestion, found: Constant | Loss, tool: st
         document: dict[str, Any] = json.loads(certify_privacy(question, report, tool))
         return document
 
-    proved = decided(high, PrivacyVerdict.PRIVATE)
-    refuted = decided(low, PrivacyVerdict.NOT_PRIVATE) if low > 0 else None
+    proved, refuted = decided(high, PrivacyVerdict.PRIVATE), None
+    if low > 0 and question.finite_outputs:  # a refutation by real outputs has no certificate
+        refuted = decided(low, PrivacyVerdict.NOT_PRIVATE)
     claim = {**proved["claim"], "budget": None}
     return _whole("budget", claim, None if refuted is None else low, high, proved, refuted, tool)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -22,10 +23,11 @@ from dipc.obligations.decision import Decision
 from dipc.obligations.verdict import Verdict
 from dipc.privacy.adjacency import Within
 from dipc.privacy.check import PrivacyQuestion
-from dipc.privacy.claim import power
+from dipc.privacy.claim import PrivacyClaim, power
 from dipc.privacy.outcome import PrivacyReport, PrivacyVerdict
 from dipc.privacy.pairs import Pairs, texts
 from dipc.privacy.pure import at_most, couples
+from dipc.verifier.alignment import SCHEMA as ALIGNED
 from dipc.verifier.privacy import MOST_OPEN, SCHEMA, WITH_DELTA
 
 _HOLDS = Verdict.ACCURATE
@@ -37,14 +39,48 @@ def certify_privacy(question: PrivacyQuestion, report: PrivacyReport, tool: str 
     Raises Uncertified where the format has none.
     """
     claim, pairs = report.claim, question.pairs
-    if not isinstance(pairs, Pairs) or not question.finite_outputs:
-        raise Uncertified("certificates of privacy are about listed pairs and finite outputs")
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")
+    if not isinstance(pairs, Pairs):
+        if report.verdict is PrivacyVerdict.PRIVATE:
+            return sealed(_aligned(question, report, tool))
+        pairs = _refuting(question, report)
+    if not question.finite_outputs:
+        raise Uncertified("at pairs of inputs a certificate of privacy is about finite outputs")
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
         report = replace(report, claim=claim.with_more)
     return sealed(_Writer(question, report, pairs).document(tool))
+
+
+def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
+    """What the checker finds itself: that shifts of the noises cost no more than the budget."""
+    return {
+        "schema": ALIGNED,
+        "tool": tool,
+        "program": program_data(question.program),
+        "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
+        "adjacent": str(question.adjacency),
+        "verdict": str(report.verdict),
+    }
+
+
+def _claim_data(claim: PrivacyClaim, delta: Any) -> dict[str, Any]:
+    return {
+        "budget": rational(claim.budget),
+        "delta": delta,
+        "eps": [str(interval) for interval in claim.intervals],
+    }
+
+
+def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
+    """The pair of a counterexample among all real inputs."""
+    assert report.counterexample is not None
+    one, two = (
+        tuple([Fraction(cell or 0) for cell in found.values()])
+        for found in (report.counterexample.input, report.counterexample.adjacent)
+    )
+    return Pairs((one, two), ((0, 1),), question.about)
 
 
 class _Writer:
@@ -97,11 +133,7 @@ class _Writer:
             "schema": WITH_DELTA if of_sets else SCHEMA,
             "tool": tool,
             "program": program_data(self._question.program),
-            "claim": {
-                "budget": rational(self._claim.budget),
-                "delta": self._obligations.closed(self._claim.delta.value),
-                "eps": [str(interval) for interval in self._claim.intervals],
-            },
+            "claim": _claim_data(self._claim, self._obligations.closed(self._claim.delta.value)),
             "adjacent": str(adjacency) if isinstance(adjacency, Within) else None,
             "verdict": str(report.verdict),
             "inputs": [list(texts(self._question.program, self._pairs.inputs[at]).values()) for at in inputs],

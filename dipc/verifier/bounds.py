@@ -53,7 +53,7 @@ class Shown:
 # --- the program with real inputs left open -----------------------------------------------------------
 
 
-def _input(slot: int) -> int:
+def open_input(slot: int) -> int:
     """The number under which an input stands among noises, which have theirs from 0 on; -1 is taken."""
     return -2 - slot
 
@@ -130,14 +130,14 @@ class OpenRun(Execution):
             if i >= 0:
                 noises[i] = Fraction(c)
             for j, b in ((i, _ONE),) if i < 0 else () if shift is None else shift.terms:
-                inputs[_input(j)] = inputs.get(_input(j), _ZERO) + b * c
+                inputs[open_input(j)] = inputs.get(open_input(j), _ZERO) + b * c
         return noises, {slot: c for slot, c in inputs.items() if c}
 
 
 def _guard(form: Fraction | Affine) -> Guard:
     """form >= 0, by the slots of the inputs."""
     assert isinstance(form, Affine)
-    return Guard(tuple(sorted((_input(i), c) for i, c in form.terms)), form.constant, strict=False)
+    return Guard(tuple(sorted((open_input(i), c) for i, c in form.terms)), form.constant, strict=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class Bounds:
                 return run, weights
         left = iter(finite)
         inputs: dict[int, Held] = {
-            slot: Affine(_ZERO, ((_input(slot), _ONE),)) if slots[slot].type == "real" else next(left)
+            slot: Affine(_ZERO, ((open_input(slot), _ONE),)) if slots[slot].type == "real" else next(left)
             for slot in self.machine.numbered("input")
         }
         run = OpenRun(self.machine, Wanted({} if others else answer, _ZERO), self.budget)
@@ -247,7 +247,7 @@ class Bounds:
                     continue
                 center = exact
                 if isinstance(exact, Affine):
-                    center = Affine(exact.constant, tuple((_input(places[i]), c) for i, c in exact.terms))
+                    center = Affine(exact.constant, tuple((open_input(places[i]), c) for i, c in exact.terms))
                 gap = plus(held, scaled(center, -_ONE))
                 numbers = not isinstance(gap, Affine)
                 if others:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from dipc.verifier.alignment import SCHEMA as ALIGNED
+from dipc.verifier.alignment import least_budget
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import MOST_INTERVALS, Claim, Interval, Least, the_one_eps
 from dipc.verifier.decision import Context, Decided, Positive, check_obligation
@@ -20,10 +22,10 @@ from dipc.verifier.least import SCHEMA as LEAST
 from dipc.verifier.least import check_bracket
 from dipc.verifier.outcome import Accepted
 from dipc.verifier.privacy import SCHEMA as PRIVACY
-from dipc.verifier.privacy import WITH_DELTA, check_privacy, claim_text
+from dipc.verifier.privacy import WITH_DELTA, PrivacyClaim, check_privacy, claim_text
 from dipc.verifier.reading import items, natural, optional_text, parse, rational, record, text
 from dipc.verifier.rejection import NotDerived, Rejected, Unreadable
-from dipc.verifier.ring import Closed, read_closed
+from dipc.verifier.ring import ONE, Closed, read_closed
 from dipc.verifier.rows import Rows
 from dipc.verifier.theorem import STEPS, Theorem, check_range, program_of
 
@@ -56,6 +58,7 @@ _PARTS = {
     INPUTS: (*_SHARED, "numbers", "cases", "measures"),
     PRIVACY: (*_SHARED, *_OF_PAIRS),
     WITH_DELTA: (*_SHARED, *_OF_PAIRS, "excess", "sets"),
+    ALIGNED: ("schema", "tool", "program", "claim", "adjacent", "verdict", "digest"),
     LEAST: ("schema", "tool", "sought", "claim", "enclosed", "proved", "refuted", "digest"),
 }
 
@@ -178,6 +181,8 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     data = document.data
     if data["schema"] == LEAST:
         return _check_least(document, budget, facts)
+    if data["schema"] == ALIGNED:
+        return _check_aligned(document, budget, facts)
     if data["schema"] == INPUTS:
         return _check_inputs(document, budget, facts)
     if data["schema"] in (PRIVACY, WITH_DELTA):
@@ -306,6 +311,55 @@ def _check_privacy(document: Document, budget: Budget, facts: Mapping[str, str])
         facts=tuple(dict.fromkeys(facts.values())),
         derived=_count_of(theorem),
         what="pair",
+    )
+
+
+def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+    """The same for a document about the privacy of every pair of adjacent real inputs."""
+    data, program = document.data, document.program
+    stated = record(data["claim"], "claim", ("budget", "delta", "eps"))
+    intervals = [Interval.read(item, "claim") for item in items(stated["eps"], "claim", MOST_INTERVALS)]
+    if not intervals:
+        raise Rejected("claim", "it is about no eps")
+    claim = PrivacyClaim.read(stated)
+    above, below = claim.delta
+    if below != ONE or above.keys() - ONE.keys() or any(c < 0 for c in above.values()):
+        raise Rejected("claim", "its delta is no number that is at least 0")
+    if data["verdict"] != "private":
+        raise Rejected("verdict", "what is refuted is so at a pair, and by another document")
+    distance, _, radius = text(data["adjacent"], "adjacent").partition(":")
+    reach = rational(radius, "adjacent")
+    if distance not in ("linf", "l1", "hamming") or reach <= 0:
+        raise Rejected("adjacent", "it is no distance")
+    source = text(program["text"], "program")
+    at = _only_at(document, intervals)
+    _, machine = program_of(source, program["sha256"], program["name"], document.constants, at, Budget(STEPS))
+    trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
+    try:
+        found, exits = least_budget(machine, distance, reach, budget)
+        trusted += f"the shifts that were found cost {found}*eps"
+    except NotDerived as error:
+        found = None
+        trusted += error.why
+    except RecursionError:
+        found = None
+        trusted += "it is nested too deeply"
+    proved = found is not None and found <= claim.budget
+    return Accepted(
+        program=program["name"],
+        constants=tuple((name, str(program["constants"][name])) for name in document.constants),
+        verdict="private",
+        counts={"rows": exits, "private": exits if proved else 0, "undecided": 0, "vacuous": 0},
+        obligations=exits,
+        derived_obligations=exits if proved else 0,
+        charted=0,
+        claim=f"budget = {claim.budget}*eps, delta = {above.get((0, Fraction(0)), 0)}, eps in "
+        f"{' or '.join(stated['eps'])}; every pair of real inputs adjacent by {distance}:{reach}",
+        open_rows=(),
+        trusted=() if proved else (trusted,),
+        facts=tuple(dict.fromkeys(facts.values())),
+        compared=() if "program" in facts else (WORDS["program"],),
+        what="exit",
     )
 
 

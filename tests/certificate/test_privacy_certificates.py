@@ -214,16 +214,12 @@ def _rejected(text: str, change: Callable[[Document], None], step: str | tuple[s
     assert str(found.value).startswith(step)
 
 
-@pytest.mark.parametrize(
-    ("adjacent", "budget", "delta", "inputs", "why"),
-    [
-        ("linf:1", "eps", "0", "all", "listed pairs"),
-    ],
-)
-def test_what_has_no_certificate(adjacent: str, budget: str, delta: str, inputs: str, why: str) -> None:
-    text = mechanisms.ABOVE % {"threshold": "eps/2", "query": "eps/4"}
-    with pytest.raises(Uncertified, match=why):
-        certificate(text, adjacent, budget, delta, inputs)
+@pytest.mark.parametrize(("budget", "inputs"), [("eps", "q in {0, 1}"), ("eps/2", "all")])
+def test_real_outputs_at_pairs_have_no_certificate(budget: str, inputs: str) -> None:
+    """Events of real outputs: only for all inputs there is a proof."""
+    text = "program p; input q : real; output y : real; y <- Lap(eps, q);"
+    with pytest.raises(Uncertified, match="finite outputs"):
+        certificate(text, "linf:1", budget, "0", inputs)
 
 
 def test_outputs_that_are_not_assigned() -> None:
