@@ -1,4 +1,4 @@
-"""Logarithms in an exponent: e to the power of n·log(r) is r^n, for whole n."""
+"""Transcendental numbers in a tree, log(r) and e to the power of a rational; e to the power of n·log(r) is r^n."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.lang.ast import Binary, BinaryOp, Call, Expr, Number, Unary, UnaryOp
-from dipc.lang.tree import walk
+from dipc.lang.ast import Binary, BinaryOp, Call, Eps, Expr, Name, Number, Unary, UnaryOp
+from dipc.lang.tree import GREEK, walk
 
 #: No whole number of logarithms is greater.
 _MOST = 1000
@@ -21,9 +21,32 @@ class Exponent:
     rest: Expr
 
 
-def has_logarithm(tree: object) -> bool:
-    """Whether `log` occurs in a tree of syntax."""
-    return any(isinstance(part, Call) and part.function == "log" for part in walk(tree))
+#: Names of what differs from row to row: no constants of a program.
+_DISTANCES = ("alpha", "gamma", "dd", "inf")
+
+
+def is_transcendental(tree: object) -> bool:
+    """Whether a tree of syntax has `log` in it, or e to the power of a number that is not written as 0."""
+    return any(isinstance(part, Call) and _is_number(part) for part in walk(tree))
+
+
+def _is_number(call: Call) -> bool:
+    if call.function != "exp":
+        return call.function == "log"
+    (inner,) = call.arguments
+    if isinstance(inner, Number):
+        return bool(inner.value)
+    return all(is_constant(part) or (isinstance(part, Call) and part.function == "log") for part in walk(inner))
+
+
+def is_constant(part: object) -> bool:
+    """Whether a part of a tree is neither eps, nor a distance, nor a logarithm."""
+    match part:
+        case Eps() | Call(function="log"):
+            return False
+        case Name(name=name):
+            return GREEK.get(name, name) not in _DISTANCES
+    return True
 
 
 def in_exponent(tree: Expr) -> Exponent:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.combine import simplest
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.quotient import Quotient
-from dipc.claim.claim import Given, GivenEps, claimed_intervals, expression_text
+from dipc.claim.claim import Given, GivenEps, claimed_intervals, expression_text, the_one_eps
+from dipc.claim.exponent import is_transcendental
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.intervals import intervals_text
+from dipc.claim.transcendental import enclosed_expression
 from dipc.exits.program import Program
-from dipc.lang.ast import Binary, BinaryOp, Call, Eps, Expr
-from dipc.lang.tree import rewritten, walk
 from dipc.sign import Fails, Interval, decide_nonnegative
-
-#: Digits to which a transcendental delta is known.
-_CLOSE = 60
 
 _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
@@ -29,8 +25,8 @@ _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 class PrivacyClaim:
     """(budget·eps, delta)-privacy for every eps of the intervals; the budget is at least 0.
 
-    Where delta is a transcendental constant, `transcendental` is how it is written and a number above it, and `delta`
-    is one below it.
+    Where delta has transcendental numbers in it, `transcendental` is how it is written and a function that is at least
+    as great, and `delta` is one that is at most as great.
     """
 
     budget: Fraction
@@ -55,7 +51,7 @@ class PrivacyClaim:
 
     @property
     def with_more(self) -> PrivacyClaim | None:
-        """The claim with the number above a transcendental delta: what refutes it refutes this one."""
+        """The claim with the greater delta of a transcendental one: what refutes it refutes this one."""
         return (
             None if self.transcendental is None else PrivacyClaim(self.budget, self.transcendental[1], self.intervals)
         )
@@ -87,10 +83,12 @@ def read_claim(program: Program, budget: Given, delta: Given, eps: GivenEps, opt
     intervals = claimed_intervals(program.core, eps, constants)
     factor = Fraction(1) if budget is None else read_budget(program, expression_text(budget, option), option)
     text = "0" if delta is None else expression_text(delta, "delta")
-    ends = _transcendental(text, constants)
-    if ends is not None:
-        return PrivacyClaim(factor, ends[0], intervals, (text.strip(), ends[1]))
-    return PrivacyClaim(factor, _delta(text, constants, intervals), intervals)
+    expression = ClaimExpression.parse("delta", text, "<--delta>")
+    if not is_transcendental(expression.tree):
+        return PrivacyClaim(factor, _delta(expression, constants, intervals), intervals)
+    ends = enclosed_expression(expression, program.core.constants, the_one_eps(intervals))
+    low, high = (_delta(end, constants, intervals) for end in ends)
+    return PrivacyClaim(factor, low, intervals, None if low == high else (text.strip(), high))
 
 
 def read_budget(program: Program, text: str, what: str) -> Fraction:
@@ -109,40 +107,9 @@ def read_budget(program: Program, text: str, what: str) -> Fraction:
     raise expression.error("E1401", f"the {what} is no multiple of eps", expression.tree, "", _EXAMPLE)
 
 
-def _transcendental(text: str, constants: Mapping[str, Parametric]) -> tuple[ClosedForm, ClosedForm] | None:
-    """Numbers below and above a constant such as exp(-2); None for what is none. Raises DiagnosticError."""
-    expression = ClaimExpression.parse("delta", text, "<--delta>")
-    parts = list(walk(expression.tree))
-    powers = [part for part in parts if isinstance(part, Call) and part.function == "exp"]
-    if not powers or any(isinstance(part, Eps) for part in parts):
-        return None
-    # exp(q) is exp(q*eps) at eps = 1.
-    value = replace(expression, tree=_times_eps(expression.tree)).evaluate(constants)
-    if not value.denominator.sign_at_one():
-        return None
-    sign = value.denominator.sign_at_one()
-    form = ClosedForm(simplest(Quotient(value.numerator_flat() * sign, value.denominator * sign)))
-    low, high = form.at(Fraction(1), _CLOSE)
-    if low < 0:
-        note = "a probability is at least 0"
-        raise expression.error("E1403", "delta is negative", expression.tree, "", note)
-    return ClosedForm(ExpPoly.constant(low)), ClosedForm(ExpPoly.constant(high))
-
-
-def _times_eps(tree: Expr) -> Expr:
-    """The tree with eps in every exponent."""
-
-    def with_eps(part: Expr) -> Expr | None:
-        match part:
-            case Call(function="exp", arguments=(inner,)):
-                return replace(part, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
-        return None
-
-    return rewritten(tree, with_eps)
-
-
-def _delta(text: str, constants: dict[str, Parametric], intervals: tuple[Interval, ...]) -> ClosedForm:
-    expression = ClaimExpression.parse("delta", text, "<--delta>")
+def _delta(
+    expression: ClaimExpression, constants: Mapping[str, Parametric], intervals: tuple[Interval, ...]
+) -> ClosedForm:
     value = expression.evaluate(constants)
     numerator, denominator = value.numerator_flat(), value.denominator
     if denominator != 1:

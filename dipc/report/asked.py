@@ -82,8 +82,8 @@ class Asked:
         )
 
     def _about_every_input(self, program: Program, numbers: tuple[str, int] | None) -> Statement:
-        from dipc.claim.logarithms import enclosed_claim
         from dipc.claim.options import ClaimOptions
+        from dipc.claim.transcendental import enclosed_claim
         from dipc.lang.printer import print_expression
         from dipc.report.claimed import Statement
         from dipc.sources.every_input.scaling import ClassClaim

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from dipc.claim.logarithms import DIGITS
+from dipc.claim.transcendental import DIGITS
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.probability import Work
 from dipc.exits.program import Program

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dipc.algebra.limits import Limits
 from dipc.claim.claim import Given, GivenEps, resolve_claim
-from dipc.claim.logarithms import enclosed_claim
 from dipc.claim.options import ClaimOptions
+from dipc.claim.transcendental import enclosed_claim
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source as Text
 from dipc.exits.probability import Work

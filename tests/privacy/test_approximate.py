@@ -140,7 +140,25 @@ def test_a_transcendental_delta_that_is_too_near() -> None:
     assert "too near 7/24 - exp(-500)" in report["reason"]
 
 
-@pytest.mark.parametrize("delta", ["exp(-2) - 1", "exp(exp(1))", "exp(-2)*eps"])
+@pytest.mark.parametrize(
+    ("delta", "verdict"),
+    [
+        ("exp(-2)*eps + 1/4", "private"),
+        ("exp(-1)*exp(-eps)", "not private"),
+        ("exp(-1)*(1 + eps)", "private"),
+        ("log(3)/3*(1 + eps)", "private"),
+        ("exp(-1) + exp(-2)*eps", "private"),
+        ("exp(exp(1))", "private"),
+    ],
+)
+def test_transcendental_numbers_beside_eps(delta: str, verdict: str) -> None:
+    """They are enclosed wherever it is seen which side makes delta less."""
+    program = dipc.load("benchmarks/privacy/svt1.dip")
+    report = dipc.check_privacy(program, "linf:1", inputs="q = -1..1", budget="eps/4", delta=delta)
+    assert report["verdict"] == verdict
+
+
+@pytest.mark.parametrize("delta", ["exp(-2) - 1", "log(-2)", "(exp(-1) - eps)*(exp(-2) - eps)", "exp(eps^2)"])
 def test_deltas_that_are_none(delta: str) -> None:
     with pytest.raises(dipc.DiagnosticError):
         dipc.check_privacy(dipc.load(mechanisms.KARY), "hamming:1", delta=delta)

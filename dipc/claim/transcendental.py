@@ -1,35 +1,47 @@
-"""Logarithms in a claim.
+"""Transcendental numbers in a claim: `log(3)` and `exp(-2)`.
 
-`log(r)` of a rational r > 0 other than 1 is transcendental (Lindemann). Where whole multiples of it are exponents it
-disappears, as exp(log(3) - eps) = 3·exp(-eps); elsewhere it has a place in no closed form that is decided here. A claim
-with one stands between two without: a stronger and a weaker one, of decimal numbers below and above. What proves the
-stronger one proves the claim, and what refutes the weaker one refutes it.
+log(r) of a rational r > 0 other than 1, and e to the power of a rational other than 0, are transcendental (Lindemann).
+Where whole multiples of a logarithm are exponents it disappears, as exp(log(3) - eps) = 3·exp(-eps); elsewhere they
+have a place in no closed form that is decided here. A claim with such numbers stands between two without: a stronger
+and a weaker one, of decimal numbers below and above. What proves the stronger one proves the claim, and what refutes
+the weaker one refutes it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
-from dipc.algebra.decimals import exact_text, outward
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.combine import simplest
+from dipc.algebra.decimals import decimal, outward
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
 from dipc.algebra.logarithm import log_enclosure
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric
+from dipc.algebra.quotient import Quotient
 from dipc.claim.claim import claim_expression, claimed_intervals, the_one_eps
-from dipc.claim.exponent import Exponent, has_logarithm, in_exponent
+from dipc.claim.exponent import Exponent, in_exponent, is_constant, is_transcendental
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.options import ClaimOptions
+from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.lang.ast import Binary, BinaryOp, Call, Eps, Expr, Name, Number, Unary, UnaryOp
 from dipc.lang.core_program import CoreProgram
 from dipc.lang.printer import print_expression
-from dipc.lang.tree import GREEK, mentions, rewritten
+from dipc.lang.tree import GREEK, mentions, rewritten, walk
 
-#: Significant digits of the numbers around a logarithm.
+#: Significant digits of the numbers around a transcendental one.
 DIGITS = 40
 
 #: Beta comes last: what is wrong with alpha and gamma is said of them, though they may be part of it.
 _PARTS = ("alpha", "gamma", "beta")
+
+#: What a claim without these has no such number in.
+_WORDS = re.compile("log|exp")
 
 #: Names of numbers that are at least 0, and differ from row to row.
 _DISTANCES = ("alpha", "gamma", "dd", "inf")
@@ -39,7 +51,7 @@ Ends = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class EnclosedClaim:
-    """A claim with logarithms, `said` in the user's words, between two without: the same two where it is exact."""
+    """A claim with such numbers, `said` in the user's words, between two without: the same two where it is exact."""
 
     stronger: ClaimOptions
     weaker: ClaimOptions
@@ -48,17 +60,17 @@ class EnclosedClaim:
 
 def enclosed_claim(program: CoreProgram, options: ClaimOptions, columns: Collection[str] = ()) -> EnclosedClaim | None:
     """The two claims around that of the options and the claim block, but for the parts that `columns` of a table have;
-    None where there is no logarithm in them.
+    None where there is no such number in them.
 
     `stronger` has an alpha, a gamma and a beta that are at most those of the claim, `weaker` at least, for every eps
-    that is asked about. Raises DiagnosticError where a logarithm is none of a positive rational, or stands where the
-    direction is not seen.
+    that is asked about. Raises DiagnosticError where a logarithm is none of a positive rational, or a number stands
+    where the direction is not seen.
     """
-    if not (any("log" in str(getattr(options, name)) for name in _PARTS) or has_logarithm(program.claim)):
+    if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
         return None  # nothing has to be parsed to know that
     given = {name: claim_expression(program, name, getattr(options, name)) for name in _PARTS if name not in columns}
     known = {name: found for name, found in given.items() if found is not None}
-    if not any(has_logarithm(found.tree) for found in known.values()):
+    if not any(is_transcendental(found.tree) for found in known.values()):
         return None
     constants = {name: Parametric.number(value) for name, value in program.constants.items()}
     one_eps = the_one_eps(claimed_intervals(program, options.eps, constants))
@@ -66,7 +78,7 @@ def enclosed_claim(program: CoreProgram, options: ClaimOptions, columns: Collect
     weaker: dict[str, str] = {}
     for name, found in known.items():
         tree = _put_in(found.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
-        if has_logarithm(tree):
+        if is_transcendental(tree):
             low, high = _Enclosure(found, program.constants, one_eps).ends(tree)
             stronger[name], weaker[name] = print_expression(low), print_expression(high)
     said = {name: print_expression(found.tree) for name, found in known.items()}
@@ -74,8 +86,8 @@ def enclosed_claim(program: CoreProgram, options: ClaimOptions, columns: Collect
 
 
 def _put_in(tree: Expr, parts: Mapping[str, Expr]) -> Expr:
-    """The tree with these distances in the places of their names, where they have logarithms."""
-    found = {name: part for name, part in parts.items() if has_logarithm(part)}
+    """The tree with these distances in the places of their names, where they have such numbers."""
+    found = {name: part for name, part in parts.items() if is_transcendental(part)}
 
     def put(part: Expr) -> Expr | None:
         return found.get(GREEK.get(part.name, part.name)) if isinstance(part, Name) else None
@@ -86,9 +98,18 @@ def _put_in(tree: Expr, parts: Mapping[str, Expr]) -> Expr:
     return tree
 
 
+def enclosed_expression(
+    expression: ClaimExpression, constants: Mapping[str, Fraction], one_eps: Fraction | None
+) -> tuple[ClaimExpression, ClaimExpression]:
+    """The same with less and with more for its transcendental numbers: at most, and at least, as great for every eps,
+    or at the only one. Raises DiagnosticError as above."""
+    low, high = _Enclosure(expression, constants, one_eps).ends(expression.tree)
+    return replace(expression, tree=low), replace(expression, tree=high)
+
+
 @dataclass(frozen=True, slots=True)
 class _Enclosure:
-    """Trees without logarithms around trees with them, for every eps > 0, or for the only one."""
+    """Trees without such numbers around trees with them, for every eps > 0, or for the only one."""
 
     expression: ClaimExpression
     constants: Mapping[str, Fraction]
@@ -96,11 +117,11 @@ class _Enclosure:
 
     def ends(self, node: Expr) -> tuple[Expr, Expr]:
         """A tree that is at most this one everywhere, and one that is at least it."""
-        if not has_logarithm(node):
+        if not is_transcendental(node):
             return node, node
-        number = self._number(node)
+        number = self._of_powers(node) or self._number(node)
         if number is not None:
-            below, above = outward(*number, DIGITS)
+            below, above = number if number[0] == number[1] else outward(*number, DIGITS)
             return _literal(below, node), _literal(above, node)
         match node:
             case Unary(op=UnaryOp.NEGATE, operand=operand):
@@ -135,6 +156,27 @@ class _Enclosure:
                 raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
         raise self._unseen(node)
 
+    def _of_powers(self, node: Expr) -> Ends | None:
+        """Rationals around a number made of powers of e alone, in which the same ones cancel: exp(q) is exp(q*eps) at
+        eps = 1. None for others."""
+        if any(not is_constant(part) for part in walk(node)):
+            return None
+
+        def with_eps(part: Expr) -> Expr | None:
+            match part:
+                case Call(function="exp", arguments=(inner,)):
+                    return replace(part, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
+            return None
+
+        numbers = {name: Parametric.number(value) for name, value in self.constants.items()}
+        with suppress(DiagnosticError, Undecided):
+            value = replace(self.expression, tree=rewritten(node, with_eps)).evaluate(numbers)
+            sign = value.denominator.sign_at_one()
+            if sign:
+                form = ClosedForm(simplest(Quotient(value.numerator_flat() * sign, value.denominator * sign)))
+                return form.at(Fraction(1), DIGITS)
+        return None
+
     def _power(self, exponent: Exponent, inner: Expr) -> Fraction:
         """e to the power of the logarithms of an exponent."""
         result = Fraction(1)
@@ -157,7 +199,7 @@ class _Enclosure:
     def _scaled(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
         signs = self._sign(left), self._sign(right)
         (low, high), (least, most) = self.ends(left), self.ends(right)
-        match has_logarithm(left), has_logarithm(right), signs:
+        match is_transcendental(left), is_transcendental(right), signs:
             case True, True, (1, 1):
                 return replace(node, left=low, right=least), replace(node, left=high, right=most)
             case True, False, (_, 1 | -1 as sign):
@@ -170,7 +212,7 @@ class _Enclosure:
 
     def _divided(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
         (low, high), (least, most) = self.ends(left), self.ends(right)
-        match has_logarithm(left), has_logarithm(right), (self._sign(left), self._sign(right)):
+        match is_transcendental(left), is_transcendental(right), (self._sign(left), self._sign(right)):
             case True, False, (_, 1 | -1 as sign):
                 low, high = (low, high) if sign == 1 else (high, low)
                 return replace(node, left=low), replace(node, left=high)
@@ -237,6 +279,17 @@ class _Enclosure:
                 if found is None or found[0] <= 0:
                     raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
                 return log_enclosure(*found, DIGITS)
+            case Call(function="exp", arguments=(inner,)) if is_transcendental(node):
+                exponent = in_exponent(inner)
+                found = self._number(exponent.rest)
+                if found is None:
+                    return None
+                factor = self._power(exponent, inner)
+                try:
+                    below, above = (ClosedForm(ExpPoly.term(factor, 0, end)).at(Fraction(1), DIGITS) for end in found)
+                except Undecided as undecided:
+                    raise self._error(inner, undecided.reason, "") from None
+                return below[0], above[1]
             case Call(function="min" | "max" | "abs" as function, arguments=arguments):
                 parts = [self._number(argument) for argument in arguments]
                 all_of = [part for part in parts if part is not None]
@@ -253,9 +306,9 @@ class _Enclosure:
     def _unseen(self, node: Expr) -> Exception:
         return self._error(
             node,
-            "it is not seen whether this grows with the logarithm in it",
+            "it is not seen whether this grows with the transcendental number in it",
             "neither is its sign",
-            "write a rational for the logarithm, on the side that makes the claim stronger",
+            "write a rational for that number, on the side that makes the claim stronger",
         )
 
     def _error(self, node: Expr, message: str, label: str, *notes: str) -> Exception:
@@ -271,6 +324,9 @@ _ARITHMETIC: Mapping[BinaryOp, Callable[[Fraction, Fraction], Fraction]] = {
 
 
 def _literal(value: Fraction, of: Expr) -> Expr:
-    """A decimal number in the place of another tree."""
-    number = Number(abs(value), exact_text(abs(value)), of.span)
+    """A number in the place of another tree."""
+    above, below = (Number(Fraction(part), str(part), of.span) for part in abs(value).as_integer_ratio())
+    number: Expr = Binary(BinaryOp.DIVIDE, above, below, of.span)
+    with suppress(ValueError):  # where it is no decimal number
+        number = Number(abs(value), decimal(abs(value)), of.span)
     return Unary(UnaryOp.NEGATE, number, of.span) if value < 0 else number

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.claim.exponent import has_logarithm
-from dipc.claim.logarithms import enclosed_claim
+from dipc.claim.exponent import is_transcendental
 from dipc.claim.options import ClaimOptions
+from dipc.claim.transcendental import enclosed_claim
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Source
 from dipc.lang.parser import parse_expression
@@ -42,6 +42,7 @@ def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         inner.map("(-({}))".format),
         inner.map("({})^2".format),
         st.tuples(NUMBERS, NUMBERS).map(lambda p: f"exp(-log({p[0]} + 2)*eps*{p[1]})"),
+        NUMBERS.map("exp(-{})".format),
         st.tuples(NUMBERS, st.integers(-3, 3)).map(lambda p: f"exp({p[1]}*log({p[0]}) - eps)"),
     )
 
@@ -95,6 +96,12 @@ def test_the_stronger_claim_has_less_and_the_weaker_more(text: str, eps: Fractio
         ("exp(2*log(3) - eps - log(9))", "1", None, Verdict.ACCURATE),
         ("exp(log(3) - eps - 2*log(2))", "1", None, Verdict.INACCURATE),
         ("log(1) + exp(-eps)", "1", None, Verdict.ACCURATE),
+        ("exp(1)*exp(-eps)", "1", None, Verdict.ACCURATE),
+        ("exp(-1)*exp(-eps)", "1", None, Verdict.INACCURATE),
+        ("exp(-eps) + (exp(-2) - exp(-2))", "1", None, Verdict.ACCURATE),
+        ("exp(log(2))*exp(-eps)/2", "1", None, Verdict.ACCURATE),
+        ("exp(-2)", "2", "1", Verdict.UNDECIDED),
+        ("exp(-3/2)", "2", "1", Verdict.ACCURATE),
     ],
 )
 def test_what_is_decided(beta: str, gamma: str, eps: str | None, verdict: Verdict) -> None:
@@ -140,7 +147,7 @@ def test_a_program_may_call_something_log() -> None:
 
 def test_trees_without_logarithms_are_left_alone() -> None:
     assert enclosed_claim(PROGRAM.core, ClaimOptions(beta="exp(-eps)")) is None
-    assert not has_logarithm(parse_expression(Source("<beta>", "exp(-eps)*max(1, eps)")))
+    assert not is_transcendental(parse_expression(Source("<beta>", "exp(-eps)*max(1, eps)")))
 
 
 def test_what_is_bounded_only_is_said() -> None:
