@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dipc.obligations.decision import Decision
     from dipc.obligations.verdict import Counterexample, Verdict
     from dipc.privacy.check import check_privacy
+    from dipc.privacy.every_number import check_privacy_for_all
     from dipc.privacy.outcome import PrivacyReport, PrivacyVerdict
     from dipc.simulation.conform import Conformance, conform
     from dipc.simulation.simulate import simulate
@@ -70,6 +71,7 @@ __all__ = [
     "check",
     "check_for_all",
     "check_privacy",
+    "check_privacy_for_all",
     "conform",
     "eps",
     "examples",
@@ -105,6 +107,7 @@ _HOME = {
     "check": "dipc.sources.check",
     "check_for_all": "dipc.sources.check",
     "check_privacy": "dipc.privacy.check",
+    "check_privacy_for_all": "dipc.privacy.every_number",
     "iter_rows": "dipc.sources.check",
     "load": "dipc.exits.load",
     "conform": "dipc.simulation.conform",

@@ -16,6 +16,7 @@ from dipc.cli.arguments import (
     certificate_option,
     define_option,
     digits_option,
+    for_all_option,
     html_option,
     inputs_option,
     limit_option,
@@ -29,6 +30,7 @@ from dipc.cli.families import member_text, members, parse_family
 from dipc.cli.limits import parse_limits
 from dipc.cli.output import check_distinct, check_target, write_certificate, write_text
 from dipc.cli.progress import ProgressBar
+from dipc.cli.question import for_all_of
 from dipc.cli.scale import scale_options
 from dipc.cli.terminal import look_of, write
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -55,6 +57,7 @@ Examples:
   dipc privacy svt.dip --adjacent linf:1 --inputs "q = -1..1" --max-loss --at 1/10
     --estimate -n 100000
   dipc privacy svt.dip --adjacent linf:1 --inputs all --constant -D m=2..5
+  dipc privacy svt.dip --adjacent linf:1 --inputs all --for-all m --constant
   dipc privacy svt.dip --adjacent linf:1 --inputs "q = -1..1" --delta-of eps/2
 
 \b
@@ -85,6 +88,7 @@ error.
 @click.option("--estimate", is_flag=True, help="With --max-loss: estimate the loss at that pair from runs, too.")
 @click.option("-n", "runs", metavar="N", type=click.IntRange(1), help="Runs of --estimate; 100000 by default.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="The seed of these runs; 0 by default.")
+@for_all_option
 @define_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
 @output_option
@@ -112,6 +116,7 @@ def privacy(
     estimate: bool,
     runs: int | None,
     seed: int | None,
+    for_all: str | None,
     definitions: tuple[str, ...],
     form: str,
     target: Path | None,
@@ -157,6 +162,8 @@ def privacy(
     for option, number in (("-n", runs), ("--seed", seed)):
         if number is not None and not estimate:
             raise _no_part(option, mode, "add --max-loss --at 1/10 --estimate")
+    definitions, for_all = for_all_of(definitions, for_all)
+    _check_for_all(for_all, mode, inputs, {"--certificate": proof, "--html": html, "--plot": plot, "--delta": delta})
     family = parse_family(definitions)
     ranged = any(len(values) > 1 for values in family.values())
     for option, path in (("--html", html), ("--certificate", proof)):
@@ -170,21 +177,30 @@ def privacy(
     from dipc.obligations.open_engine import open_engine
     from dipc.privacy.check import PrivacyQuestion
     from dipc.privacy.claim import read_claim
+    from dipc.privacy.every_number import EveryNumber
     from dipc.privacy.loss import DIGITS
     from dipc.privacy.outcome import SCHEMA, PrivacyReport
     from dipc.report.privacy import PrivacyStatement, privacy_line, render_family, render_privacy
+    from dipc.sources.question import open_constant
 
     stack = click.get_current_context().with_resource(ExitStack())
     progress = ProgressBar(f"reading {program_path}", silent=quiet)
     source, digits = read_source(program_path), DIGITS if digits is None else digits
 
-    def ask(constants: Mapping[str, Fraction]) -> tuple[PrivacyQuestion, Found, LossEstimate | None]:
+    def ask(
+        constants: Mapping[str, Fraction],
+    ) -> tuple[PrivacyQuestion | EveryNumber, Found, LossEstimate | None]:
         program = load_source(source, constants, at if eps is None else eps).with_limits(parse_limits(limits))
         kept = proof is not None or html is not None
         engine = open_engine(
             stack, program.measurer, program.limits, jobs=jobs, cache=cache, dask=dask, keep_proofs=kept
         )
         progress.stage(f"looking at the pairs of {program.name}")
+        if for_all is not None:
+            every = EveryNumber(program, *open_constant(for_all), adjacent, engine, progress)
+            if mode == "--constant":
+                return every, every.constant(eps), None
+            return every, every.decide(read_claim(program, budget, None, eps)), None
         question = PrivacyQuestion(program, adjacent, inputs or None, engine, progress)
         match mode:
             case "--constant":
@@ -219,9 +235,15 @@ def privacy(
     with progress:
         question, found, estimated = ask(next(members(family)))
     program = question.program
-    said = tuple((name, str(value)) for name, value in program.core.constants.items())
-    statement = PrivacyStatement(str(program_path), program.name, said, definitions)
+    numbers = question.numbers if isinstance(question, EveryNumber) else None
+    said = tuple(
+        (name, str(value))
+        for name, value in program.core.constants.items()
+        if numbers is None or name != numbers.parameter
+    )
+    statement = PrivacyStatement(str(program_path), program.name, said, definitions, numbers)
     if html is not None:
+        assert isinstance(question, PrivacyQuestion)
         chosen = {
             "budget": budget,
             "delta": delta,
@@ -241,8 +263,10 @@ def privacy(
         _write_page(html, question, found, render_privacy(found, statement, Look(), estimated), command, quiet=quiet)
     if plot is not None:
         assert isinstance(found, PrivacyReport)
+        assert isinstance(question, PrivacyQuestion)
         _write_plot(plot, question, found, quiet=quiet)
     if proof is not None:
+        assert isinstance(question, PrivacyQuestion)
         _write_certificate(proof, question, found, quiet=quiet)
     if form == "json":
         text = json.dumps(_json(found, estimated), indent=1) + "\n"
@@ -361,6 +385,23 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
             Diagnostic("E1412", f"`{mode}` is asked for at an eps, and `--at` is missing", notes=(note,))
         )
     return mode
+
+
+def _check_for_all(
+    for_all: str | None, mode: str | None, inputs: tuple[str, ...], others: Mapping[str, str | Path | None]
+) -> None:
+    """That what is asked for every value of a constant can be. Raises DiagnosticError."""
+    if for_all is None:
+        return
+    if [text.strip() for text in inputs] != ["all"]:
+        notes = ("add --inputs all, or give the constant a number",)
+        raise DiagnosticError(Diagnostic("E1209", f"`{for_all}` is left open, but not the inputs", notes=notes))
+    if mode not in (None, "--constant"):
+        raise _no_part("--for-all", mode, "ask for a verdict, or for the --constant")
+    for option, value in others.items():
+        if value is not None:
+            message = f"`{option}` is about a program, not about every value of a constant"
+            raise DiagnosticError(Diagnostic("E1412", message, notes=("leave it out, or give the constant a number",)))
 
 
 def _no_part(option: str, mode: str | None, note: str) -> DiagnosticError:

@@ -20,7 +20,7 @@ from dipc.obligations.verdict import Verdict
 from dipc.privacy.claim import power
 from dipc.privacy.from_below import Candidate
 from dipc.privacy.loss import loss_enclosure
-from dipc.privacy.outcome import SCHEMA
+from dipc.privacy.outcome import SCHEMA, Numbers
 from dipc.privacy.pure import at_most
 from dipc.sign.interval import Interval
 from dipc.sign.optimum.limit import Infinite, leading_at_infinity, limit_at_zero
@@ -39,7 +39,8 @@ _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 @dataclass(frozen=True, slots=True)
 class Constant:
     """Every K >= `proved` is a constant (None: none is known to be), no K < `refuted_below` is (None: none at all is):
-    at the pair and output given there is a counterexample. They are equal where the constant is known exactly."""
+    at the pair and output given there is a counterexample. They are equal where the constant is known exactly.
+    `numbers` are the values of a constant of the program that it is about."""
 
     program: str
     adjacency: str
@@ -50,6 +51,7 @@ class Constant:
     refuted_below: Fraction | None
     at: Candidate | None
     reason: str | None = None
+    numbers: Numbers | None = None
 
     @property
     def exact(self) -> bool:
@@ -76,6 +78,7 @@ class Constant:
             "pairs": self.pairs,
             "constant": found,
             "reason": self.reason,
+            **({} if self.numbers is None else {"for_all": self.numbers.as_json()}),
         }
 
     def __getitem__(self, key: str) -> Any:

@@ -81,10 +81,30 @@ class PrivacyCounterexample:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbers:
+    """Every value of the constant `parameter` from `least` on. What is refuted is so `at` one of them, and `onwards`
+    from there."""
+
+    parameter: str
+    least: int
+    at: int | None = None
+    onwards: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {
+            "parameter": self.parameter,
+            "least": self.least,
+            **({} if self.at is None else {"at": self.at, "onwards": self.onwards}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class PrivacyReport:
     """Whether a program is private. `pairs` counts the ordered pairs, None where these are all adjacent real inputs;
     `about` says which inputs, `adjacency` which of them are adjacent. `obligations` counts the different inequalities
-    that were decided, `proof` says by what a program is proved private for all real inputs.
+    that were decided, `proof` says by what a program is proved private for all real inputs; `numbers` are the values of
+    a constant that it is about.
 
     A report is neither true nor false: `require` fails unless it is private.
     """
@@ -99,6 +119,7 @@ class PrivacyReport:
     reason: str | None = None
     obligations: int = 0
     proof: str | None = None
+    numbers: Numbers | None = None
 
     def __bool__(self) -> bool:
         raise TypeError("a report has one of three verdicts: look at its `verdict`, or call `require()`")
@@ -125,6 +146,7 @@ class PrivacyReport:
             "pairs": self.pairs,
             "counterexample": None if self.counterexample is None else self.counterexample.as_json(),
             "reason": self.reason,
+            **({} if self.numbers is None else {"for_all": self.numbers.as_json()}),
         }
 
     def __getitem__(self, key: str) -> Any:

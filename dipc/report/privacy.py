@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -12,7 +12,7 @@ from dipc.estimate.loss import LossEstimate
 from dipc.privacy.constant import Constant
 from dipc.privacy.least_delta import LeastDelta
 from dipc.privacy.loss import Loss
-from dipc.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
+from dipc.privacy.outcome import Numbers, PrivacyCounterexample, PrivacyReport, PrivacyVerdict
 from dipc.privacy.renyi import Renyi
 from dipc.report.claimed import program_text
 from dipc.report.numbers import DIGITS, agreement, cell_text, rational, shown
@@ -30,17 +30,20 @@ _TONES = {
 @dataclass(frozen=True, slots=True)
 class PrivacyStatement:
     """What was asked, in the user's own words: the file of the program, its constants, those given on the command line,
-    and what says which inputs are adjacent."""
+    and the values of a constant that is left open."""
 
     path: str
     program: str
     constants: tuple[tuple[str, str], ...]
     definitions: tuple[str, ...]
+    numbers: Numbers | None = None
 
     def about(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
         """The fields that say what every question about privacy is about."""
         yield "program", program_text(f"{self.program} ({self.path})", self.constants)
         yield "inputs", "all real inputs" if pairs is None else inputs
+        if self.numbers is not None:
+            yield "for every", f"integer {self.numbers.parameter} >= {self.numbers.least}"
         yield "adjacent", adjacency if pairs is None else f"{adjacency}: {count(pairs, 'ordered pair')}"
 
     def replay(self, values: Mapping[str, str | None], eps: Fraction) -> Iterable[str]:
@@ -80,14 +83,29 @@ def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
 
 def _constant_line(found: Constant) -> str:
     if found.proved is not None and found.exact:
-        return f"constant {found.proved}: {found.proved}*eps-private, and no smaller constant will do"
+        every, does = _every(found.numbers), _does(found.numbers)
+        return f"constant {found.proved}: {found.proved}*eps-private{every}, and no smaller constant {does}"
     if found.exact:
-        return "constant ∞: K*eps-private for no K"
+        return f"constant ∞: K*eps-private for no K{_at(found.numbers)}"
     proved = "none is proved" if found.proved is None else f"{rational(found.proved)} is proved"
     below = (
         "all are refuted" if found.refuted_below is None else f"all below {rational(found.refuted_below)} are refuted"
     )
-    return f"constant: {proved}, {below}"
+    return f"constant{_every(found.numbers)}: {proved}, {below}{_at(found.numbers)}"
+
+
+def _every(numbers: Numbers | None) -> str:
+    return "" if numbers is None else f" for every {numbers.parameter} >= {numbers.least}"
+
+
+def _at(numbers: Numbers | None) -> str:
+    return "" if numbers is None or numbers.at is None else f", at {numbers.parameter} = {numbers.at}"
+
+
+def _does(numbers: Numbers | None) -> str:
+    if numbers is None:
+        return "will do"
+    return f"does for {numbers.parameter} {'>=' if numbers.onwards else '='} {numbers.at}"
 
 
 def _verdict_line(report: PrivacyReport) -> str:
@@ -97,11 +115,11 @@ def _verdict_line(report: PrivacyReport) -> str:
     everywhere = everywhere_text(claim.eps_text)
     match report.verdict:
         case PrivacyVerdict.PRIVATE:
-            return f"private: {level} for {pairs}, {everywhere}"
+            return f"private: {level} for {pairs}{_every(report.numbers)}, {everywhere}"
         case PrivacyVerdict.NOT_PRIVATE:
-            return f"NOT PRIVATE: {level} fails for a pair at an eps"
+            return f"NOT PRIVATE: {level} fails for a pair at an eps{_at(report.numbers)}"
         case PrivacyVerdict.UNDECIDED:
-            return f"UNDECIDED: {level} is neither proved nor refuted for {pairs}"
+            return f"UNDECIDED: {level} is neither proved nor refuted for {pairs}{_every(report.numbers)}"
 
 
 def render_family(answers: Iterable[tuple[str, Found, LossEstimate | None]]) -> str:
@@ -228,6 +246,10 @@ def _report(page: Page, report: PrivacyReport, statement: PrivacyStatement) -> N
         fields.append(("reason", report.reason))
     page.fields(fields)
     if report.counterexample is not None:
+        numbers = report.numbers
+        if numbers is not None and numbers.at is not None:
+            definitions = (*statement.definitions, f"{numbers.parameter}={numbers.at}")
+            statement = replace(statement, definitions=definitions)
         _counterexample(page, report.counterexample, statement)
     if report.verdict is PrivacyVerdict.UNDECIDED:
         page.blank()

@@ -71,6 +71,16 @@ def parameter_arrays(program: ast.Program, parameter: str) -> frozenset[str]:
     return frozenset(arrays)
 
 
+def uniform_loop(program: ast.Program, parameter: str) -> tuple[ast.For, frozenset[str]]:
+    """The loop of a uniform program, whatever its ideal, and the arrays that go up to the parameter. Raises NotUniform
+    with what is not."""
+    arrays = parameter_arrays(program, parameter)
+    loop = _loop(program.body, parameter, arrays)
+    if not isinstance(loop.low, ast.Number):
+        raise NotUniform("the loop does not begin at a given index", loop.low.span)
+    return loop, arrays
+
+
 def uniform(program: ast.Program, parameter: str) -> Uniform:
     """The loops of a uniform program with an ideal that is uniform, too. Raises NotUniform with what is not."""
     arrays = parameter_arrays(program, parameter)
