@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-#: Bits of the integers that Python writes whatever its limit is set to.
-_SAFE_BITS = 1_900
+import flint
+
+#: Bits from which on FLINT writes a number sooner than Python, and which Python writes whatever its limit is set to.
+_LONG = 1_200
 
 
 def digits(number: int) -> str:
     """The decimal text of an integer of any length, whatever limit Python has for that."""
-    if number < 0:
-        return "-" + digits(-number)
-    if number.bit_length() <= _SAFE_BITS:
-        return str(number)
-    half = number.bit_length() * 30103 // 200000
-    above, below = divmod(number, 10**half)
-    return digits(above) + digits(below).zfill(half)
+    return str(number) if number.bit_length() <= _LONG else str(flint.fmpz(number))
 
 
 def rational(number: Fraction) -> str:

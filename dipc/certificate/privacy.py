@@ -19,6 +19,7 @@ from dipc.certificate.obligations import ObligationWriter
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData
 from dipc.certificate.uncertified import Uncertified
+from dipc.lang.core import RealType
 from dipc.obligations.decision import Decision
 from dipc.obligations.verdict import Verdict
 from dipc.privacy.adjacency import Within
@@ -46,7 +47,11 @@ def certify_privacy(question: PrivacyQuestion, report: PrivacyReport, tool: str 
             return sealed(_aligned(question, report, tool))
         pairs = _refuting(question, report)
     if not question.finite_outputs:
-        raise Uncertified("at pairs of inputs a certificate of privacy is about finite outputs")
+        slots = question.program.core.slots
+        real = all(isinstance(slots[slot].type, RealType) for slot in question.program.core.inputs)
+        if real and report.verdict is PrivacyVerdict.PRIVATE and isinstance(question.adjacency, Within):
+            return sealed(_aligned(question, report, tool))  # what is so for all inputs is so for these
+        raise Uncertified("at pairs of inputs a refutation, and a proof about ints, is about finite outputs")
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
         report = replace(report, claim=claim.with_more)
