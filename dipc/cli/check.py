@@ -188,7 +188,7 @@ def check(
     from dipc.obligations.open_engine import open_engine
     from dipc.report.answered import Answered
     from dipc.report.asked import Asked
-    from dipc.report.text import interrupted_text
+    from dipc.report.text import interrupted_text, verdict_line
     from dipc.sources.check import answer
     from dipc.sources.question import question
     from dipc.sources.report import Interrupted
@@ -239,7 +239,7 @@ def check(
     if closed_form is not None and closed_form > len(report.rows):
         raise DiagnosticError(_no_row(closed_form, len(report.rows), source))
     if proof is not None and report.evidence is None:
-        raise DiagnosticError(_no_certificate())
+        raise DiagnosticError(_no_certificate(verdict_line(report)))
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
     report = replace(report, effort=effort)
     look = look_of(sys.stdout) if target is None else Look()
@@ -312,11 +312,12 @@ def _write_plot(answered: Answered, path: Path, *, quiet: bool) -> None:
         write(sys.stderr, f"drawn to {path}\n")
 
 
-def _no_certificate() -> Diagnostic:
-    note = (
-        "certificates are of tables, row by row, with one gamma for each row: leave out --certificate, or give --gamma"
+def _no_certificate(answer: str) -> Diagnostic:
+    notes = (
+        "a claim that is only enclosed has one where it is decided",
+        f"without --certificate the answer is {answer}",
     )
-    return Diagnostic("E0903", "a check of this kind has no certificate", notes=(note,))
+    return Diagnostic("E0903", "this check has no certificate", notes=notes)
 
 
 def _no_row(number: int, rows: int, source: Source) -> Diagnostic:

@@ -80,8 +80,15 @@ class Enclosed(Source):
         return rows, map(rows.extend, results(self.cases(), engine))
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        found = self.stronger.report(rows, engine, interrupted=interrupted)
-        return replace(found, evidence=None, stated=self.stated)
+        found = replace(self.stronger.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
+        if interrupted or not engine.keep_proofs or found.verdict is Verdict.UNDECIDED:
+            return found
+        # What is certified is the stronger claim, or that the weaker one fails: neither has such numbers.
+        side = self.stronger if found.verdict is Verdict.ACCURATE else self.weaker
+        decided, steps = side.begin(engine)
+        for _ in steps:
+            pass
+        return replace(found, evidence=side.report(decided, engine).evidence)
 
 
 @dataclass(frozen=True, slots=True)

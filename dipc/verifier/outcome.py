@@ -42,16 +42,24 @@ class Accepted:
         """The report as lines of text."""
         return map(plain, self._lines())
 
+    def _vacuously(self) -> str:
+        """How many rows claim nothing."""
+        vacuous, rows = self.counts["vacuous"], self.counts["rows"]
+        if not vacuous:
+            return ""
+        return f", {'all' if vacuous == rows else f'{vacuous} of {rows}'} vacuously" if rows > 1 else ", vacuously"
+
     def _lines(self) -> Iterator[str]:
         rows = self.counts["rows"]
         if self.complete:
             kind = _plural(self.what)
             proved = f"all {kind} are proved" if not self.counts["undecided"] else f"the {kind} decided are proved"
-            yield f"accepted: {self.verdict}; {proved}"
+            yield f"accepted: {self.verdict}{self._vacuously()}; {proved}"
         else:
             missing = [f"{len(self.open_rows)} of {_count(rows, self.what)} without a proof"] if self.open_rows else []
             trust = [f"on trust: {'; '.join(self.trusted)}"] if self.trusted else []
-            yield f"accepted in part: {', '.join([*missing, *trust])}; the certificate says {self.verdict}"
+            said = f"the certificate says {self.verdict}{self._vacuously()}"
+            yield f"accepted in part: {', '.join([*missing, *trust])}; {said}"
         given = ", ".join(f"{name} = {value}" for name, value in self.constants)
         yield f"  program      {self.program}{f' with {given}' if given else ''}"
         yield f"  claim        {self.claim}"

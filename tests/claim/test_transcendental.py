@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
+from dipc.certificate.write import certify
 from dipc.claim.exponent import is_transcendental
 from dipc.claim.options import ClaimOptions
 from dipc.claim.transcendental import enclosed_claim
@@ -19,6 +20,7 @@ from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Source
 from dipc.lang.parser import parse_expression
 from dipc.obligations.verdict import Verdict
+from dipc.verifier.check import check_text
 from tests.patience import examples
 
 LAPLACE = "program l; input q : real; output y : real; ideal { y <- q } y <- Lap(eps, q);"
@@ -114,7 +116,6 @@ def test_every_input_and_every_number() -> None:
     accurate = dipc.check(PROGRAM, inputs="all", alpha=0, beta="log(3)*exp(-gamma*eps)", gamma="free")
     assert accurate.verdict is Verdict.ACCURATE
     assert accurate.stated["beta"] == "log(3)*exp(-gamma*eps)"
-    assert accurate.evidence is None, "a certificate would be of another claim"
     refuted = dipc.check(PROGRAM, inputs="all", alpha=0, beta="log(2)*exp(-gamma*eps)", gamma="free")
     assert refuted.verdict is Verdict.INACCURATE
     program = dipc.load(dipc.examples.text("laplace"))
@@ -159,3 +160,19 @@ def test_what_is_bounded_only_is_said() -> None:
         exact = 1 / mpmath.log(3)
         assert mpmath.mpf(low.numerator) / low.denominator - mpmath.mpf(10) ** -28 <= exact
         assert exact <= mpmath.mpf(high.numerator) / high.denominator
+
+
+@pytest.mark.parametrize(
+    ("beta", "inputs", "verdict"),
+    [
+        ("log(3)*exp(-gamma*eps)", "q = 0", "accurate"),
+        ("log(2)*exp(-gamma*eps)", "q = 0", "inaccurate"),
+        ("log(3)*exp(-gamma*eps)", "all", "accurate"),
+        ("exp(-1)*exp(-gamma*eps)", "all", "inaccurate"),
+    ],
+)
+def test_certificates_are_of_the_claims_around(beta: str, inputs: str, verdict: str) -> None:
+    report = dipc.check(PROGRAM, inputs=inputs, alpha=0, gamma=1, beta=beta, keep_proofs=True)
+    found = check_text(certify(report))
+    assert (found.verdict, found.complete) == (verdict, True)
+    assert "log" not in found.claim
