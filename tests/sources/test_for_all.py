@@ -370,3 +370,40 @@ def test_no_run_in_agreement_proves_nothing() -> None:
         sums(Automaton(before=(), iterations=((),), endings=((),)), 1, 10)
     with pytest.raises(ValueError, match="of none of them"):
         UnionBound(frozenset(), 1, 1)
+
+
+#: Every other query gets half of the noise, or every third one: the loop comes back to its states in turn.
+TURNS = """
+program turns;
+const m = 3;
+input q[1..m] : real;
+output out[1..m] : {0, 1} = 0;
+var turn : {0..2} = 0;
+var r : real;
+claim { alpha: dd; beta: m*exp(-alpha*eps/2)/2; }
+ideal { for i in 1..m do if q[i] >= 0 then out[i] <- 1 end end }
+for i in 1..m do
+  if turn = 0 then r <- Lap(eps, q[i]) else r <- Lap(eps/2, q[i]) end;
+  if r >= 0 then out[i] <- 1 end;
+  if turn = 1 then turn <- 0 else turn <- turn + 1 end
+end
+"""
+
+
+@pytest.mark.parametrize("period", [2, 3])
+@pytest.mark.parametrize(
+    ("beta", "verdict"),
+    [
+        ("m*exp(-alpha*eps/2)/2", Verdict.ACCURATE),
+        ("m*exp(-alpha*eps/4)/2", Verdict.ACCURATE),
+        ("m*exp(-alpha*eps/2)/4", Verdict.INACCURATE),
+        ("m*exp(-alpha*eps)/2", Verdict.INACCURATE),
+    ],
+)
+def test_loops_that_take_turns(period: int, beta: str, verdict: Verdict) -> None:
+    """Cycles of several states: the most probable iteration of a cycle bounds them all."""
+    text = TURNS.replace("turn = 1 then", f"turn = {period - 1} then")
+    found = for_all(text, beta=beta)
+    assert found.report.verdict is verdict
+    exactly = [dipc.check(dipc.load(text, m=m), inputs="all", beta=beta).verdict for m in range(1, 5)]
+    assert (Verdict.INACCURATE in exactly) is (verdict is Verdict.INACCURATE)

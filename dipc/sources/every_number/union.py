@@ -1,8 +1,9 @@
 """Union bounds for every m: how often each term occurs, and whether the sum stays below beta.
 
-All runs in agreement are paths of a finite automaton (see `lockstep`). If its only cycles are iterations that
-lead from a head to itself, a path with n iterations takes k others, once each, and spends n - k on the spot. The sum of
-its terms is linear in how these are shared out, so it is greatest where all are spent on one head: at most
+All runs in agreement are walks through a finite automaton (see `lockstep`). Take the cycles out of a walk with n
+iterations, one after the other, until a path is left that comes to no head twice, with k iterations: the n - k others
+lead from heads to heads of the same component, one with a head of the path. The sum of their terms is at most n - k
+times that of the most probable one of these. So the walk has at most
 
     fixed + (n - k)·repeated,
 
@@ -13,12 +14,12 @@ That this is at most beta(m) for every m >= start is shown coefficient by coeffi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dipc.algebra.limits import LimitReached
 from dipc.sources.every_number.comparison_terms import Term
-from dipc.sources.every_number.lockstep import Automaton
+from dipc.sources.every_number.lockstep import Automaton, Transition
 from dipc.sources.every_number.uniform import NotUniform
 
 
@@ -33,14 +34,14 @@ class Sum:
 
 def sums(automaton: Automaton, low: int, paths: int) -> frozenset[Sum]:
     """Sums such that each run in agreement of a loop from `low` to m, if m is at least every `once`, has one of them as
-    an upper bound of its terms (at any eps, that with the most probable iteration on the spot).
+    an upper bound of its terms (at any eps, that with the most probable iteration of a cycle).
 
-    Raises NotUniform where the automaton has other cycles, or no run in agreement at all; LimitReached past `paths`
-    paths.
+    Raises NotUniform where there is no run in agreement at all, LimitReached past `paths` paths.
     """
     found: set[Sum] = set()
+    cycles = _on_cycles(automaton)
     for fixed, once, visited in _paths(automaton, paths):
-        loops = [step.terms for head in visited for step in automaton.iterations[head] if step.goal == head]
+        loops = {step.terms: None for head in visited for step in cycles[head]}
         for repeated in loops or [()]:
             found.add(Sum(_sorted(fixed), _sorted(repeated), once + low - 1))
     if not found:
@@ -48,8 +49,26 @@ def sums(automaton: Automaton, low: int, paths: int) -> frozenset[Sum]:
     return frozenset(found)
 
 
+def _on_cycles(automaton: Automaton) -> Mapping[int, tuple[Transition, ...]]:
+    """By head the iterations that lead from some head of its component to another, or the same."""
+    import networkx as nx
+
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(len(automaton.iterations)))
+    graph.add_edges_from(
+        (head, step.goal) for head, steps in enumerate(automaton.iterations) for step in steps if step.goal is not None
+    )
+    found: dict[int, tuple[Transition, ...]] = {}
+    for component in nx.strongly_connected_components(graph):
+        inside = tuple(
+            step for head in sorted(component) for step in automaton.iterations[head] if step.goal in component
+        )
+        found |= dict.fromkeys(component, inside)
+    return found
+
+
 def _paths(automaton: Automaton, most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """By path without the iterations on the spot: its terms, how many iterations it has, and the heads on it."""
+    """By path that comes to no head twice: its terms, how many iterations it has, and the heads on it."""
     pending: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [(automaton.before, 0, (0,))]
     count = 0
     while pending:
@@ -63,9 +82,7 @@ def _paths(automaton: Automaton, most: int) -> Iterator[tuple[tuple[Term, ...], 
         for step in automaton.iterations[here]:
             if step.goal is None:
                 yield (*terms, *step.terms), once + 1, visited
-            elif step.goal != here:
-                if step.goal in visited:
-                    raise NotUniform("the loop comes back to an earlier state, other than at once")
+            elif step.goal not in visited:
                 pending.append(((*terms, *step.terms), once + 1, (*visited, step.goal)))
 
 
