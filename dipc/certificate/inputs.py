@@ -77,14 +77,14 @@ class _Writer:
             verdicts = [_certified(row) for row in classes]
         else:
             found = [result for result in results if isinstance(result, NumberResult)]
-            parameter = self._source.parameter
-            singly = [one for result in found for one in result.singly]
+            source = self._source
+            singly = [(source.constants_of(number), rows) for result in found for number, rows in result.singly]
             cases = [
                 {
-                    "constants": {parameter: str(number)},
-                    "classes": [self._class(row, {parameter: Fraction(number)}) for row in rows],
+                    "constants": {name: rational(value) for name, value in constants.items()},
+                    "classes": [self._class(row, constants) for row in rows],
                 }
-                for number, rows in singly
+                for constants, rows in singly
             ]
             numbers = self._numbers(found[-1])
             verdicts = [*[_certified(row) for _, rows in singly for row in rows], Verdict(numbers["verdict"])]

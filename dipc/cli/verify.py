@@ -85,13 +85,18 @@ def verify(
 
 
 def _compare_constants(document: Document, path: Path, given: dict[str, Fraction]) -> str:
-    """That the program with these constants has those of the certificate. Raises Rejected."""
+    """That the program with these constants has those of the certificate, and, for every number of queries, computes
+    the same ones from it. Raises Rejected."""
     from dipc.diagnostics.files import read_source
     from dipc.exits.load import load_source
+    from dipc.lang.constants import computed_from
+    from dipc.lang.parser import parse
+    from dipc.verifier.inputs import varying_constants
     from dipc.verifier.rejection import Rejected
 
     eps = document.program.get("only_at")
-    constants = load_source(read_source(path), given, eps).constants
+    source = read_source(path)
+    constants = load_source(source, given, eps).constants
     if constants != document.constants:
         different = sorted(
             name
@@ -100,4 +105,11 @@ def _compare_constants(document: Document, path: Path, given: dict[str, Fraction
         )
         note = "give the same -D as to `dipc check`"
         raise Rejected("program", f"the constant `{different[0]}` has another value in the certificate: {note}")
+    for part in document.parts:
+        for parameter, stated in varying_constants(part.data):
+            computed = set(computed_from(parse(source).declarations, given, parameter))
+            if computed != stated:
+                name = min(computed ^ stated)
+                message = f"whether the constant `{name}` is computed from `{parameter}` is another in the certificate"
+                raise Rejected("program", f"{message}: give the same -D as to `dipc check`")
     return "its constants have these values"

@@ -11,6 +11,7 @@ from dipc.lang.codes import Code
 from dipc.lang.expressions import Elaborator
 from dipc.lang.findings import Findings
 from dipc.lang.scope import Constant, DeclaredVariable, Scope, locate, may_declare, suggest
+from dipc.lang.tree import mentions
 from dipc.lang.values import ValueTooLarge, bounded
 
 
@@ -56,6 +57,17 @@ def compute_constants(
                 value = None
             scope.symbols[name] = Constant(name, value, span)
     _refuse_unknown(overrides, scope, elaborator.findings)
+
+
+def computed_from(declarations: Sequence[ast.Declaration], given: Mapping[str, Fraction], name: str) -> tuple[str, ...]:
+    """The constants, but those `given`, whose values in the text depend on the constant `name`."""
+    found: list[str] = []
+    for declaration in declarations:
+        if isinstance(declaration, ast.ConstDecl):
+            for other, value in declaration.bindings:
+                if other != name and other not in given and any(mentions(value, known) for known in (name, *found)):
+                    found.append(other)
+    return tuple(found)
 
 
 def _small(value: Fraction) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -17,7 +18,8 @@ from dipc.lang.metric import CoreMetric
 class CoreProgram:
     """A typed program. `inputs` and `outputs` index `slots`, in declaration order (arrays by increasing index);
     `loops` are the spans of `while` statements, by the label of their condition (empty: loop-free); `domains` are the
-    named ones. Where `only_at` is not None, the program means this at that eps alone."""
+    named ones. Where `only_at` is not None, the program means this at that eps alone. `given` are the constants that
+    win over the text; the others are computed from them."""
 
     name: str
     source: Source
@@ -32,6 +34,7 @@ class CoreProgram:
     domains: dict[str, DomType] = field(default_factory=dict)
     metric: CoreMetric | None = None
     only_at: Fraction | None = None
+    given: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
     def claimed_inputs(self) -> str | None:

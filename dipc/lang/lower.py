@@ -41,6 +41,7 @@ def lower(
     if core.ideal is not None:
         _ideal(program, core, scope, findings)
     findings.raise_if_any()
+    core = replace(core, given=dict(overrides or {}))
     return replace(core, only_at=scope.eps.value) if scope.eps.used else core
 
 

@@ -161,7 +161,7 @@ class EveryNumber:
 
     def _instance(self, number: int) -> Program:
         core = self.program.core
-        constants = {**core.constants, self.parameter: Fraction(number)}
+        constants = {**core.given, self.parameter: Fraction(number)}
         return load_source(core.source, constants, core.only_at).with_limits(self.program.limits)
 
 

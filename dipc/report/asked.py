@@ -84,6 +84,8 @@ class Asked:
     def _about_every_input(self, program: Program, numbers: tuple[str, int] | None) -> Statement:
         from dipc.claim.options import ClaimOptions
         from dipc.claim.transcendental import enclosed_claim
+        from dipc.lang.constants import computed_from
+        from dipc.lang.parser import parse
         from dipc.lang.printer import print_expression
         from dipc.report.claimed import Statement
         from dipc.sources.every_input.scaling import ClassClaim
@@ -94,11 +96,13 @@ class Asked:
         options, said = (options, {}) if between is None else (between.stronger, between.said)
         beta = options.beta if options.beta is not None or _states_beta(core) else "0"
         claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps)
-        left_open = None if numbers is None else numbers[0]
+        left_open: tuple[str, ...] = ()
+        if numbers is not None:
+            left_open = (numbers[0], *computed_from(parse(core.source).declarations, core.given, numbers[0]))
         return Statement(
             program=f"{core.name} ({self.program_path})",
             table=None,
-            constants=tuple((name, str(value)) for name, value in core.constants.items() if name != left_open),
+            constants=tuple((name, str(value)) for name, value in core.constants.items() if name not in left_open),
             alpha=said.get("alpha", claim.alpha_text),
             beta=said.get("beta", print_expression(claim.beta.tree)),
             gamma=said.get("gamma", "0" if claim.gamma is None else print_expression(claim.gamma.tree)),

@@ -250,7 +250,9 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
     every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
     return Accepted(
         program=document.program["name"],
-        constants=tuple((name, str(document.program["constants"][name])) for name in document.constants),
+        constants=tuple(
+            (name, str(value)) for name, value in program["constants"].items() if name not in found.varying
+        ),
         verdict=found.verdict,
         counts=found.counts,
         obligations=len(found.obligations),

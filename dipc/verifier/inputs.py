@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -31,6 +31,7 @@ from dipc.verifier.events import Event, read_event
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.measure import Allowance, NotReplayed, replay_measure
 from dipc.verifier.numbers import check_numbers, constants_of
+from dipc.verifier.program import computed
 from dipc.verifier.reading import items, optional_text, rational, record, text
 from dipc.verifier.rejection import NotDerived, Rejected
 from dipc.verifier.ring import ONE, Closed, add_closed, constant, equal_closed, multiply_closed, read_closed, times
@@ -46,7 +47,8 @@ STEPS = 60_000_000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What follows from the classes: verdicts by class, those stated without a proof, and what was taken on trust."""
+    """What follows from the classes: verdicts by class, those stated without a proof, what was taken on trust, and the
+    constants of which no value is claimed about alone."""
 
     verdict: str
     counts: dict[str, int]
@@ -54,6 +56,7 @@ class Found:
     obligations: Sequence[Decided]
     trusted: tuple[str, ...]
     derived: str | None
+    varying: Set[str]
 
 
 def check_inputs(
@@ -81,11 +84,17 @@ def check_inputs(
     verdicts: list[str] = []
     covering = Budget(STEPS)
     parameter = None if data["numbers"] is None else _parameter(data["numbers"])
+    varying: Set[str] | None = None
     for case_number, item in enumerate(items(data["cases"], "cases"), start=1):
         step = f"case {case_number}"
         case = record(item, step, ("constants", "classes"))
-        number = constants_of(_object(case["constants"]), parameter, step)
-        claim = whole if number is None else _at(whole, parameter, number)
+        number, computed_from_it = constants_of(_object(case["constants"]), parameter, step)
+        if varying is not None and varying != computed_from_it.keys():
+            raise Rejected(step, "other constants than in other cases are computed from the number")
+        varying = set(computed_from_it)
+        claim = whole if number is None else _at(whole, parameter, number, computed_from_it)
+        if computed_from_it != _computed(tree, claim.constants, varying, step):
+            raise Rejected(step, "its constants are not those that the program computes")
         theorem = _theorem(tree, claim.constants, covering)
         own = []
         shown: list[Shown] = []
@@ -106,7 +115,10 @@ def check_inputs(
         if number is not None:
             singly[number] = _worst(own)
     if parameter is not None:
-        verdict, missing, words = check_numbers(data["numbers"], whole, stated, singly, budget)
+        # What is said of all other numbers must not depend on what is another for each.
+        steady = {name: value for name, value in whole.constants.items() if name not in (varying or ())}
+        alike = Claim(whole.alpha, whole.beta, whole.gamma, whole.intervals, steady)
+        verdict, missing, words = check_numbers(data["numbers"], alike, stated, singly, budget)
         counts["rows"] += 1
         counts[verdict] += 1
         verdicts.append(verdict)
@@ -121,7 +133,13 @@ def check_inputs(
     replayed = sum(not isinstance(found, NotReplayed) for found in measures)
     derived = f"{replayed} of {len(measures)} measures integrated anew" if measures else None
     return Found(
-        verdict, counts, tuple(open_classes), [found for found, _ in decided], tuple(dict.fromkeys(trusted)), derived
+        verdict,
+        counts,
+        tuple(open_classes),
+        [found for found, _ in decided],
+        tuple(dict.fromkeys(trusted)),
+        derived,
+        (varying or set()) | ({parameter} if parameter is not None else set()),
     )
 
 
@@ -152,10 +170,30 @@ def _parameter(value: object) -> str:
     return text(_object(value).get("parameter"), "numbers")
 
 
-def _at(claim: Claim, parameter: str | None, number: int) -> Claim:
-    """The claim for one number of queries."""
+def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
+    """Of a document about every number of queries the parameter, and the constants computed from it: as its cases have
+    them, all of which have the same."""
+    if data.get("numbers") is None:
+        return
+    parameter = _parameter(data["numbers"])
+    cases = [record(item, "cases", ("constants", "classes")) for item in items(data["cases"], "cases")]
+    yield parameter, set(_object(cases[0]["constants"])) - {parameter} if cases else set()
+
+
+def _computed(tree: Program, constants: Mapping[str, Fraction], names: Set[str], step: str) -> Mapping[str, Fraction]:
+    """The values of these constants in the text, for those of all others."""
+    try:
+        return computed(tree, constants, names, Budget(ROWS))
+    except NotDerived as error:
+        raise Rejected(step, error.why) from None
+
+
+def _at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, Fraction]) -> Claim:
+    """The claim for one number of queries, and the constants that are others for other numbers."""
     assert parameter is not None
-    constants = {**claim.constants, parameter: Fraction(number)}
+    if not others.keys() <= claim.constants.keys():
+        raise Rejected("constants", "a case has constants that the program has not")
+    constants = {**claim.constants, parameter: Fraction(number), **others}
     return Claim(claim.alpha, claim.beta, claim.gamma, claim.intervals, constants)
 
 

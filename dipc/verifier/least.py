@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.claims import Interval
+from dipc.verifier.inputs import varying_constants
 from dipc.verifier.reading import items, rational, record, text
 from dipc.verifier.rejection import Rejected
 
@@ -87,7 +88,8 @@ def _about(one: Mapping[str, Any], sought: str) -> tuple[object, ...]:
         return one["program"], one["table"], rows
     if "numbers" in one:
         numbers = one["numbers"]
-        return one["program"], None if numbers is None else [record_of(numbers)[key] for key in ("parameter", "least")]
+        about = None if numbers is None else [record_of(numbers)[key] for key in ("parameter", "least")]
+        return one["program"], about, [sorted(names) for _, names in varying_constants(one)]
     # A refutation of privacy needs one of the pairs only.
     return one["program"], one["adjacent"]
 

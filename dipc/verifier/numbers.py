@@ -200,12 +200,16 @@ def _beta(claim: Claim, variable: str, parameter: str, start: int, budget: Budge
     return result
 
 
-def constants_of(value: Mapping[str, Any], parameter: str | None, step: str) -> int | None:
-    """The number of queries that a case is about; None where it is the only one."""
+def constants_of(
+    value: Mapping[str, Any], parameter: str | None, step: str
+) -> tuple[int | None, Mapping[str, Fraction]]:
+    """The number of queries that a case is about, None where it is the only one, and the constants that are others for
+    other numbers, with their values."""
     if parameter is None:
         if value:
             raise Rejected(step, "a case has constants of its own")
-        return None
-    if list(value) != [parameter]:
+        return None, {}
+    found = {name: rational(given, step) for name, given in value.items()}
+    if parameter not in found:
         raise Rejected(step, f"a case is about one value of `{parameter}`")
-    return _integer(value[parameter], step)
+    return _integer(value[parameter], step), {name: c for name, c in found.items() if name != parameter}

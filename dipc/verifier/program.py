@@ -6,7 +6,7 @@ types is looked at when they are there, in `dipc.verifier.execution`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -179,6 +179,20 @@ class Machine:
             tuple(compiler.loops),
             compiler.distance(tree.metric),
         )
+
+
+def computed(
+    tree: syntax.Program, constants: Mapping[str, Fraction], names: Container[str], budget: Budget
+) -> dict[str, Fraction]:
+    """What the text computes these constants from the values of all others. Raises NotDerived."""
+    compiler = _Compiler(budget, tree.at)
+    found: dict[str, Fraction] = {}
+    for declaration in tree.declarations:
+        for name, expr in declaration.bindings if isinstance(declaration, syntax.Constants) else ():
+            if name in names:
+                found[name] = compiler.number(expr)
+            compiler.constants[name] = found[name] if name in names else constants[name]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

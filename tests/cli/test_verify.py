@@ -9,6 +9,7 @@ import pytest
 
 from dipc.cli.exits import ExitCode
 from dipc.cli.main import run
+from tests.sources.real_programs import ABOVE_THRESHOLD
 from tests.verifier.samples import document, resealed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -57,6 +58,21 @@ def test_other_constants(proof: Path, capsys: pytest.CaptureFixture[str]) -> Non
     code, out, _ = said(capsys, str(proof), "--program", SPARSE[0], "-D", "m=4")
     assert code == ExitCode.INACCURATE
     assert out.startswith("rejected: program: the constant `m` has another value in the certificate")
+
+
+@pytest.mark.parametrize(("checked", "compared"), [((), ("-D", "c=3")), (("-D", "c=3"), ())])
+def test_a_constant_that_is_computed_from_the_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], checked: tuple[str, ...], compared: tuple[str, ...]
+) -> None:
+    """In the text c is m, whichever it is, and with -D it is 3 for each: two claims. Both certificates say c = 3."""
+    program, found = tmp_path / "program.dip", str(tmp_path / "found.json")
+    program.write_text(ABOVE_THRESHOLD.replace("const m = 3", "const m = 3, c = m"), encoding="utf-8")
+    asked = ("--inputs", "all", "--for-all", "m", "--beta", "1/c", "--certificate", found)
+    run(["check", str(program), *asked, *checked])
+    assert said(capsys, found, "--program", str(program), *checked)[0] == ExitCode.ACCURATE
+    code, out, _ = said(capsys, found, "--program", str(program), *compared)
+    assert code == ExitCode.INACCURATE
+    assert out.startswith("rejected: program: whether the constant `c` is computed from `m` is another")
 
 
 def test_another_table(proof: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

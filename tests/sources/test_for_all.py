@@ -159,6 +159,20 @@ def changed(source: str, *changes: tuple[str, str]) -> str:
     return source
 
 
+#: `c` grows with m, and so beta does not.
+COMPUTED = changed(ABOVE_THRESHOLD, ("const m = 3", "const m = 3, c = m"))
+
+
+@pytest.mark.parametrize(("given", "verdict"), [({}, Verdict.ACCURATE), ({"c": 3}, Verdict.INACCURATE)])
+def test_constants_that_are_computed_from_the_number(given: dict[str, int], verdict: Verdict) -> None:
+    """Each number has its own, as with -D, but for those that are given. 1 - 1/c says nothing of one query."""
+    found = check_for_all(dipc.load(COMPUTED, **given), "m", beta="1/c").report  # type: ignore[arg-type]
+    (first, *_) = found.rows
+    alone = check_all(dipc.load(COMPUTED, m=1, **given), beta="1/c")  # type: ignore[arg-type]
+    assert alone.verdict is first.verdict is verdict
+    assert found.constants == {"m": "3", "T": "0"} | {name: str(value) for name, value in given.items()}
+
+
 NOT_UNIFORM = {
     "a rate with m": (changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/(4*c*m), q[i])")), "computes with `m`"),
     "a constant of m": (changed(SPARSE, ("c = 1", "c = 1, k = m - 1")), "`k` depends on `m`"),

@@ -11,7 +11,7 @@ import pytest
 import dipc
 from dipc.verifier.check import check_text
 from dipc.verifier.rejection import Rejected
-from tests.sources.real_programs import LAPLACE, SPARSE
+from tests.sources.real_programs import ABOVE_THRESHOLD, LAPLACE, SPARSE
 from tests.verifier import samples
 
 #: One test with noise, by a facet that is not parallel to an axis.
@@ -244,3 +244,23 @@ def test_parts_of_other_paths(source: str, old: str, new: str) -> None:
     except Rejected:
         return
     assert not accepted.complete
+
+
+def test_constants_that_are_computed_from_the_number() -> None:
+    """Of 1/c nothing is claimed for one query, where c is their number: with c = 3, which is the text's, it fails."""
+    source = ABOVE_THRESHOLD.replace("const m = 3", "const m = 3, c = m")
+    accepted = check_text(certificate(source, beta="1/c", for_all="m"))
+    assert accepted.complete
+    assert accepted.constants == (("T", "0"),)
+    given = document(source, beta="1/c", for_all="m")
+    assert [case["constants"] for case in given["cases"][:2]] == [{"m": "1", "c": "1"}, {"m": "2", "c": "2"}]
+    for change in ({"c": "3"}, {"c": None}, {"T": "0"}, {"d": "1"}):
+        data = document(source, beta="1/c", for_all="m")
+        for case in data["cases"]:
+            changed = {**case["constants"], **change}
+            case["constants"] = {name: value for name, value in changed.items() if value is not None}
+        if "T" in change:
+            assert check_text(samples.resealed(data)).constants == ()  # The text computes it alike from each.
+            continue
+        with pytest.raises(Rejected):
+            check_text(samples.resealed(data))

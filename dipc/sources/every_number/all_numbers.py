@@ -19,7 +19,8 @@ from dipc.diagnostics.source import Source as Text
 from dipc.exits.load import load_source
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal
-from dipc.lang.parser import parse_interval
+from dipc.lang.constants import computed_from
+from dipc.lang.parser import parse, parse_interval
 from dipc.lang.tree import mentions
 from dipc.measure.bound import Bound
 from dipc.obligations.decide import decide
@@ -135,7 +136,24 @@ class AllNumbers(Source):
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         assert isinstance(rows, ReportedRows)
         report = super().report(list(rows), engine, interrupted=interrupted)
+        steady = {name: value for name, value in report.constants.items() if name not in self.varying}
+        report = replace(report, constants=steady)
         return report if interrupted else replace(report, evidence=CaseEvidence(self, tuple(rows.results)))
+
+    @cached_property
+    def varying(self) -> tuple[str, ...]:
+        """The constants that are others for other numbers."""
+        core = self.program.core
+        return computed_from(parse(core.source).declarations, core.given, self.parameter)
+
+    def constants_of(self, number: int) -> dict[str, Fraction]:
+        """The parameter, and the constants that are others for this number. Without these where the program is refused
+        for it."""
+        found = {self.parameter: Fraction(number)}
+        try:
+            return found | {name: self._instance(number).core.constants[name] for name in self.varying}
+        except DiagnosticError:
+            return found
 
     @property
     def least(self) -> int:
@@ -263,6 +281,9 @@ class AllNumbers(Source):
             raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
 
     def _beta(self, start: int) -> dict[int, ExpPoly]:
+        for name in self.varying:
+            if mentions(self.claim.beta.tree, name):
+                raise NotUniform(f"beta depends on `{self.parameter}` by `{name}`")
         names = self.claim.names()
         names.pop(self.parameter, None)
         found: dict[int, ExpPoly] = {}
@@ -278,7 +299,8 @@ class AllNumbers(Source):
 
     def _instance(self, number: int) -> Program:
         core = self.program.core
-        constants = {**core.constants, self.parameter: Fraction(number)}
+        # The others are computed from it, where the text says so.
+        constants = {**core.given, self.parameter: Fraction(number)}
         return load_source(core.source, constants, core.only_at).with_limits(self.program.limits)
 
 
