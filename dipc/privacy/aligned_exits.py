@@ -6,7 +6,7 @@ choices that are as likely, as in all of these together. The fewer inequalities 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -46,19 +46,53 @@ class AlignedExit:
     first_input: int
     likeness: Hashable
 
-    def changes(self) -> tuple[list[Halfspace], list[Halfspace]]:
-        """What a shift must satisfy, over the noises and, in place of the inputs, their moves: not negative, and 0."""
-        slacks = [Halfspace(item.coefficients, _ZERO) for item in self.slacks]
-        return slacks, [Halfspace(form.coefficients, _ZERO) for _, form in self.reals]
+    def changes(self, onto: AlignedExit | None = None) -> tuple[list[Halfspace], list[Halfspace]]:
+        """What a shift into the exit `onto` (this one, if there is none) must satisfy, over the noises and, in place of
+        the inputs, their moves: not negative, and 0. The other exit `corresponds` to this one."""
+        other = self if onto is None else onto
+        slacks = [
+            Halfspace(one.coefficients, two.constant - one.constant)
+            for one, two in zip(self.slacks, other.slacks, strict=True)
+        ]
+        reals = [
+            Halfspace(one.coefficients, two.constant - one.constant)
+            for (_, one), (_, two) in zip(self.reals, other.reals, strict=True)
+        ]
+        return slacks, reals
+
+    def corresponds(self, other: AlignedExit) -> bool:
+        """Whether another exit gives the same finite outputs as likely after the choices, by the same inequalities and
+        real outputs but for their constants: a shift may lead from one into the other."""
+        return self.likeness == other.likeness and _shape(self) == _shape(other)
 
 
-def aligned_exits(program: Program) -> tuple[AlignedExit, ...]:
-    """All exits of a program whose inputs are real or int, as few as can be united. Raises Undecided where these do not
-    say it all."""
+def _shape(found: AlignedExit) -> Hashable:
+    slacks = tuple([(item.coefficients, item.strict) for item in found.slacks])
+    return slacks, tuple([(slot, form.coefficients) for slot, form in found.reals]), found.first_input
+
+
+def onto_others(
+    ones: Sequence[AlignedExit], others: Sequence[AlignedExit]
+) -> Iterator[tuple[AlignedExit, AlignedExit]]:
+    """Each exit with another one that it corresponds to, no two with the same. Raises OutsideFragment where there are
+    none left."""
+    left = list(others)
+    for one in ones:
+        found = next((other for other in left if one.corresponds(other)), None)
+        if found is None:
+            raise OutsideFragment("finite inputs that differ lead to exits that no shift maps into each other")
+        left.remove(found)
+        yield one, found
+
+
+def aligned_exits(program: Program, finite: Mapping[int, Value] | None = None) -> tuple[AlignedExit, ...]:
+    """All exits of a program for values of its finite inputs, by slot, as few as can be united; real and int inputs are
+    left open. Raises Undecided where these do not say it all."""
     core = program.core
-    if not all(is_symbolic(core.slots[slot].type) for slot in core.inputs):
+    given = {} if finite is None else finite
+    if not all(is_symbolic(core.slots[slot].type) or slot in given for slot in core.inputs):
         raise OutsideFragment("alignment is about real and int inputs, and some inputs are finite")
-    explored = exits(program.flow, program.choices, program.limits, {}, None, core.outputs)
+    explored = exits(program.flow, program.choices, program.limits, given, None, core.outputs)
     found: dict[Hashable, list[AlignedExit]] = {}
     for state in explored.states:
         each = _aligned(program, state, explored.weights.get(state.node))

@@ -9,13 +9,13 @@ outputs, and its weight does not depend on u; so the greatest of the costs of al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import compress, product
 from math import floor
 
-from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.limits import LimitReached, Limits
 from dipc.exits.program import Program
 from dipc.lang.core import IntType
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms
@@ -43,11 +43,9 @@ def costliest(found: AlignedExit, within: Within, program: Program) -> Costly:
     """The worst move of the ball for one exit. Raises Undecided."""
     core = program.core
     keys = [found.first_input + at for at in range(len(core.inputs))]
-    kinds = {isinstance(core.slots[slot].type, IntType) for slot in core.inputs}
-    if len(kinds) == 2:
-        raise OutsideFragment("alignment is about real or about int inputs, and some are real and others int")
-    if kinds == {True}:
-        return _over_integers(found, within, keys, program.limits)
+    whole = [isinstance(core.slots[slot].type, IntType) for slot in core.inputs]
+    if any(whole):
+        return _over_integers(found, within, keys, list(compress(keys, whole)), program.limits)
     slacks, equations = found.changes()
     # Integer noises do not meet real inputs: they stay where they are.
     rates = {key: rate for key, rate in found.rates.items() if key not in found.whole}
@@ -61,17 +59,13 @@ def ball_of(within: Within) -> Ball:
     return Ball.LINF if within.distance is Distance.LINF else Ball.L1
 
 
-def _over_integers(found: AlignedExit, within: Within, keys: Sequence[int], limits: Limits) -> Costly:
-    """Every integer move of the ball, with integer shifts."""
-    radius = floor(within.radius)
-    if (2 * radius + 1) ** len(keys) > limits.moves:
-        raise LimitReached("moves", f"there are {(2 * radius + 1) ** len(keys)} integer moves to look at")
+def _over_integers(
+    found: AlignedExit, within: Within, keys: Sequence[int], integers: Sequence[int], limits: Limits
+) -> Costly:
+    """Every move of the int inputs, and what is left of the ball for the real ones at its vertices: for one move of the
+    former the least cost is convex in that of the latter. Shifts of integer noises are integers."""
     worst = Costly(found, dict.fromkeys(keys, _ZERO), _ZERO, None)
-    for values in product(range(-radius, radius + 1), repeat=len(keys)):
-        apart = sum(map(abs, values)) if within.distance is not Distance.LINF else max(map(abs, values), default=0)
-        if not 0 < apart <= within.radius:
-            continue
-        move = {key: Fraction(value) for key, value in zip(keys, values, strict=True)}
+    for move in _moves(within, keys, integers, limits):
         cost = integer_cost(found, move, limits)
         if cost is None:
             return Costly(found, move, None, None)
@@ -81,10 +75,40 @@ def _over_integers(found: AlignedExit, within: Within, keys: Sequence[int], limi
     return worst
 
 
-def integer_cost(found: AlignedExit, move: Point, limits: Limits) -> Fraction | None:
-    """The least cost of a shift for this move whose `whole` parts are integers; None if there is none. Raises
-    Undecided."""
-    slacks, equations = ([moved(item, move) for item in part] for part in found.changes())
+def _moves(within: Within, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:
+    """Moves of the ball of which the least cost is greatest at one."""
+    box = within.distance is Distance.LINF
+    radius, reals = floor(within.radius), [key for key in keys if key not in integers]
+    count = (2 * radius + 1) ** len(integers) * ((1 << len(reals)) if box else max(1, 2 * len(reals)))
+    if count > limits.moves:
+        raise LimitReached("moves", f"there are {count} moves of the inputs to look at")
+    for values in product(range(-radius, radius + 1), repeat=len(integers)):
+        apart = sum(map(abs, values))
+        if not box and apart > within.radius:
+            continue
+        whole = dict(zip(integers, map(Fraction, values), strict=True))
+        for rest in _vertices(within.radius if box else within.radius - apart, reals, box=box):
+            move = {key: {**whole, **rest}.get(key, _ZERO) for key in keys}
+            if any(move.values()):
+                yield move
+
+
+def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[Point]:
+    """The extreme moves of real inputs: of a box, or with a sum."""
+    if not keys or not radius:
+        yield {}
+    elif box:
+        for values in product((radius, -radius), repeat=len(keys)):
+            yield dict(zip(keys, values, strict=True))
+    else:
+        for key, end in product(keys, (radius, -radius)):
+            yield {key: end}
+
+
+def integer_cost(found: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
+    """The least cost of a shift for this move, into the exit `onto` where finite inputs differ, whose `whole` parts are
+    integers; None if there is none. Raises Undecided."""
+    slacks, equations = ([moved(item, move) for item in part] for part in found.changes(onto))
     if not found.whole:
         shift = least_shift(found.rates, slacks, equations)
         return None if shift is None else shift.cost

@@ -14,7 +14,7 @@ from dipc.exits.program import Program
 from dipc.lang.core import RealType
 from dipc.obligations.engine import Engine
 from dipc.privacy.adjacency import Distance, Within
-from dipc.privacy.aligned_exits import AlignedExit, Emptiness, aligned_exits
+from dipc.privacy.aligned_exits import AlignedExit, Emptiness, aligned_exits, onto_others
 from dipc.privacy.alignment import Costly, ball_of, costliest, integer_cost
 from dipc.privacy.from_below import Candidate, near_outputs, of_table, starting_pairs
 from dipc.privacy.laws import law_table
@@ -112,16 +112,38 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     proved: Fraction | None = Fraction(0)
     reason = None
     near: list[Candidate] = []
-    try:
-        every = aligned_exits(program)
-    except Undecided as undecided:
-        return LossBounds(None, undecided.reason, ())
+    core = program.core
+    places = [(at, slot) for at, slot in enumerate(core.inputs) if not is_symbolic(core.slots[slot].type)]
+    numbers = [at for at, slot in enumerate(core.inputs) if is_symbolic(core.slots[slot].type)]
+    known: dict[Hashable, tuple[AlignedExit, ...]] = {}
+
+    def exits_at(point: Input) -> tuple[AlignedExit, ...]:
+        """Those for the finite inputs of a point."""
+        finite = {slot: point[at] for at, slot in places}
+        key = tuple([(isinstance(value, bool), value) for value in finite.values()])
+        if key not in known:
+            known[key] = aligned_exits(program, finite)
+        return known[key]
+
     for i, j in pairs.ordered:
         one, two = pairs.inputs[i], pairs.inputs[j]
-        for found in every:
-            move: dict[int, Fraction] = {found.first_input + at: two[at] - one[at] for at in range(len(one))}  # type: ignore[operator, misc]
+        try:
+            every, others = exits_at(one), exits_at(two)
+        except Undecided as undecided:
+            return LossBounds(None, undecided.reason, tuple(near))
+        onto: Sequence[tuple[AlignedExit, AlignedExit | None]]
+        try:
+            onto = [(found, found) for found in every] if every is others else list(onto_others(every, others))
+        except Undecided as undecided:
+            proved, reason, onto = None, undecided.reason, [(found, None) for found in every]
+        for found, other in onto:
+            start = {found.first_input + at: one[at] for at in numbers}
+            near += near_outputs(program, found, one, two, start)  # type: ignore[arg-type]
+            if other is None:
+                continue
+            move: dict[int, Fraction] = {found.first_input + at: two[at] - one[at] for at in numbers}  # type: ignore[operator, misc]
             try:
-                cost = integer_cost(found, move, program.limits)
+                cost = integer_cost(found, move, program.limits, other)
             except Undecided as undecided:
                 proved, reason = None, undecided.reason
                 continue
@@ -129,8 +151,6 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
                 proved, reason = None, _NO_SHIFT
             elif proved is not None:
                 proved = max(proved, cost)
-            start = {found.first_input + at: value for at, value in enumerate(one)}
-            near += near_outputs(program, found, one, two, start)  # type: ignore[arg-type]
     return LossBounds(proved, reason, tuple(near))
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import floor
 
 from dipc.algebra.limits import Undecided
-from dipc.algebra.quotient import Closed
+from dipc.algebra.quotient import Closed, fraction_of
 from dipc.chain.affine import Affine
 from dipc.exits.program import Program
 from dipc.lang.core import IntType, Slot
@@ -114,15 +114,33 @@ def near_outputs(
         if value is not None and not isinstance(value, Affine)
     }
     centers = {slots[slot].name: _center(slots[slot], form.value(_zeros(form, at))) for slot, form in here.reals}
+    signs = dict(zip(centers, _signs(here, one, two), strict=True))
     for side in (-_WIDTH, _ZERO, _WIDTH):
-        balls = {name: (center + side - _WIDTH, center + side + _WIDTH) for name, center in centers.items()}
-        output = {**finite, **{name: str(center + side) for name, center in centers.items()}}
+        middles = {name: center + signs[name] * side for name, center in centers.items()}
+        balls = {name: (middle - _WIDTH, middle + _WIDTH) for name, middle in middles.items()}
+        output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
         try:
             first, second = (program.probability(texts(program, point), output, _WIDTH).value for point in (one, two))
         except Undecided:
             continue
-        if first != second:
+        if first != second and not fraction_of(first)[0].is_zero():
             yield Candidate(texts(program, one), texts(program, two), finite, balls, first, second)
+
+
+def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
+    """For each real output 1, or -1 where the move to another input moves it the other way than the first one moved."""
+    moved: list[Fraction] = []
+    for _, form in here.reals:
+        change = _ZERO
+        for key, c in form.coefficients:
+            if key >= here.first_input:
+                first, second = one[key - here.first_input], two[key - here.first_input]
+                assert isinstance(first, Fraction)
+                assert isinstance(second, Fraction)
+                change += c * (second - first)
+        moved.append(change)
+    first_moved = next((change for change in moved if change), _ONE)
+    return [-1 if change * first_moved < 0 else 1 for change in moved]
 
 
 def _center(slot: Slot, value: Fraction) -> Fraction:

@@ -1,0 +1,83 @@
+"""Real, int and finite inputs and outputs in one program: shifts between exits for other finite inputs, and for the
+vertices of the real moves with every move of the int ones."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+import dipc
+from dipc.obligations.engine import Engine
+from dipc.privacy.check import PrivacyQuestion
+from dipc.privacy.constant import Constant
+
+BOTH = """
+program p; input q : real; input x : int; output y : real; output k : int;
+y <- Lap(eps/2, q); k <- DLap(eps/4, x);
+"""
+FINITE = "program p; input q : real; input x : {0..2}; output y : real; output k : {0, 1} = 0; var n : real;"
+PAIRS = "q in {0, 1}"
+
+
+def constant(text: str, adjacent: str, inputs: str) -> Constant:
+    program = dipc.load(text)
+    return PrivacyQuestion(program, adjacent, inputs, Engine(program.measurer, program.limits)).constant(None)
+
+
+@pytest.mark.parametrize(
+    ("adjacent", "expected"), [("linf:1", "3/4"), ("l1:1", "1/2"), ("l1:3/2", "3/4"), ("l1:2", "1")]
+)
+def test_real_and_int(adjacent: str, expected: str) -> None:
+    found = constant(BOTH, adjacent, "all")
+    assert found.proved == Fraction(expected)
+    assert found.refuted_below is not None
+    assert adjacent == "l1:3/2" or found.refuted_below == found.proved
+
+
+@pytest.mark.parametrize(
+    ("body", "proved"),
+    [
+        # The finite input is a mean, a threshold, a part of what is said.
+        ("y <- Lap(eps, q + x);", "2"),
+        ("n <- Lap(eps/2, q); if n >= x then k <- 1 end; y <- Lap(eps/4, 0);", "1"),
+        ("n <- Lap(eps/2, q); y <- n - x;", "1"),
+        # It decides what is random, what it is like, how likely it is, or is told.
+        ("if x = 0 then y <- Lap(eps, q) else y <- Lap(2*eps, q) end;", None),
+        ("k <- choose { 0 : 1/(2 + x), 1 : (1 + x)/(2 + x) }; y <- Lap(eps, q);", None),
+        ("y <- x;", None),
+        ("if x >= 1 then k <- 1 end; y <- Lap(eps, q);", None),
+        # The support begins elsewhere.
+        ("n <- Expo(eps); y <- n + x;", None),
+        # What is the same for both finite inputs needs no other exit.
+        ("if x = 0 then y <- Lap(eps, 0) else y <- Lap(eps, 0) end;", "0"),
+    ],
+)
+def test_finite_inputs(body: str, proved: str | None) -> None:
+    found = constant(FINITE + body, "linf:1", PAIRS)
+    assert found.proved == (None if proved is None else Fraction(proved))
+    assert found.proved is None or found.refuted_below is None or found.refuted_below <= found.proved
+
+
+def mechanism(choose: random.Random) -> str:
+    means = ["q", "x", "q + x", "q - x", "0", "2*x"]
+    first, second = choose.choices(means, k=2)
+    return f"""
+program mixed;
+input q : real; input x : {{0..1}};
+output y : real; output k : {{0..2}} = 0;
+var n, o : real;
+n <- {choose.choice([f"Lap(eps, {first})", f"Lap(eps/2, {first})", "Expo(eps)"])};
+o <- Lap(eps/2, {second});
+{choose.choice(["if n >= o then k <- 1 end;", "if n + o >= x then k <- 2 end;", "if n >= x then k <- 1 end;", ""])}
+{choose.choice(["if o >= x then k <- 2 else n <- Lap(eps, q) end;", "if x = 1 then k <- 0 end;", ""])}
+y <- {choose.choice(["n", "o", "n - o", "n + x", "0*q + 1"])};
+"""
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 103))])
+def test_nothing_refutes_what_is_proved(seed: int) -> None:
+    found = constant(mechanism(random.Random(f"mixed {seed}")), "linf:1", PAIRS)
+    assert found.proved is None or found.refuted_below is not None
+    assert found.proved is None or found.refuted_below <= found.proved  # type: ignore[operator]
