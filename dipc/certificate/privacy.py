@@ -101,6 +101,7 @@ class _Writer:
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, question.program.limits, self._kept)
         self._numbers: dict[ClosedForm, int] = {}
+        self._last: tuple[ClosedForm, ClosedForm, Decision] | None = None
         self._probability_data: list[dict[str, Any]] = []
 
     def document(self, tool: str) -> dict[str, Any]:
@@ -210,8 +211,13 @@ class _Writer:
 
     def _obligation(self, first: Iterable[int], second: Iterable[int]) -> int:
         """That outputs with these probabilities are allowed, or not."""
-        likely, other = (total([self._table.closed(number) for number in numbers]) for numbers in (first, second))
+        likely, other = (self._total(numbers) for numbers in (first, second))
         return self._at_most(likely, self._scale * other + self._claim.delta.value)
+
+    def _total(self, numbers: Iterable[int]) -> Closed:
+        """The probability of outputs together."""
+        found = [self._table.closed(number) for number in numbers]
+        return found[0] if len(found) == 1 else total(found)
 
     def _at_most(self, likely: Closed, most: Closed) -> int:
         """That one function is at most another, or not."""
@@ -221,4 +227,8 @@ class _Writer:
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision:
         """What was decided."""
-        return self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
+        if self._last is not None and self._last[0] is allowed and self._last[1] is rest:
+            return self._last[2]  # it is asked for again by whoever writes its proof
+        found = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
+        self._last = allowed, rest, found
+        return found
