@@ -84,18 +84,19 @@ def check_inputs(
     verdicts: list[str] = []
     covering = Budget(STEPS)
     parameter = None if data["numbers"] is None else _parameter(data["numbers"])
-    varying: Set[str] | None = None
+    varying = {name for _, names in varying_constants(data) for name in names}
     for case_number, item in enumerate(items(data["cases"], "cases"), start=1):
         step = f"case {case_number}"
         case = record(item, step, ("constants", "classes"))
         number, computed_from_it = constants_of(_object(case["constants"]), parameter, step)
-        if varying is not None and varying != computed_from_it.keys():
-            raise Rejected(step, "other constants than in other cases are computed from the number")
-        varying = set(computed_from_it)
         claim = whole if number is None else _at(whole, parameter, number, computed_from_it)
-        if computed_from_it != _computed(tree, claim.constants, varying, step):
+        # Where nothing is said, there may be no program: it is refused for some numbers.
+        says = any(_object(entry).get("verdict") != "undecided" for entry in items(case["classes"], step))
+        if computed_from_it.keys() != varying and (says or computed_from_it):
+            raise Rejected(step, "other constants than in other cases are computed from the number")
+        if says and computed_from_it != _computed(tree, claim.constants, varying, step):
             raise Rejected(step, "its constants are not those that the program computes")
-        theorem = _theorem(tree, claim.constants, covering)
+        theorem = _theorem(tree, claim.constants, covering) if says else None
         own = []
         shown: list[Shown] = []
         for entry in items(case["classes"], step):
@@ -111,12 +112,13 @@ def check_inputs(
             raise Rejected(step, "it has no classes, or is there twice")
         verdicts += own
         alpha = None if claim.alpha == "dd" else least_alpha(claim, budget, step)
-        trusted += _trusted(theorem, shown, alpha, covering, everything=_worst(own) == "accurate")
+        if theorem is not None:
+            trusted += _trusted(theorem, shown, alpha, covering, everything=_worst(own) == "accurate")
         if number is not None:
             singly[number] = _worst(own)
     if parameter is not None:
         # What is said of all other numbers must not depend on what is another for each.
-        steady = {name: value for name, value in whole.constants.items() if name not in (varying or ())}
+        steady = {name: value for name, value in whole.constants.items() if name not in varying}
         alike = Claim(whole.alpha, whole.beta, whole.gamma, whole.intervals, steady)
         verdict, missing, words = check_numbers(data["numbers"], alike, stated, singly, budget)
         counts["rows"] += 1
@@ -139,7 +141,7 @@ def check_inputs(
         [found for found, _ in decided],
         tuple(dict.fromkeys(trusted)),
         derived,
-        (varying or set()) | ({parameter} if parameter is not None else set()),
+        varying | ({parameter} if parameter is not None else set()),
     )
 
 
@@ -171,13 +173,13 @@ def _parameter(value: object) -> str:
 
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
-    """Of a document about every number of queries the parameter, and the constants computed from it: as its cases have
-    them, all of which have the same."""
+    """Of a document about every number of queries the parameter, and the constants computed from it: those of its
+    cases, each of which has all of them, or says nothing."""
     if data.get("numbers") is None:
         return
     parameter = _parameter(data["numbers"])
     cases = [record(item, "cases", ("constants", "classes")) for item in items(data["cases"], "cases")]
-    yield parameter, set(_object(cases[0]["constants"])) - {parameter} if cases else set()
+    yield parameter, {name for case in cases for name in _object(case["constants"])} - {parameter}
 
 
 def _computed(tree: Program, constants: Mapping[str, Fraction], names: Set[str], step: str) -> Mapping[str, Fraction]:
@@ -283,7 +285,7 @@ class _Class:
 
     claim: Claim
     stated: Stated
-    theorem: Theorem
+    theorem: Theorem | None
     budget: Budget
     number: int
     #: What was shown of it, for the program to be compared with.
@@ -352,6 +354,7 @@ class _Class:
         decided, intervals = self._decided(entry["obligation"], step)
         if intervals != self.claim.intervals:
             raise Rejected(step, "its obligation is about other eps than the claim")
+        assert self.theorem is not None, "something is said"
         machine = self.theorem.machine
         names = [[machine.slots[slot].name for slot in machine.numbered(side)] for side in ("input", "output")]
         if set(entry["input"]) != set(names[0]) or not set(entry["output"]) <= set(names[1]):

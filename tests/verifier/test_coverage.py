@@ -264,3 +264,20 @@ def test_constants_that_are_computed_from_the_number() -> None:
             continue
         with pytest.raises(Rejected):
             check_text(samples.resealed(data))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("const m = 3", "const m = 3, c = 1/(m - 1)"), ("var rT", "var z : {2..m} = 2; var rT")]
+)
+def test_numbers_for_which_there_is_no_program(old: str, new: str) -> None:
+    """Nothing is said of them, and of the others what is so."""
+    text = certificate(ABOVE_THRESHOLD.replace(old, new), beta="1", for_all="m")
+    accepted = check_text(text)
+    assert accepted.complete
+    assert accepted.verdict == "undecided"
+    # Said of none of these, it is not accepted.
+    data = samples.document(text)
+    del data["cases"][0]["classes"][0]["reason"]
+    data["cases"][0]["classes"][0] |= {"verdict": "accurate", "open": "no proof"}
+    with pytest.raises(Rejected):
+        check_text(samples.resealed(data))
