@@ -219,7 +219,7 @@ class _Explorer:
         return state.forget(list(slots_in(slots))) if slots else state
 
     def _differs(self, state: State, final: int) -> bool:
-        return any(state.values[slot] != self.wanted[slot] for slot in slots_in(final))
+        return bool(final) and any(state.values[slot] != self.wanted[slot] for slot in slots_in(final))
 
     def _unite(self, batch: list[int]) -> list[int]:
         """Replaces groups of states that differ in their constraints only and unite to one conjunction."""

@@ -142,7 +142,8 @@ class State:
 
     def _without(self, loose: set[int]) -> State:
         """The state without those of the noises `loose` that no constraint or value mentions."""
-        loose = {noise for noise in loose if 2 * noise not in self.constraints.variables}
+        if loose:
+            loose = {noise for noise in loose if 2 * noise not in self.constraints.variables}
         if not loose:
             return self
         for value in self.values:

@@ -1,6 +1,7 @@
 """Reaching weights of cyclic chains against closed forms and against unrolling."""
 
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import pytest
@@ -125,6 +126,22 @@ def test_resampling_until_accepted_leaves_by_the_ratio() -> None:
 
 def test_parallel_edges_add_up() -> None:
     assert absorption_weights({0: [(1, HALF), (1, HALF)]}, 0, frozenset([1])) == {1: ExpPoly.one()}
+
+
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_paths_that_meet_again_are_counted_by_binomial_coefficients(cyclic: bool) -> None:
+    """Without a cycle states are ordered by their predecessors; a cycle anywhere has the components found."""
+    n, up = 7, ExpPoly.term(1, 0, -1)
+    state = [[100 * step + yes for yes in range(step + 1)] for step in range(n + 1)]
+    edges: dict[int, list[tuple[int, Closed]]] = {
+        state[step][yes]: [(state[step + 1][yes + 1], up), (state[step + 1][yes], 1 - up)]
+        for step in range(n)
+        for yes in range(step + 1)
+    }
+    if cyclic:
+        edges[-1] = [(-1, HALF), (state[0][0], HALF)]
+    found = absorption_weights(edges, -1 if cyclic else state[0][0], frozenset(state[n]))
+    assert found == {state[n][yes]: comb(n, yes) * up**yes * (1 - up) ** (n - yes) for yes in range(n + 1)}
 
 
 def test_a_component_without_exit_is_reported_whole() -> None:
