@@ -199,6 +199,22 @@ def targets(runs: int, as_json: bool) -> None:
         raise SystemExit(1)
 
 
+@main.command()
+@click.option("--count", type=click.IntRange(min=1), default=300, show_default=True, help="How many programs.")
+@click.option("--first", type=click.IntRange(min=0), default=0, show_default=True, help="The number of the first one.")
+def undecided(count: int, first: int) -> None:
+    """Count what is decided of random claims about every real input.
+
+    The exit code is 1 where an input of a grid contradicts a verdict.
+    """
+    from benchmarks import undecided as programs
+
+    outcomes = list(programs.run(range(first, first + count)))
+    programs.show(outcomes, _console())
+    if any(outcome.wrong for outcome in outcomes):
+        raise SystemExit(1)
+
+
 @main.command(hidden=True)
 @click.argument("kind")
 @click.argument("arguments", nargs=-1)
