@@ -144,7 +144,7 @@ def _unbounded(
             "they cannot be enumerated without a range",
             notes=(
                 f'give one, such as `{option} "{whole} = -1..1"` or `{option} "{whole} in {{0, 1/2}}"`',
-                "`dipc check --inputs all` asks for a proof about all inputs at once",
+                "`--inputs all` asks for a proof about all inputs at once",
                 *notes,
             ),
         )

@@ -124,7 +124,7 @@ def _contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Dia
 
 
 def _infinite() -> Diagnostic:
-    notes = ("give ranges: `q = -1..1`", "`dipc check --inputs all` asks for a proof about all inputs at once")
+    notes = ("give ranges: `q = -1..1`", "`--inputs all` asks for a proof about all inputs at once")
     return Diagnostic("E1112", "all inputs cannot be written as a table", notes=notes)
 
 

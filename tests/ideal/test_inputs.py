@@ -125,7 +125,7 @@ def test_an_unbounded_input(program: Program) -> None:
     assert message(program, "q[2] = 0") == (
         "error[E1111]: `q[1]`, `q[3]` and `n` have infinitely many values: they cannot be enumerated without a range\n"
         '  = help: give one, such as `--inputs "q[1] = -1..1"` or `--inputs "q[1] in {0, 1/2}"`\n'
-        "  = help: `dipc check --inputs all` asks for a proof about all inputs at once\n"
+        "  = help: `--inputs all` asks for a proof about all inputs at once\n"
     )
     assert '`--inputs "q = -1..1"`' in message(program, "n = 0")
 
