@@ -120,9 +120,9 @@ class Coverage:
         return used, missing
 
     def _is_about_some(self, shown: Shown) -> bool:
-        """Whether the class is right about all inputs in its half-spaces with its answer. Where they do not move, their
-        edges may belong to others."""
-        halves = [replace(_halfspace(half), strict=not half.step) for half in shown.halfspaces]
+        """Whether the class is right about all inputs in its half-spaces with its answer, which are in those that move
+        because of their distance. Edges may belong to others."""
+        halves = [replace(_halfspace(replace(half, step=_ZERO)), strict=True) for half in shown.halfspaces]
         found = [
             one
             for finite in self.ideal.combinations()

@@ -281,3 +281,21 @@ def test_numbers_for_which_there_is_no_program(old: str, new: str) -> None:
     data["cases"][0]["classes"][0] |= {"verdict": "accurate", "open": "no proof"}
     with pytest.raises(Rejected):
         check_text(samples.resealed(data))
+
+
+def test_a_class_is_about_all_inputs_that_it_names() -> None:
+    """Where others of the inputs are apart, those of an undecided claim's accurate classes are further from other
+    answers than their half-spaces say: they are not left out."""
+    old, new = (
+        SLOPE % f"l1; apart: y > y' + 3 or {apart}" for apart in ("x' > 1 and x <= 1", "x' > 1 and x <= 2 or x != x'")
+    )
+    data = document(old)
+    assert check_text(samples.resealed(data)).verdict == data["verdict"]
+    for case in data["cases"]:
+        case["classes"][-1] = {
+            **{name: case["classes"][-1][name] for name in ("answer", "where", "halfspaces")},
+            "verdict": "undecided",
+            "reason": "it was not looked at",
+        }
+    data["verdict"] = "undecided"
+    assert not check_text(about(data, new)).complete
