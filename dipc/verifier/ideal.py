@@ -18,11 +18,12 @@ from itertools import product
 from math import prod
 
 from dipc.verifier.budget import Budget
-from dipc.verifier.constraints import Constraints
-from dipc.verifier.execution import Affine, Execution, Held, Wanted, scaled
+from dipc.verifier.constraints import Constraints, united
+from dipc.verifier.execution import Affine, Execution, Held, Shape, Wanted, scaled
 from dipc.verifier.linear import Guard, Row, connected, is_empty, least
-from dipc.verifier.program import Branch, Halt, Jump, Machine, Store, Value, calculated
+from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Store, Value, calculated
 from dipc.verifier.rejection import NotDerived
+from dipc.verifier.sides import Side, region
 from dipc.verifier.syntax import Name, Program, Variables
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -44,20 +45,17 @@ class Path:
 
 
 class _Open(Exception):
-    """A comparison that the guards of a path leave open."""
+    """A comparison that what is known on a path leaves open."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, side: Side) -> None:
         super().__init__()
-        self.guard = guard
+        self.side = side
 
 
 class _Symbolic(Execution):
     """Values of expressions over inputs that are left open. A form's numbers are those of the inputs' slots."""
 
-    #: What is known on the path that is followed.
-    facts: frozenset[Guard] = frozenset()
-
-    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:  # noqa: ARG002
+    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
         if not isinstance(difference, Affine):
             found = calculated(op, (difference, _ZERO))
             assert isinstance(found, bool)
@@ -66,33 +64,45 @@ class _Symbolic(Execution):
         assert isinstance(opposite, Affine)
         match op:
             case ">=" | ">":
-                return self._true(difference, strict=op == ">")
+                return self._true(difference, known, strict=op == ">")
             case "<=" | "<":
-                return self._true(opposite, strict=op == "<")
+                return self._true(opposite, known, strict=op == "<")
             case _:
-                equal = self._true(difference, strict=False) and self._true(opposite, strict=False)
+                equal = self._true(difference, known, strict=False) and self._true(opposite, known, strict=False)
                 return equal is (op == "=")
 
-    def _true(self, form: Affine, *, strict: bool) -> bool:
-        unit = abs(form.terms[0][1])
-        guard = Guard(tuple((i, c / unit) for i, c in form.terms), form.constant / unit, strict)
-        if guard in self.facts:
+    def _true(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
+        side = Side.of_guard(Guard(form.terms, form.constant, strict))
+        if known.implies(side, self.budget):
             return True
-        if guard.opposite() in self.facts:
+        if known.excludes(side, self.budget):
             return False
-        raise _Open(guard)
+        raise _Open(side)
 
     def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - inputs are real
         return False
 
-    def value(self, code: object, values: Sequence[Held], facts: frozenset[Guard]) -> Value | Affine:
+    def value(self, code: Code, values: Sequence[Held], known: Constraints) -> Value | Affine:
         """The value of an expression on a path; raises _Open."""
-        self.facts = facts
-        return self._value(code, values, Constraints({}))  # type: ignore[arg-type]
+        return self._value(code, values, known)
 
-    def target(self, store: Store, value: Value | Affine, at: int, values: tuple[Held, ...]) -> int:
+    def target(self, store: Store, value: Value | Affine, way: _Way) -> int:
         """The slot that is written to."""
-        return self._slot(store.target, value, at, values, Constraints({}))
+        return self._slot(store.target, value, way.at, way.values, way.known)
+
+    @property
+    def shape(self) -> Shape:
+        """What the text alone says."""
+        return self._shape
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A place in the program that is reached by the inputs of which this is known."""
+
+    at: int
+    values: tuple[Held, ...]
+    known: Constraints
 
 
 @dataclass
@@ -168,7 +178,7 @@ class Ideal:
         for slot, there in zip(self.machine.numbered("input"), distance.other, strict=True):
             values[slot], values[there] = one[slot], other[slot]
         run = _Symbolic(self.machine, Wanted({}, _ZERO), self.budget)
-        waiting = [list(known)]
+        waiting = [] if is_empty(known, self.budget, _STEP) else [list(known)]
         count = 0
         while waiting:
             guards = waiting.pop()
@@ -176,10 +186,10 @@ class Ideal:
             if count > MOST_PATHS:
                 raise NotDerived("inputs are apart in too many cases")
             try:
-                facts = frozenset(guards)
-                apart = any(run.value(code, values, facts) is True for code in distance.apart)
+                known_there = region(guard for guard in guards if guard.form)
+                apart = any(run.value(code, values, known_there) is True for code in distance.apart)
             except _Open as split:
-                for guard in (split.guard, split.guard.opposite()):
+                for guard in (split.side.guard(), split.side.opposite().guard()):
                     group = next(found for found in connected((*guards, guard)) if guard in found)
                     if not is_empty(group, self.budget, _STEP):
                         waiting.append([*guards, guard])
@@ -196,52 +206,90 @@ class Ideal:
         return self._paths[key]
 
     def _followed(self, finite: tuple[Value, ...]) -> Iterator[Path]:
+        """Ways that meet again with the same values are one where that is one conjunction. At any time those that wait
+        and those that ended divide all inputs among themselves. So a group may be replaced with the conjunction E if
+        each of them implies E and E contradicts all others: nobody else has the inputs in E, and nobody in the group
+        has others."""
         machine, budget = self.machine, self.budget
-        run = _Symbolic(machine, Wanted({}, _ZERO), budget)
         outputs = machine.numbered("output")
+        run = _Symbolic(machine, Wanted(dict.fromkeys(outputs, _ZERO), _ZERO), budget)
         left = iter(finite)
         start: list[Held] = [slot.initial for slot in machine.slots]
         for slot in machine.numbered("input"):
             real = machine.slots[slot].type == "real"
             start[slot] = Affine(_ZERO, ((slot, _ONE),)) if real else next(left)
-        count = 0
-        waiting: list[tuple[int, tuple[Held, ...], tuple[Guard, ...], frozenset[Guard]]] = [
-            (0, tuple(start), (), frozenset())
-        ]
+        waiting: dict[int, list[_Way]] = {0: [_Way(0, tuple(start), Constraints({}))]}
+        ended: list[_Way] = []
         while waiting:
-            at, values, guards, facts = waiting.pop()
-            budget.spend(20 + len(values), _STEP)
-            try:
-                match machine.code[at]:
-                    case Halt():
-                        answer = [values[slot] for slot in outputs]
-                        if any(value is None for value in answer):
-                            raise NotDerived("an output of its `ideal` may end without a value")
-                        count += 1
-                        if count > MOST_PATHS:
-                            raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
-                        yield Path(guards, tuple(value for value in answer if value is not None))
-                        continue
-                    case Jump(goal):
-                        waiting.append((goal, values, guards, facts))
-                    case Branch(condition, otherwise):
-                        truth = run.value(condition, values, facts)
-                        if not isinstance(truth, bool):
-                            raise NotDerived("a condition is no truth value")
-                        waiting.append((at + 1 if truth else otherwise, values, guards, facts))
-                    case Store(_, code) as store:
-                        value = run.value(code, values, facts)
-                        slot = run.target(store, value, at, values)
-                        waiting.append((at + 1, (*values[:slot], value, *values[slot + 1 :]), guards, facts))
-                    case _:
-                        raise NotDerived("its `ideal` draws something at random")
-            except _Open as split:
-                for guard in (split.guard, split.guard.opposite()):
-                    group = next(found for found in connected((*guards, guard)) if guard in found)
-                    if not is_empty(group, budget, _STEP):
-                        waiting.append((at, values, (*guards, guard), facts | {guard}))
-                if len(waiting) > MOST_PATHS:
-                    raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths") from None
+            at = min(waiting)
+            group = waiting.pop(at)
+            if at in run.shape.joins and len(group) > 1:
+                group = self._united(group, [*ended, *(way for ways in waiting.values() for way in ways)])
+            for way in group:
+                if isinstance(machine.code[at], Halt):
+                    ended.append(way)
+                    continue
+                for after in self._after(run, way):
+                    live = run.shape.live[after.at]
+                    values = tuple(value if live >> slot & 1 else None for slot, value in enumerate(after.values))
+                    waiting.setdefault(after.at, []).append(replace(after, values=values))
+            if sum(map(len, waiting.values())) + len(ended) > MOST_PATHS:
+                raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
+        for way in ended:
+            answer = [way.values[slot] for slot in outputs]
+            if any(value is None for value in answer):
+                raise NotDerived("an output of its `ideal` may end without a value")
+            guards = tuple(side.guard() for side in way.known.rows.values() if isinstance(side, Side))
+            yield Path(guards, tuple(value for value in answer if value is not None))
+
+    def _after(self, run: _Symbolic, way: _Way) -> Iterator[_Way]:
+        """What follows: in two parts where a comparison is open, each of which some input takes."""
+        at, values, known = way.at, way.values, way.known
+        self.budget.spend(20 + len(values), _STEP)
+        try:
+            match self.machine.code[at]:
+                case Jump(goal):
+                    yield _Way(goal, values, known)
+                case Branch(condition, otherwise):
+                    truth = run.value(condition, values, known)
+                    if not isinstance(truth, bool):
+                        raise NotDerived("a condition is no truth value")
+                    yield _Way(at + 1 if truth else otherwise, values, known)
+                case Store(_, code) as store:
+                    value = run.value(code, values, known)
+                    slot = run.target(store, value, way)
+                    yield _Way(at + 1, (*values[:slot], value, *values[slot + 1 :]), known)
+                case _:
+                    raise NotDerived("its `ideal` draws something at random")
+        except _Open as split:
+            for side in (split.side, split.side.opposite()):
+                if not self._is_empty(known, side):
+                    yield from self._after(run, replace(way, known=known & side))
+
+    def _is_empty(self, known: Constraints, side: Side) -> bool:
+        """Whether no input satisfies the side and what is known, which neither imply nor exclude it at sight."""
+        sides = [*known.rows.values(), side]
+        if all(one.edge() is not None for one in sides):
+            return False  # Differences are contradictory only where they are seen to be.
+        guards = [one.guard() for one in sides if isinstance(one, Side)]
+        return is_empty(next(group for group in connected(guards) if side.guard() in group), self.budget, _STEP)
+
+    def _united(self, ways: Sequence[_Way], others: Sequence[_Way]) -> list[_Way]:
+        """The ways at one place, with those replaced that one conjunction stands for."""
+        groups: dict[object, list[_Way]] = {}
+        for way in ways:
+            groups.setdefault(tuple((type(value), value) for value in way.values), []).append(way)
+        result = list(ways)
+        for group in groups.values():
+            if len(group) < 2:
+                continue
+            whole = united([way.known for way in group], self.budget)
+            if whole is None:
+                continue
+            rest = [way for way in result if way not in group]
+            if all(whole.contradicts(way.known, self.budget) for way in (*rest, *others)):
+                result = [*rest, replace(group[0], known=whole)]
+        return result
 
     # --- distances --------------------------------------------------------------------------------
 

@@ -120,7 +120,7 @@ def check_inputs(
         # What is said of all other numbers must not depend on what is another for each.
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
         alike = Claim(whole.alpha, whole.beta, whole.gamma, whole.intervals, steady)
-        verdict, missing, words = check_numbers(data["numbers"], alike, stated, singly, budget)
+        verdict, missing, words = check_numbers(data["numbers"], alike, stated, events, tree, singly, budget, covering)
         counts["rows"] += 1
         counts[verdict] += 1
         verdicts.append(verdict)

@@ -1,11 +1,11 @@
 """Claims for every number of queries: small numbers by their classes, all others by a union bound.
 
 For every m >= start each run has one of some sums of terms as a bound of its error: at most the probability of
-fixed + (m - once)·repeated, where a term goes wrong with the probability 1 - Pr[event]. That this is so is taken on
-trust, unless beta is seen to be at least 1. From there on everything is derived: with beta(m) = Σ b_j·(m - start)^j it
-is enough that b_0 is at least that of `fixed` and (start - once) times that of `repeated`, b_1 that of `repeated`, and
-all others 0. For t up to `trivial` it is enough that b_0 >= 1 and all others are not negative: a probability is at most
-1.
+fixed + (m - once)·repeated, where a term goes wrong with the probability 1 - Pr[event]. The runs are found anew from
+the text (`agreement.py`, `selection.py`); where that fails, that they have these sums is taken on trust, unless beta is
+seen to be at least 1. The rest is arithmetic: with beta(m) = Σ b_j·(m - start)^j it is enough that b_0 is at least that
+of `fixed` and (start - once) times that of `repeated`, b_1 that of `repeated`, and all others 0. For t up to `trivial`
+it is enough that b_0 >= 1 and all others are not negative: a probability is at most 1.
 """
 
 from __future__ import annotations
@@ -15,19 +15,30 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from dipc.verifier.agreement import Agreement
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Interval
-from dipc.verifier.classes import Stated, Sum, intervals_of, required, same_least, variable_of
+from dipc.verifier.classes import Required, Stated, Sum, intervals_of, required, same_least, variable_of
 from dipc.verifier.decay import positive_everywhere
 from dipc.verifier.decision import VERDICTS, Decided, index
 from dipc.verifier.degree import degree_in
+from dipc.verifier.events import Event
 from dipc.verifier.expression import NotOneForm, mentions
+from dipc.verifier.ideal import Ideal
+from dipc.verifier.iteration import Iterations
 from dipc.verifier.reading import items, natural, rational, record, text
-from dipc.verifier.rejection import Rejected
+from dipc.verifier.rejection import NotDerived, Rejected
 from dipc.verifier.ring import ONE, Ring, add, constant, subtract, times
+from dipc.verifier.selection import selection_totals
+from dipc.verifier.syntax import Program
+from dipc.verifier.terms import Terms
+from dipc.verifier.theorem import Theorem
+from dipc.verifier.walks import Total, require_bounded, totals
 
 #: What no such certificate shows.
 UNION = "that every run for a greater {parameter} has an error of at most one of these sums of terms"
+
+_UNION = ("variable", "sums", "trivial", "above_one")
 
 MOST_DEGREE = 20
 MOST_NUMBERS = 1_000
@@ -36,10 +47,18 @@ _ALWAYS = (Interval(Fraction(0), None, False, False),)
 
 
 def check_numbers(
-    value: object, claim: Claim, stated: Stated, singly: Mapping[int, str], budget: Budget
+    value: object,
+    claim: Claim,
+    stated: Stated,
+    events: Sequence[Event],
+    tree: Program,
+    singly: Mapping[int, str],
+    budget: Budget,
+    deriving: Budget,
 ) -> tuple[str, str | None, list[str]]:
     """The verdict for all numbers that are not among those decided `singly`, by number; why it is not certified, and
-    what was taken on trust. Raises Rejected, also where a number is missing."""
+    what was taken on trust. `events` are those of the measures, and `deriving` is what finding the runs of the program
+    may take. Raises Rejected, also where a number is missing."""
     step = "numbers"
     entry = record(value, step, ("parameter", "least", "start", "verdict"), ("union", "reason", "open"))
     parameter = text(entry["parameter"], step)
@@ -57,11 +76,48 @@ def check_numbers(
         return verdict, found if kinds[0] == "open" else None, []
     if verdict != "accurate":
         raise Rejected(step, "a union bound refutes nothing")
-    missing, coefficients = _union(entry["union"], claim, parameter, start, stated, budget, step)
+    missing, coefficients, totals = _union(entry["union"], claim, parameter, start, stated, events, budget, step)
     first, *rest = (subtract(b, ONE) if not power else b for power, b in enumerate(coefficients))
     if all(not b or positive_everywhere(b, budget) for b in (first, *rest)):
         return verdict, None, []  # beta is at least 1, and no probability is greater.
-    return verdict, missing, [UNION.format(parameter=parameter)]
+    variable = variable_of(record(entry["union"], step, _UNION)["variable"], step)
+    wanted = required(claim, variable, None, budget, step)
+    why = _not_derived(tree, claim, parameter, start, wanted, Terms(events), totals, deriving)
+    return verdict, missing, [] if why is None else [f"{UNION.format(parameter=parameter)}: {why}"]
+
+
+def _not_derived(
+    tree: Program,
+    claim: Claim,
+    parameter: str,
+    start: int,
+    wanted: Required,
+    terms: Terms,
+    stated: Sequence[Total | None],
+    budget: Budget,
+) -> str | None:
+    """Why it is not known of the program that all its runs for numbers from `start` on are bounded by one of the stated
+    totals; None where it is."""
+    known = [total for total in stated if total is not None]
+    constants = {**claim.constants, parameter: Fraction(start)}
+    try:
+        theorem = Theorem.of_tree(tree, constants, budget, budget)
+        if not isinstance(theorem.ideal, Ideal):
+            return theorem.ideal or "the program has no `ideal`"
+        try:
+            found = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
+        except NotDerived:
+            shape = Iterations.of(tree, parameter, constants, budget)
+            if start < shape.low:
+                return "there are numbers without an iteration"
+            found = list(totals(Agreement(shape, wanted, terms, budget).walks(), shape.low))
+        require_bounded(iter(found), known, budget)
+    except (NotDerived, Rejected) as error:
+        # It is the derivation that took too much, not the certificate.
+        return error.why
+    except RecursionError:
+        return "it is nested too deeply"
+    return None
 
 
 def _integer(value: object, step: str) -> int:
@@ -72,10 +128,18 @@ def _integer(value: object, step: str) -> int:
 
 
 def _union(
-    value: object, claim: Claim, parameter: str, start: int, stated: Stated, budget: Budget, step: str
-) -> tuple[str | None, list[Ring]]:
-    """Why it is not certified, if so, and beta by powers of parameter - start."""
-    entry = record(value, step, ("variable", "sums", "trivial", "above_one"))
+    value: object,
+    claim: Claim,
+    parameter: str,
+    start: int,
+    stated: Stated,
+    events: Sequence[Event],
+    budget: Budget,
+    step: str,
+) -> tuple[str | None, list[Ring], list[Total | None]]:
+    """Why it is not certified, if so; beta by powers of parameter - start; and the sums, None for one of other events
+    than a union bound is about."""
+    entry = record(value, step, _UNION)
     variable = variable_of(entry["variable"], step)
     for expression, name in ((claim.alpha, "alpha"), (claim.gamma, "gamma")):
         if expression is not None and mentions(expression, parameter):
@@ -93,6 +157,8 @@ def _union(
         missing = _above_one(entry["above_one"], coefficients, near, stated, budget, step)
     elif items(entry["above_one"], step):
         raise Rejected(step, "beta is shown to be above 1 for nothing")
+    known = Terms(events)
+    found: list[Total | None] = []
     sums = items(entry["sums"], step)
     if not sums:
         raise Rejected(step, "a union bound is about some runs")
@@ -117,7 +183,11 @@ def _union(
             _require_needed(stated.sums[decided.probability], needed.get(power, []), here)
             _require_beta(decided, coefficients[power] if power < len(coefficients) else {}, stated, budget, here)
             missing = decided.open or missing
-    return missing, coefficients
+        fixed, repeated = ([known.numbered(index(term, events, here)) for term in part] for part in terms)
+        own_terms = tuple(filter(None, fixed)), tuple(filter(None, repeated))
+        plain = len(own_terms[0]) == len(fixed) and len(own_terms[1]) == len(repeated)
+        found.append(Total(*own_terms, once) if plain else None)
+    return missing, coefficients, found
 
 
 def _require_needed(found: Sum, needed: Sequence[tuple[int, int]], step: str) -> None:

@@ -74,21 +74,18 @@ class Surroundings:
         if not guard.form or self.ideal.norm == "discrete":
             return None
         form = dict(guard.form)
-        sizes = [abs(c) for c in form.values()]
-        width = sum(sizes, _ZERO) if self.ideal.norm == "linf" else max(sizes)
-        steepest = sorted(form) if self.ideal.norm == "linf" else [max(sorted(form), key=lambda slot: abs(form[slot]))]
-        direction = {slot: Fraction(1 if form[slot] > 0 else -1) for slot in steepest}
+        width, direction = outwards(self.ideal.norm, guard)
         for other in self.ideal.paths(self.finite):
             if other is self.path or not may_agree(self.path, other):
                 continue
             inside = implied(other.guards, form, guard.constant, self.budget, _STEP)
             if not inside and not self._is_beyond(guard, width, direction, other.guards):
                 return None
-        if self.ideal.has_apart and self._may_be_apart(guard, width, direction):
+        if self.ideal.has_apart and self.may_be_apart(guard, width, direction):
             return None
         return Guard((*guard.form, (ALPHA, -width)), guard.constant, strict=False)
 
-    def _may_be_apart(self, facet: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> bool:
+    def may_be_apart(self, facet: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> bool:
         """Whether an input of the path may be infinitely far from one on the straight way out, beyond the facet."""
         length = ALPHA - 1  # of the way: a variable that is no input
         one: dict[int, Held] = {}
@@ -197,6 +194,15 @@ def _without(
     first, second = -two[move], one[move]
     found = {slot: first * one.get(slot, _ZERO) + second * two.get(slot, _ZERO) for slot in {**one, **two}}
     return {slot: c for slot, c in found.items() if c and slot != move}
+
+
+def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
+    """The dual norm of the guard's form, and a direction of length 1 in which the form grows as much."""
+    form = dict(guard.form)
+    sizes = [abs(c) for c in form.values()]
+    width = sum(sizes, _ZERO) if norm == "linf" else max(sizes)
+    steepest = sorted(form) if norm == "linf" else [max(sorted(form), key=lambda slot: abs(form[slot]))]
+    return width, {slot: Fraction(1 if form[slot] > 0 else -1) for slot in steepest}
 
 
 def may_agree(path: Path, other: Path) -> bool:

@@ -13,12 +13,6 @@ from dipc.cli.main import run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
-#: What is not certified is named.
-IN_PART: set[str] = set()
-
-#: The union bound for every m is taken on trust.
-ON_TRUST = {"all_every_m", "all_every_m_from_three"}
-
 
 def cases() -> list[Path]:
     found = []
@@ -55,10 +49,8 @@ def test_golden_checks_are_certified(
     code = run(["verify", str(file), *sources])
     captured = capsys.readouterr()
     assert captured.err == ""
-    on_trust = path.stem in ON_TRUST
-    in_part = on_trust or path.stem in IN_PART
-    assert ("on trust" in captured.out.splitlines()[0]) is on_trust
-    assert code == (ExitCode.UNDECIDED if in_part else ExitCode.ACCURATE)
+    assert "on trust" not in captured.out.splitlines()[0]
+    assert code == ExitCode.ACCURATE
     assert {0: "accurate", 1: "inaccurate", 3: "undecided"}[int(status)] in captured.out.splitlines()[0]
 
 

@@ -1,0 +1,269 @@
+"""Claims for every number of queries: the checker finds the runs of the program itself."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+import dipc
+from dipc.obligations.verdict import Verdict
+from dipc.verifier.budget import Budget
+from dipc.verifier.check import check_text
+from dipc.verifier.events import Constraint, Event, Family, Noise
+from dipc.verifier.iteration import Iterations
+from dipc.verifier.rejection import NotDerived, Rejected
+from dipc.verifier.syntax import read_program
+from dipc.verifier.terms import Law, Terms
+from tests.sources.real_programs import (
+    ABOVE_THRESHOLD,
+    LAPLACE,
+    NOISY_MAX,
+    NUMERIC_SPARSE,
+    SPARSE,
+    SPARSE_VARIANT,
+)
+from tests.sources.test_for_all import NOT_UNIFORM, TURNS, changed
+from tests.verifier import samples
+
+F = Fraction
+
+#: The first value is drawn at another rate, and the loop begins at 5.
+SELECTION = changed(
+    NOISY_MAX,
+    ("q[1..m]", "q[5..m]"),
+    ("{1..m} = 1", "{5..m} = 5"),
+    ("high <- q[1]", "high <- q[5]"),
+    ("best <- Lap(eps/2, q[1])", "best <- Lap(eps/5, q[5])"),
+    ("2..m", "6..m"),
+    ("m = 3", "m = 8"),
+    ("beta: m*exp(-alpha*eps/2)", "beta: m*exp(-alpha*eps/5)"),
+)
+
+#: An input that belongs to no iteration, one-sided noise, another norm, and a value that is carried on.
+SHARED = """
+program shared;
+const m = 3;
+input q[1..m], x : real;
+output out[1..m] : bool = false;
+output far : real = 0;
+var r, t : real;
+metric { input: l1; }
+claim { alpha: dd; gamma: alpha; beta: 4*m*exp(-alpha*eps/4); }
+ideal { for i in 1..m do out[i] <- q[i] + x >= 2 end }
+t <- Expo(eps);
+for i in 1..m do
+  r <- Lap(eps/2, q[i]);
+  if r + x - t >= 2 then out[i] <- true; t <- 0 end
+end;
+far <- Lap(eps, 0)
+"""
+
+CLAIMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "sparse": (SPARSE, {}),
+    "sparse, two": (SPARSE, {"c": 2}),
+    "sparse, a sixth": (SPARSE, {"beta": "2*m*c*exp(-alpha*eps/(8*c))/6", "for_all": "m >= 3"}),
+    "sparse variant": (SPARSE_VARIANT, {"c": 2}),
+    "above threshold": (ABOVE_THRESHOLD, {}),
+    "at one alpha": (ABOVE_THRESHOLD, {"alpha": 2}),
+    "numeric sparse": (NUMERIC_SPARSE, {}),
+    "numeric sparse, two": (NUMERIC_SPARSE, {"c": 2}),
+    "laplace": (LAPLACE, {"gamma": 3}),
+    "laplace, every gamma": (LAPLACE, {"gamma": "free"}),
+    "noisy max": (NOISY_MAX, {}),
+    "noisy max, trivial near 0": (NOISY_MAX, {"beta": "m*exp(-alpha*eps/2)/3"}),
+    "noisy max, another first": (SELECTION, {}),
+    "turns": (TURNS, {}),
+    "three turns": (changed(TURNS, ("turn = 1 then", "turn = 2 then")), {}),
+    "shared": (SHARED, {}),
+}
+
+
+@cache
+def certificate(name: str) -> str:
+    source, given = CLAIMS[name]
+    options = {"inputs": "all", "for_all": "m", **given}
+    constants = {key: options.pop(key) for key in ("c",) if key in options}
+    return dipc.certify(dipc.check(dipc.load(source, **constants), keep_proofs=True, **options))
+
+
+def about(name: str, source: str) -> str:
+    """The certificate with another program."""
+    data = samples.document(certificate(name))
+    data["program"] |= {"text": source, "sha256": sha256(source.encode()).hexdigest()}
+    return samples.resealed(data)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_nothing_is_taken_on_trust(name: str) -> None:
+    accepted = check_text(certificate(name))
+    assert accepted.verdict == "accurate"
+    assert accepted.trusted == ()
+    assert accepted.complete
+
+
+#: Programs that are the same for one query, and less accurate for many, by what replaces what.
+WORSE: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "more noise from the second on": (
+        "sparse",
+        [
+            ("var rT, r : real;", "var rT, r : real; var first : bool = true;"),
+            (
+                "r <- Lap(eps/(4*c), q[i]);",
+                "if first then r <- Lap(eps/(4*c), q[i]) else r <- Lap(eps/9, q[i]) end; first <- false;",
+            ),
+        ],
+    ),
+    "another threshold from the second on": (
+        "above threshold",
+        [("out[i] <- bot end\nend", "out[i] <- bot; rT <- Lap(eps/2, 1) end\nend")],
+    ),
+    "a threshold that is drawn once more": (
+        "above threshold",
+        [("out[i] <- bot end\nend", "out[i] <- bot; rT <- Lap(eps/4, rT) end\nend")],
+    ),
+    "another answer in the end": (
+        "laplace",
+        [("out[i] <- Lap(eps/delta, q[i])", "out[i] <- Lap(eps/delta, q[i]) + 9")],
+    ),
+    "a rate that falls": ("noisy max", [("r <- Lap(eps/2, q[i])", "r <- Lap(eps/(2*i), q[i])")]),
+    "a rate that falls with m": ("noisy max", [("r <- Lap(eps/2, q[i])", "r <- Lap(eps/m, q[i])")]),
+    "the first at another rate": ("noisy max", [("best <- Lap(eps/2, q[1])", "best <- Lap(eps/3, q[1])")]),
+    "the last of the largest": ("noisy max", [("r > best", "r < best")]),
+    "the index before": ("noisy max", [("best <- r; out <- i", "best <- r; out <- i - 1")]),
+    "another array": ("noisy max", [("input q[1..m] : real;", "input q[1..m] : real; input w[1..m] : real;")]),
+    "another norm": ("shared", [("input: l1", "input: linf"), ("q[i] + x >= 2", "q[i] + x >= 2 or x >= 7")]),
+    "a third turn": (
+        "turns",
+        [
+            ("turn = 1 then turn <- 0", "turn = 2 then turn <- 0"),
+            (
+                "else r <- Lap(eps/2, q[i])",
+                "else if turn = 1 then r <- Lap(eps/2, q[i]) else r <- Lap(eps/4, q[i]) end",
+            ),
+        ],
+    ),
+    "noise that piles up": (
+        "turns",
+        [
+            ("var r : real;", "var r, s : real;"),
+            ("if turn = 0 then", "s <- Lap(eps, 0); if turn = 0 then"),
+            ("if r >= 0", "if r + s >= 0"),
+        ],
+    ),
+    "noise that is kept": (
+        "turns",
+        [("var r : real;", "var r : real; var s : real = 0;"), ("if r >= 0", "s <- s + Lap(eps, 0); if r + s >= 0")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORSE)
+def test_another_program_does_not_have_these_terms(name: str) -> None:
+    base, changes = WORSE[name]
+    source = CLAIMS[base][0]
+    for old, new in changes:
+        assert old in source, old
+        source = source.replace(old, new)
+    try:
+        accepted = check_text(about(base, source))
+    except Rejected:
+        return
+    assert accepted.trusted
+    assert not accepted.complete
+
+
+@pytest.mark.parametrize("name", ["sparse", "numeric sparse, two", "noisy max, another first", "three turns"])
+@pytest.mark.parametrize("change", ["fewer fixed", "fewer repeated", "later", "one sum alone"])
+def test_fewer_terms_are_not_enough(name: str, change: str) -> None:
+    """The inequalities for fewer terms are right, and not about the program."""
+    data = samples.document(certificate(name))
+    union = data["numbers"]["union"]
+    changes = 0
+    if change == "one sum alone":
+        changes = len(union["sums"]) - 1
+        union["sums"] = [min(union["sums"], key=lambda total: len(total["fixed"]))]
+    for total in union["sums"]:
+        if change == "later":
+            total["once"] = str(int(total["once"]) + 1)
+            changes += 1
+        for part in ("fixed", "repeated"):
+            if change == f"fewer {part}" and total[part]:
+                total[part].pop()
+                changes += 1
+    assert changes
+    try:
+        accepted = check_text(samples.resealed(data))
+    except Rejected:
+        return
+    assert not accepted.complete
+
+
+#: Texts that are not alike for every number.
+UNLIKE = ("a rate with m", "a constant of m", "an index as a value", "a neighbor", "two loops", "a step beyond")
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_programs_that_are_not_alike_for_every_number(name: str) -> None:
+    tree = read_program(NOT_UNIFORM[name][0], Budget())
+    with pytest.raises(NotDerived):
+        Iterations.of(tree, "m", dict.fromkeys(("m", "c", "T", "k", "delta"), F(3)), Budget())
+
+
+def test_terms_are_found_whatever_their_order_and_scale() -> None:
+    noises = (Noise(Family.LAPLACE, F(1), F(0)), Noise(Family.ONE_SIDED, F(2), F(0)))
+    half = Event(noises, (Constraint({0: F(-2), 1: F(2)}, F(3)),))
+    ball = Event(noises, (Constraint({0: F(1), 1: F(1)}, F(3)), Constraint({0: F(-1), 1: F(-1)}, F(5))))
+    terms = Terms([half, ball])
+    laplace, one_sided = Law(Family.LAPLACE, F(1), F(5)), Law(Family.ONE_SIDED, F(2), F(5))
+    opposite = Law(Family.ONE_SIDED, F(2), F(-5))
+    found = terms.halfspace([one_sided, laplace], lambda least: least <= F(15, 2))
+    assert found is not None
+    assert found == terms.numbered(0)
+    assert terms.halfspace([one_sided, laplace], lambda least: least < F(15, 2)) is None
+    assert terms.halfspace([opposite, laplace], lambda _: True) is None
+    asked: list[tuple[Fraction, Fraction]] = []
+
+    def implied(above: Fraction, below: Fraction) -> bool:
+        asked.append((above, below))
+        return True
+
+    minus = Law(Family.LAPLACE, F(1), F(-5))
+    assert terms.ball([one_sided, laplace], implied) == terms.ball([opposite, minus], implied) == terms.numbered(1)
+    assert asked == [(F(15), F(25)), (F(25), F(15))]
+
+
+#: Changes of a text that may leave a program.
+EDITS = (
+    ("eps/2", "eps"), ("eps/2", "eps/3"), ("q[i]", "q[i] + 1"), (">=", ">"), (">= 0", ">= 1"), (">= 0", "<= 0"),
+    ("turn <- 0", "turn <- 1"), ("turn + 1", "turn"), ("turn = 0", "turn >= 1"), ("turn = 1", "r >= 0"),
+    ("{0..2} = 0", "{0..2} = 1"), ("if r", "if r + 1"), ("out[i] <- 1", "out[i] <- 0"),
+    ("Lap(eps, q[i])", "Lap(eps, 0)"),
+    ("r <- Lap(eps/2, q[i])", "r <- Lap(eps/2, r)"), ("= 0;\nvar r : real", "= 0;\nvar r : real = 0"),
+    ("for i in 1..m do\n", "for i in 1..m do if turn = 0 then exit end; "), ("claim", "metric { input: l1; } claim"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_accepted_for_every_number_is_so_for_some(seed: int) -> None:
+    """Changed programs with the certificate of the first: if the checker accepts one, the engine finds it accurate."""
+    chance = random.Random(seed)
+    for _ in range(30):
+        source = TURNS
+        for old, new in chance.sample(EDITS, chance.choice((1, 1, 2))):
+            if old in source:
+                places = [at for at in range(len(source)) if source.startswith(old, at)]
+                at = chance.choice(places)
+                source = source[:at] + new + source[at + len(old) :]
+        try:
+            accepted = check_text(about("turns", source))
+        except Rejected:
+            continue
+        if accepted.complete:
+            for number in (1, 2, 3):
+                verdict = dipc.check(dipc.load(source, m=number), inputs="all", beta="m*exp(-alpha*eps/2)/2").verdict
+                assert verdict is not Verdict.INACCURATE, source
