@@ -36,9 +36,13 @@ def chart_data(chart: SignChart, analysis: Analysis) -> dict[str, Any]:
     return {"roots": roots, "signs": list(chart.signs)}
 
 
+#: Greater ones are texts: not every reader of JSON knows longer integers.
+LONGEST_EXPONENT = 10**12
+
+
 def polynomial_data(polynomial: Polynomial) -> list[list[Any]]:
     """The terms c·t^k·e^{-j·t} as [j, k, "c"]."""
-    return [[j, k, digits(c)] for j, k, c in polynomial.terms]
+    return [[j if j <= LONGEST_EXPONENT else digits(j), k, digits(c)] for j, k, c in polynomial.terms]
 
 
 def _evidence(found: FactorSign) -> dict[str, Any] | None:

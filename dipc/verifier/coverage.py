@@ -120,17 +120,29 @@ class Coverage:
         return used, missing
 
     def _is_about_some(self, shown: Shown) -> bool:
-        """Whether the class is right about all inputs in its half-spaces with its answer, which are in those that move
-        because of their distance. Edges may belong to others."""
-        halves = [replace(_halfspace(replace(half, step=_ZERO)), strict=True) for half in shown.halfspaces]
+        """Whether the class is right about all inputs that it names: those with its answer in its half-spaces that do
+        not move, edges excluded, and of a path with another answer on the sides that it says. They are in its other
+        half-spaces because of their distance."""
+        still = [replace(_halfspace(half), strict=True) for half in shown.halfspaces if not half.step]
+        moving = [_halfspace(half) for half in shown.halfspaces if half.step]
         found = [
             one
             for finite in self.ideal.combinations()
             for path in self.ideal.paths(finite)
             if self._answers(shown, path)
-            for one in self._divided(finite, path, [shown], halves)
+            for one in self._divided(finite, path, [shown], [*still, *self._sides(finite, path, moving)])
         ]
         return None not in found
+
+    def _sides(self, finite: tuple[Value, ...], path: Path, among: Sequence[Guard]) -> list[Guard]:
+        """Those half-spaces that are sides of paths with other answers: of each such path every input has one."""
+        if not among:
+            return []
+        sides = {_scaled(self._moved(side)) for rival in self._around(finite, path).rivals() for side in rival}
+        return [guard for guard in among if _scaled(guard) in sides]
+
+    def _around(self, finite: tuple[Value, ...], path: Path) -> Surroundings:
+        return Surroundings(self.ideal, finite, path, self.budget)
 
     # --- cells ----------------------------------------------------------------------------------------
 
@@ -139,7 +151,7 @@ class Coverage:
     ) -> Iterator[Shown | None]:
         """The cells of the part of a path that is `within`: for each a class that is right about it, None where there
         is none."""
-        known = Surroundings(self.ideal, finite, path, self.budget)
+        known = self._around(finite, path)
         if self.alpha is None:
             distance = [Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         else:
@@ -276,6 +288,12 @@ def _direction(guard: Guard) -> tuple[tuple[int, Fraction], ...]:
     form = sorted((i, c) for i, c in guard.form if i != ALPHA)
     size = abs(form[0][1]) if form else _ONE
     return tuple((i, c / size) for i, c in form)
+
+
+def _scaled(guard: Guard) -> tuple[tuple[tuple[int, Fraction], ...], Fraction]:
+    """The half-space up to a positive factor."""
+    size = sum((abs(c) for _, c in guard.form), _ZERO)
+    return tuple(sorted((i, c / size) for i, c in guard.form)), guard.constant / size
 
 
 def _text(value: Value | Affine) -> str:

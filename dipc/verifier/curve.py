@@ -13,11 +13,18 @@ from dipc.verifier.reading import integer, items, natural, triple
 from dipc.verifier.rejection import Rejected
 from dipc.verifier.ring import Ring, common_multiple
 
-#: Exponents j and powers k that are read.
+#: Exponents j and powers k that are read; a longer exponent is a text.
 MOST_EXPONENT = 10**12
+MOST_LONG_EXPONENT = 10**100
 MOST_POWER = 10_000
 
 _FIRST_BITS = 64
+
+
+def _exponent(value: object, step: str) -> int:
+    if isinstance(value, str) and MOST_EXPONENT < integer(value, step) <= MOST_LONG_EXPONENT:
+        return integer(value, step)
+    return natural(value, step, MOST_EXPONENT)
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class Curve:
         result: list[tuple[int, int, int]] = []
         for item in items(value, step):
             j, k, c = triple(item, step)
-            term = (natural(j, step, MOST_EXPONENT), natural(k, step, MOST_POWER), integer(c, step))
+            term = (_exponent(j, step), natural(k, step, MOST_POWER), integer(c, step))
             if not term[2]:
                 raise Rejected(step, "a term has the coefficient 0")
             if result and term[:2] <= result[-1][:2]:

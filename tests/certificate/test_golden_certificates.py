@@ -54,8 +54,47 @@ def test_golden_checks_are_certified(
     assert {0: "accurate", 1: "inaccurate", 3: "undecided"}[int(status)] in captured.out.splitlines()[0]
 
 
+#: Of these there is no single number, or no claim with it, that could be certified; the message says which.
+WITHOUT = {
+    *("solve_alpha", "solve_alpha_none", "solve_beta", "solve_beta_at_eps", "solve_eps_everywhere", "solve_eps_none"),
+    *("solve_eps_several", "solve_gamma_none", "tighten_family", "tighten_family_csv", "tighten_infinite"),
+    *("tighten_inputs", "tighten_touching", "vacuous_solve", "vacuous_solve_alpha", "vacuous_solve_json"),
+    "vacuous_solve_quiet",
+}
+
+
+def others() -> list[Path]:
+    """Goldens of other questions that are answered."""
+    found = []
+    for path in sorted((ROOT / "tests" / "golden").glob("*.txt")):
+        command, code, *_ = [*path.read_text(encoding="utf-8").splitlines(), "", ""]
+        answered = code in ("--- exit 0", "--- exit 1") and "--help" not in command
+        if answered and command.startswith(("$ dipc privacy", "$ dipc tighten", "$ dipc solve")):
+            found.append(path)
+    return found
+
+
+@pytest.mark.parametrize("path", others(), ids=lambda path: path.stem)
+def test_golden_numbers_and_privacy_claims_are_certified(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    command, *_ = path.read_text(encoding="utf-8").splitlines()
+    file = tmp_path / "certificate.json"
+    status = run([*shlex.split(command.removeprefix("$ "))[1:], "--certificate", str(file)])
+    assert file.exists() is (path.stem not in WITHOUT)
+    if path.stem in WITHOUT:
+        assert status is ExitCode.BAD_INPUT
+        assert "E0903" in capsys.readouterr().err
+        return
+    capsys.readouterr()
+    assert run(["verify", str(file), "-q"]) is ExitCode.ACCURATE, capsys.readouterr()
+    assert "on trust" not in capsys.readouterr().out
+
+
 def test_there_are_many_of_them() -> None:
     assert len(CASES) >= 20
+    assert len(others()) >= 30
 
 
 def test_the_text_is_one_json_object_a_row_a_line(tmp_path: Path) -> None:
