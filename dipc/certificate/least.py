@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -79,7 +80,8 @@ def certify_solution(found: Solution, tool: str = "dipc") -> str:
 
 def certify_constant(question: PrivacyQuestion, found: Constant | Loss, tool: str = "dipc") -> str:
     """The certificate of a constant of privacy, or of a largest loss at one eps: the program is private with a budget
-    that is at least that, and, where its outputs are finite, not with one that is less. Raises Uncertified."""
+    that is at least that, and not with one that is less, unless that is not refuted by a certificate. Raises
+    Uncertified."""
     low, high = _budgets(found)
     eps = Interval(found.eps, found.eps, True, True) if isinstance(found, Loss) else found.eps
 
@@ -91,8 +93,10 @@ def certify_constant(question: PrivacyQuestion, found: Constant | Loss, tool: st
         return document
 
     proved, refuted = decided(high, PrivacyVerdict.PRIVATE), None
-    if low > 0 and question.finite_outputs:  # a refutation by real outputs has no certificate
-        refuted = decided(low, PrivacyVerdict.NOT_PRIVATE)
+    if low > 0:
+        # A refutation by real outputs is looked for anew, and need not be found next to the constant.
+        with suppress(*() if question.finite_outputs else (Uncertified,)):
+            refuted = decided(low, PrivacyVerdict.NOT_PRIVATE)
     claim = {**proved["claim"], "budget": None}
     return _whole("budget", claim, None if refuted is None else low, high, proved, refuted, tool)
 

@@ -4,7 +4,7 @@ proof with a delta (see FORMAT.md beside this file)."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -25,7 +25,8 @@ from dipc.obligations.verdict import Verdict
 from dipc.privacy.adjacency import Within
 from dipc.privacy.check import PrivacyQuestion
 from dipc.privacy.claim import PrivacyClaim, power
-from dipc.privacy.outcome import PrivacyReport, PrivacyVerdict
+from dipc.privacy.laws import LawTable
+from dipc.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
 from dipc.privacy.pairs import Pairs, texts
 from dipc.privacy.pure import at_most, couples
 from dipc.verifier.alignment import SCHEMA as ALIGNED
@@ -42,20 +43,22 @@ def certify_privacy(question: PrivacyQuestion, report: PrivacyReport, tool: str 
     claim, pairs = report.claim, question.pairs
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")
+    if not isinstance(pairs, Pairs) and report.verdict is PrivacyVerdict.PRIVATE:
+        return sealed(_aligned(question, report, tool))
+    if report.counterexample is not None and report.counterexample.balls:
+        return sealed(_Writer(question, report).of_an_event(report.counterexample, tool))
     if not isinstance(pairs, Pairs):
-        if report.verdict is PrivacyVerdict.PRIVATE:
-            return sealed(_aligned(question, report, tool))
         pairs = _refuting(question, report)
     if not question.finite_outputs:
         slots = question.program.core.slots
         real = all(isinstance(slots[slot].type, RealType) for slot in question.program.core.inputs)
         if real and report.verdict is PrivacyVerdict.PRIVATE and isinstance(question.adjacency, Within):
             return sealed(_aligned(question, report, tool))  # what is so for all inputs is so for these
-        raise Uncertified("at pairs of inputs a refutation, and a proof about ints, is about finite outputs")
+        raise Uncertified("at pairs of inputs a proof about ints is about finite outputs")
     if claim.with_more is not None and report.verdict is PrivacyVerdict.NOT_PRIVATE:
         # Of a delta that is only enclosed: it is refuted with the number above it, and proved with the one below.
         report = replace(report, claim=claim.with_more)
-    return sealed(_Writer(question, report, pairs).document(tool))
+    return sealed(_Writer(question, report).document(pairs, tool))
 
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
@@ -91,12 +94,10 @@ def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
 class _Writer:
     """Collects what pairs share, each thing once."""
 
-    def __init__(self, question: PrivacyQuestion, report: PrivacyReport, pairs: Pairs) -> None:
+    def __init__(self, question: PrivacyQuestion, report: PrivacyReport) -> None:
         self._question = question
         self._claim = report.claim
         self._report = report
-        self._pairs = pairs
-        self._table = question.table(pairs)
         self._scale = power(report.claim.budget)
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, question.program.limits, self._kept)
@@ -104,59 +105,84 @@ class _Writer:
         self._last: tuple[ClosedForm, ClosedForm, Decision] | None = None
         self._probability_data: list[dict[str, Any]] = []
 
-    def document(self, tool: str) -> dict[str, Any]:
-        """The certificate without its digest. Raises Uncertified."""
-        report, table = self._report, self._table
+    def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
+        """The certificate about outputs that are listed, without its digest. Raises Uncertified."""
+        report, table = self._report, self._question.table(pairs)
+        inputs, answers = list(range(len(pairs.inputs))), list(range(len(table.answers)))
+        ordered, refuted = [list(pair) for pair in pairs.ordered], None
+        shown: list[list[int]] = []
         of_sets: dict[str, Any] = {}
-        if report.counterexample is None and not self._claim.is_pure:
-            inputs, answers = list(range(len(self._pairs.inputs))), list(range(len(table.answers)))
-            ordered, refuted = [list(pair) for pair in self._pairs.ordered], None
-            shown, excess, sets = self._with_delta()
-            of_sets = {"excess": excess, "sets": sets}
-        elif report.counterexample is None:
-            inputs, answers = list(range(len(self._pairs.inputs))), list(range(len(table.answers)))
-            ordered, refuted = [list(pair) for pair in self._pairs.ordered], None
-            shown = [
-                [self._law(each.first), self._law(each.second), self._obligation((each.first,), (each.second,))]
-                for each in couples(table, self._pairs)
-            ]
-        else:
+        if report.counterexample is not None:
             found = report.counterexample
-            points = [texts(self._question.program, point) for point in self._pairs.inputs]
+            points = [texts(self._question.program, point) for point in pairs.inputs]
             inputs = [
                 next(at for at, point in enumerate(points) if point == said) for said in (found.input, found.adjacent)
             ]
             named = [table.texts(answer) for answer in range(len(table.answers))]
             answers = [next(at for at, output in enumerate(named) if output == said) for said in found.outputs]
-            one, two = (tuple([table.rows[at][answer] for answer in answers]) for at in inputs)
-            ordered, shown = [[0, 1]], []
+            one, two = ([table.closed(table.rows[at][answer]) for answer in answers] for at in inputs)
+            ordered = [[0, 1]]
             refuted = {"pair": 0, "outputs": list(range(len(answers))), "obligation": self._obligation(one, two)}
-        outputs = [list(table.texts(answer).values()) for answer in answers]
+        elif self._claim.is_pure:
+            for each in couples(table, pairs):
+                first, second = table.closed(each.first), table.closed(each.second)
+                shown.append([self._law(first), self._law(second), self._obligation([first], [second])])
+        else:
+            shown, excess, sets = self._with_delta(table, pairs)
+            of_sets = {"excess": excess, "sets": sets}
+        return self._whole(
+            tool,
+            inputs=[list(texts(self._question.program, pairs.inputs[at]).values()) for at in inputs],
+            outputs=[list(table.texts(answer).values()) for answer in answers],
+            laws=[[self._law(table.closed(table.rows[at][answer])) for answer in answers] for at in inputs],
+            pairs=ordered,
+            couples=shown,
+            refuted=refuted,
+            **of_sets,
+        )
+
+    def of_an_event(self, found: PrivacyCounterexample, tool: str) -> dict[str, Any]:
+        """The same for a refutation by one event: real and int outputs in intervals, finite ones as given."""
+        assert found.balls, "an event is about intervals"
+        sizes = {(high - low) / 2 for low, high in found.balls.values()}
+        if len(sizes) > 1:
+            raise Uncertified("the outputs of a refutation are in intervals of different lengths")
+        first = found.sides.probability.value
+        second = (found.sides.allowed.value - self._claim.delta.value) * power(-self._claim.budget)
+        (output,) = found.outputs
+        centers = {name: str((low + high) / 2) for name, (low, high) in found.balls.items()}
+        refuted = {"pair": 0, "outputs": [0], "obligation": self._obligation([first], [second])}
+        return self._whole(
+            tool,
+            inputs=[list(found.input.values()), list(found.adjacent.values())],
+            outputs=[[centers.get(name, output.get(name)) for name in self._question.program.outputs]],
+            laws=[[self._law(first)], [self._law(second)]],
+            pairs=[[0, 1]],
+            couples=[],
+            refuted={**refuted, "gamma": rational(sizes.pop())},
+        )
+
+    def _whole(self, tool: str, *, outputs: list[list[str | None]], **parts: Any) -> dict[str, Any]:
         if any(None in output for output in outputs):
             raise Uncertified("an output is never assigned on some path: give it an initial value")
         adjacency = self._question.adjacency
         return {
-            "schema": WITH_DELTA if of_sets else SCHEMA,
+            "schema": WITH_DELTA if "sets" in parts else SCHEMA,
             "tool": tool,
             "program": program_data(self._question.program),
             "claim": _claim_data(self._claim, self._obligations.closed(self._claim.delta.value)),
             "adjacent": str(adjacency) if isinstance(adjacency, Within) else None,
-            "verdict": str(report.verdict),
-            "inputs": [list(texts(self._question.program, self._pairs.inputs[at]).values()) for at in inputs],
+            "verdict": str(self._report.verdict),
             "outputs": outputs,
-            "laws": [[self._law(table.rows[at][answer]) for answer in answers] for at in inputs],
-            "pairs": ordered,
-            "couples": shown,
-            "refuted": refuted,
-            **of_sets,
+            **parts,
             "obligations": self._obligations.obligation_data,
             "betas": self._obligations.beta_data,
             "probabilities": self._probability_data,
             "positive": self._obligations.positive_data,
         }
 
-    def _law(self, number: int) -> int:
-        return self._number(ClosedForm(self._table.closed(number)))
+    def _law(self, value: Closed) -> int:
+        return self._number(ClosedForm(value))
 
     def _number(self, form: ClosedForm) -> int:
         known = self._numbers.get(form)
@@ -165,32 +191,27 @@ class _Writer:
             self._probability_data.append({"value": self._obligations.closed(form.value)})
         return known
 
-    def _with_delta(self) -> tuple[list[list[int]], list[list[int]], list[list[Any]]]:
+    def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[int]], list[list[int]], list[list[Any]]]:
         """Which couples of probabilities are never too much, and which never too little, and the sets of the others,
         with the latter, that come up at some pair. Raises Uncertified where these are too many."""
         signs: dict[tuple[int, int], int] = {}
         shown: list[list[int]] = []
         excess: list[list[int]] = []
-        for couple in couples(self._table, self._pairs):
-            first, second = (self._table.closed(number) for number in (couple.first, couple.second))
+        for couple in couples(table, pairs):
+            first, second = (table.closed(number) for number in (couple.first, couple.second))
             for sign, likely, allowed, listed in (
                 (-1, first, self._scale * second, shown),
                 (1, self._scale * second, first, excess),
             ):
                 if self._question.engine.decide(at_most(likely, allowed, self._claim.intervals)).verdict is _HOLDS:
                     signs[couple.first, couple.second] = sign
-                    numbers = [self._law(couple.first), self._law(couple.second)]
-                    listed.append([*numbers, self._at_most(likely, allowed)])
+                    listed.append([self._law(first), self._law(second), self._at_most(likely, allowed)])
                     break
             else:
                 signs[couple.first, couple.second] = 0
         found: dict[tuple[tuple[int, int], ...], int] = {}
-        for i, j in self._pairs.ordered:
-            parts = [
-                couple
-                for couple in zip(self._table.rows[i], self._table.rows[j], strict=True)
-                if signs.get(couple, -1) >= 0
-            ]
+        for i, j in pairs.ordered:
+            parts = [couple for couple in zip(table.rows[i], table.rows[j], strict=True) if signs.get(couple, -1) >= 0]
             either = [couple for couple in parts if not signs[couple]]
             if len(either) > MOST_OPEN:
                 raise Uncertified(f"at a pair more than {MOST_OPEN} outputs are now too likely, now not: {len(either)}")
@@ -200,24 +221,17 @@ class _Writer:
                     chosen = [couple for couple in parts if signs[couple]] + list(rest.elements())
                     found.setdefault(tuple(sorted(chosen)), 0)
         found.setdefault((), 0)  # no output at all: that delta is not negative
-        sets = [
-            [
-                sorted([self._law(first), self._law(second)] for first, second in chosen),
-                self._obligation([first for first, _ in chosen], [second for _, second in chosen]),
-            ]
-            for chosen in found
-        ]
+        sets: list[list[Any]] = []
+        for chosen_couples in found:
+            laws = [[table.closed(number) for number in couple] for couple in chosen_couples]
+            numbers = sorted([self._law(first), self._law(second)] for first, second in laws)
+            sets.append([numbers, self._obligation([first for first, _ in laws], [second for _, second in laws])])
         return shown, excess, sets
 
-    def _obligation(self, first: Iterable[int], second: Iterable[int]) -> int:
+    def _obligation(self, first: Sequence[Closed], second: Sequence[Closed]) -> int:
         """That outputs with these probabilities are allowed, or not."""
-        likely, other = (self._total(numbers) for numbers in (first, second))
+        likely, other = (found[0] if len(found) == 1 else total(found) for found in (first, second))
         return self._at_most(likely, self._scale * other + self._claim.delta.value)
-
-    def _total(self, numbers: Iterable[int]) -> Closed:
-        """The probability of outputs together."""
-        found = [self._table.closed(number) for number in numbers]
-        return found[0] if len(found) == 1 else total(found)
 
     def _at_most(self, likely: Closed, most: Closed) -> int:
         """That one function is at most another, or not."""

@@ -25,6 +25,9 @@ from dipc.verifier.visits import visits
 
 SCHEMA = "dipc.certificate.privacy.inputs/1"
 
+#: Steps that finding the shifts may take.
+STEPS = 60_000_000
+
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 _STEP = "alignment"

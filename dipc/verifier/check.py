@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.alignment import SCHEMA as ALIGNED
+from dipc.verifier.alignment import STEPS as SHIFTS
 from dipc.verifier.alignment import least_budget
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import MOST_INTERVALS, Claim, Interval, Least, the_one_eps
@@ -280,7 +281,8 @@ def _check_privacy(document: Document, budget: Budget, facts: Mapping[str, str])
     at = _only_at(document, intervals)
     tree, _ = program_of(source, program["sha256"], program["name"], document.constants, at, Budget(STEPS))
     try:
-        theorem = Theorem.of_tree(tree, document.constants, Budget(STEPS))
+        # Privacy knows no distances: outputs are what they are.
+        theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.constants, Budget(STEPS))
     except NotDerived as error:
         raise Rejected("program", error.why) from None
     positive = Positive(data["positive"], budget)
@@ -319,6 +321,7 @@ def _check_privacy(document: Document, budget: Budget, facts: Mapping[str, str])
 def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
     """The same for a document about the privacy of every pair of adjacent real inputs."""
     data, program = document.data, document.program
+    budget.spend(document.size // 8, "certificate")
     stated = record(data["claim"], "claim", ("budget", "delta", "eps"))
     intervals = [Interval.read(item, "claim") for item in items(stated["eps"], "claim", MOST_INTERVALS)]
     if not intervals:
@@ -338,9 +341,10 @@ def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str])
     _, machine = program_of(source, program["sha256"], program["name"], document.constants, at, Budget(STEPS))
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
     try:
-        found, exits = least_budget(machine, distance, reach, budget)
+        found, exits = least_budget(machine, distance, reach, Budget(SHIFTS))
         trusted += f"the shifts that were found cost {found}*eps"
-    except NotDerived as error:
+    except (NotDerived, Rejected) as error:
+        # It is the derivation that took too much, not the certificate.
         found = None
         trusted += error.why
     except RecursionError:

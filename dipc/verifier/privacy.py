@@ -71,7 +71,8 @@ def check_privacy(
         raise Rejected("claim", "what is proved of single outputs is a proof only where delta is 0")
     if of_sets and not private:
         raise Rejected("verdict", "what is refuted has no proof by sets")
-    pairs = _read(data, theorem, context, budget, whole=private)
+    gamma = _radius(data["refuted"])
+    pairs = _read(data, theorem, context, gamma, budget, whole=private)
     shown = _Shown(claim, context, decided, budget)
     missing: list[tuple[int, str]] = []
     if private:
@@ -92,10 +93,10 @@ def check_privacy(
             if why is not None:
                 missing.append((number, why))
     else:
-        stated = record(data["refuted"], "refuted", ("pair", "outputs", "obligation"))
+        stated = record(data["refuted"], "refuted", ("pair", "outputs", "obligation"), ("gamma",))
         i, j = pairs.ordered[index(stated["pair"], pairs.ordered, "refuted")]
         chosen = [index(item, pairs.laws[i], "refuted") for item in items(stated["outputs"], "refuted")]
-        if len(set(chosen)) < len(chosen):
+        if len(set(chosen)) < len(chosen) or (gamma and len(chosen) > 1):
             raise Rejected("refuted", "an output is counted twice")
         one, two = ([pairs.laws[at][output] for output in chosen] for at in (i, j))
         why = shown.of(stated["obligation"], one, two, "inaccurate")
@@ -103,6 +104,16 @@ def check_privacy(
     count = len(pairs.ordered)
     counts = {"rows": count, "private": count if private else 0, "not private": 0 if private else count}
     return {**counts, "undecided": 0, "vacuous": 0}, tuple(missing)
+
+
+def _radius(refuted: object) -> Fraction:
+    """How far numbers may be off in the event of a refutation."""
+    if not isinstance(refuted, dict) or "gamma" not in refuted:
+        return Fraction(0)
+    gamma = rational(refuted["gamma"], "refuted")
+    if gamma < 0:
+        raise Rejected("refuted", "its gamma is negative")
+    return gamma
 
 
 def claim_text(data: Mapping[str, Any]) -> str:
@@ -251,9 +262,11 @@ def _couples(value: object, step: str, context: Context) -> Iterator[tuple[tuple
         yield (first, second), numbers[2]
 
 
-def _read(data: Mapping[str, Any], theorem: Theorem, context: Context, budget: Budget, *, whole: bool) -> Pairs:
-    """The pairs with the laws of their inputs, each probability derived from the program; with `whole` all outputs are
-    there."""
+def _read(
+    data: Mapping[str, Any], theorem: Theorem, context: Context, gamma: Fraction, budget: Budget, *, whole: bool
+) -> Pairs:
+    """The pairs with the laws of their inputs, each probability derived from the program, that of an output up to
+    gamma; with `whole` all outputs are there."""
     points = [[text(cell, "inputs") for cell in items(row, "inputs")] for row in items(data["inputs"], "inputs")]
     answers = [[text(cell, "outputs") for cell in items(row, "outputs")] for row in items(data["outputs"], "outputs")]
     machine = theorem.machine
@@ -279,7 +292,7 @@ def _read(data: Mapping[str, Any], theorem: Theorem, context: Context, budget: B
         if len(numbers) != len(answers):
             raise Rejected(step, "it has not a probability for each output")
         for answer, number in zip(answers, numbers, strict=True):
-            theorem.check(points[at], answer, Fraction(0), context.probabilities[number], step)
+            theorem.check(points[at], answer, gamma, context.probabilities[number], step)
         key = tuple(sorted(numbers))
         if whole and key not in summed:
             total = _NOTHING

@@ -34,7 +34,7 @@ def least(wanted: str, **options: Any) -> str:
     program = LAPLACE if wanted == "gamma" else SPARSE
     given = {"eps": {"alpha": 1, "beta": "1/10"}, "gamma": {"beta": "1/10", "eps": 1}}[wanted]
     inputs = "q = 0" if wanted == "gamma" else "q = -1..1"
-    return certify_solution(dipc.solve(program, wanted=wanted, inputs=inputs, digits=8, **{**given, **options}))
+    return certify_solution(dipc.solve(program, wanted=wanted, inputs=inputs, **{"digits": 8, **given, **options}))
 
 
 def constant(tmp_path: Path, *mode: str) -> str:
@@ -53,6 +53,7 @@ def constant(tmp_path: Path, *mode: str) -> str:
         (lambda: least("eps"), "eps"),
         (lambda: least("eps", eps="(0, 5), [8, 100]"), "eps"),
         (lambda: least("gamma"), "gamma"),
+        (lambda: least("gamma", beta="2*exp(-eps)", eps="[1/2, 2]", digits=30), "gamma"),  # with long exponents
     ],
 )
 def test_both_ends_are_accepted(text: Callable[[], str], sought: str) -> None:

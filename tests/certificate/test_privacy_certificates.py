@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -214,14 +215,60 @@ def _rejected(text: str, change: Callable[[Document], None], step: str | tuple[s
     assert str(found.value).startswith(step)
 
 
+LAPLACE = "program p; input q : real; output y : real; y <- Lap(eps, q);"
+COUNT = "program p; input n : {0..2}; output y : int; y <- DLap(eps, n);"
+SHIFTED = """
+program p; domain sign = {minus, plus}; input q, r : real; output y, z : real; output s : sign;
+metric { input: l1; output: abs(q); }
+var n : real; n <- Lap(eps, q); y <- n; z <- Lap(2*eps, r + q); if n >= 0 then s <- plus else s <- minus end
+"""
+
+
 @pytest.mark.parametrize("inputs", ["q in {0, 1}", "all"])
 def test_real_outputs(inputs: str) -> None:
-    """A proof is one for all inputs; a refutation, by an event of real outputs, has no certificate."""
-    text = "program p; input q : real; output y : real; y <- Lap(eps, q);"
-    found = check_text(certificate(text, "linf:1", "eps", "0", inputs))
+    """A proof is one for all inputs, a refutation an event of real outputs."""
+    found = check_text(certificate(LAPLACE, "linf:1", "eps", "0", inputs))
     assert (found.verdict, found.complete) == ("private", True)
-    with pytest.raises(Uncertified, match="finite outputs"):
-        certificate(text, "linf:1", "eps/2", "0", inputs)
+
+
+@pytest.mark.parametrize(
+    ("text", "adjacent", "budget", "inputs"),
+    [
+        (LAPLACE, "linf:1", "eps/2", "all"),
+        (LAPLACE, "linf:1/2", "eps/3", "all"),
+        (LAPLACE, "linf:3", "eps", "q in {0, 2}"),
+        (COUNT, "hamming:1", "eps", None),
+        (SHIFTED, "linf:1", "2*eps", "all"),
+    ],
+)
+def test_refutations_by_events_of_numbers(text: str, adjacent: str, budget: str, inputs: str | None) -> None:
+    source = certificate(text, adjacent, budget, "0", inputs)
+    found = check_text(source)
+    assert (found.verdict, found.complete) == ("not private", True)
+    for change, step in (
+        (lambda data: data["refuted"].update(gamma="7/2"), "law 0"),
+        (lambda data: data["refuted"].update(gamma="-1"), "refuted"),
+        (lambda data: data["refuted"].pop("gamma"), "law 0"),
+        (lambda data: data["outputs"][0].__setitem__(0, "17"), "law"),
+        (lambda data: data["inputs"].reverse(), "law 0"),
+        (lambda data: data["refuted"]["outputs"].append(0), "refuted"),
+        (lambda data: data["claim"].update(budget="9"), "obligation of a pair"),
+    ):
+        _rejected(source, change, step)
+
+
+def test_a_distance_of_outputs_says_nothing_about_privacy() -> None:
+    """Where all outputs are at a distance of 0 from each other at one input, each has its own probability still."""
+    leaning = "program p; input x : {0..1}; output y : {0..1}; y <- choose { 0 : 1/2, 1 : 1/2 }"
+    near = leaning.replace("y <- choose", "metric { output: x*abs(y - y'); } y <- choose")
+    assert check_text(certificate(near, "linf:1", "0*eps")).complete
+    other = leaning.replace("y <- choose", "if x = 0 then y <- 0 else y <- choose") + " end"
+    document = json.loads(certificate(other, "linf:1", "eps"))
+    assert document["verdict"] == "not private"
+    document["program"] |= {"text": near, "sha256": hashlib.sha256(near.encode()).hexdigest()}
+    del document["digest"]
+    with pytest.raises(Rejected, match="another probability"):
+        check_text(sealed(document))
 
 
 def test_outputs_that_are_not_assigned() -> None:

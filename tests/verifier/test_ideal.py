@@ -189,3 +189,42 @@ def test_strictness() -> None:
     assert implied([above], {0: Fraction(2)}, Fraction(-2), Budget(), "")
     assert not implied([above], {0: Fraction(2)}, Fraction(-3), Budget(), "")
     assert not implied([above], {1: Fraction(1)}, Fraction(9), Budget(), "")
+
+
+#: Ways meet again with the same values: with ties, and where what they say together is no conjunction.
+MEETING = """
+program meeting;
+input x, y, z : real;
+output out : {0..3} = 0;
+ideal {
+  var best : real; var near : bool;
+  best <- max(x, y);
+  if z >= best then best <- z; out <- 1 else if z > y then out <- 2 end end;
+  near <- abs(x - z) <= 1;
+  if near and best > 0 or best < -1 then out <- 3 end
+}
+out <- 0
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [MEETING, *(PROGRAMS[name] for name in ("noisy_max", "noisy_max_gap", "sparse"))],
+    ids=["meeting", "noisy_max", "noisy_max_gap", "sparse"],
+)
+def test_ways_that_are_united_are_still_apart_and_everything(text: str) -> None:
+    constants = {name: Fraction(value) for name, value in (("m", 3), ("c", 2), ("T", 0)) if f"{name} = " in text}
+    ideal = derived(text, **constants)
+    inputs = ideal.machine.numbered("input")
+    paths = ideal.paths(())
+    for point in product([Fraction(n, 2) for n in range(-3, 4)], repeat=len(inputs)):
+        at = dict(zip(inputs, point, strict=True))
+        assert sum(all(guard.holds(at) for guard in path.guards) for path in paths) == 1
+
+
+def test_the_largest_of_many_has_a_way_for_each() -> None:
+    """Without uniting there are 2^(m - 1)."""
+    ideal = derived(PROGRAMS["noisy_max"], m=Fraction(12))
+    answers = [path.answer for path in ideal.paths(())]
+    assert sorted(answers) == [(Fraction(number),) for number in range(1, 13)]
+    assert [len(path.guards) for path in ideal.paths(())] == [11] * 12
