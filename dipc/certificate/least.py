@@ -26,6 +26,7 @@ from dipc.obligations.verdict import Verdict
 from dipc.privacy.check import PrivacyQuestion
 from dipc.privacy.claim import read_claim
 from dipc.privacy.constant import Constant
+from dipc.privacy.every_number import EveryNumber
 from dipc.privacy.loss import Loss
 from dipc.privacy.outcome import PrivacyVerdict
 from dipc.sign.interval import Interval
@@ -78,25 +79,32 @@ def certify_solution(found: Solution, tool: str = "dipc") -> str:
     raise Uncertified(f"a least {found.wanted} has none: check the claim with it")
 
 
-def certify_constant(question: PrivacyQuestion, found: Constant | Loss, tool: str = "dipc") -> str:
+def certify_constant(question: PrivacyQuestion | EveryNumber, found: Constant | Loss, tool: str = "dipc") -> str:
     """The certificate of a constant of privacy, or of a largest loss at one eps: the program is private with a budget
-    that is at least that, and not with one that is less, unless that is not refuted by a certificate. Raises
-    Uncertified."""
+    that is at least that, and not with one that is less, unless that is not refuted by a certificate; of every number,
+    for one of them. Raises Uncertified."""
     low, high = _budgets(found)
     eps = Interval(found.eps, found.eps, True, True) if isinstance(found, Loss) else found.eps
 
-    def decided(budget: Fraction, wanted: PrivacyVerdict) -> dict[str, Any]:
+    def decided(question: PrivacyQuestion | EveryNumber, budget: Fraction, wanted: PrivacyVerdict) -> dict[str, Any]:
         report = question.decide(read_claim(question.program, f"{budget}*eps", None, eps))
         if report.verdict is not wanted:
             raise Uncertified(f"with the budget {budget}*eps it is {report.verdict}")
         document: dict[str, Any] = json.loads(certify_privacy(question, report, tool))
         return document
 
-    proved, refuted = decided(high, PrivacyVerdict.PRIVATE), None
+    proved, refuted = decided(question, high, PrivacyVerdict.PRIVATE), None
+    one = question
+    if isinstance(question, EveryNumber):
+        assert isinstance(found, Constant), "it is about every eps"
+        assert found.numbers is not None, "it is about every number"
+        assert found.numbers.at is not None, "one of them is the worst that was looked at"
+        one = question.at(found.numbers.at)
+    assert isinstance(one, PrivacyQuestion), "it is about one number"
     if low > 0:
         # A refutation by real outputs is looked for anew, and need not be found next to the constant.
-        with suppress(*() if question.finite_outputs else (Uncertified,)):
-            refuted = decided(low, PrivacyVerdict.NOT_PRIVATE)
+        with suppress(*() if one.finite_outputs else (Uncertified,)):
+            refuted = decided(one, low, PrivacyVerdict.NOT_PRIVATE)
     claim = {**proved["claim"], "budget": None}
     return _whole("budget", claim, None if refuted is None else low, high, proved, refuted, tool)
 

@@ -25,24 +25,33 @@ from dipc.obligations.verdict import Verdict
 from dipc.privacy.adjacency import Within
 from dipc.privacy.check import PrivacyQuestion
 from dipc.privacy.claim import PrivacyClaim, power
+from dipc.privacy.every_number import EveryNumber
 from dipc.privacy.laws import LawTable
 from dipc.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
 from dipc.privacy.pairs import Pairs, texts
 from dipc.privacy.pure import at_most, couples
 from dipc.verifier.alignment import SCHEMA as ALIGNED
+from dipc.verifier.loop_shifts import SCHEMA as EVERY_NUMBER
 from dipc.verifier.privacy import MOST_OPEN, SCHEMA, WITH_DELTA
 
 _HOLDS = Verdict.ACCURATE
 
 
-def certify_privacy(question: PrivacyQuestion, report: PrivacyReport, tool: str = "dipc") -> str:
-    """The text of the certificate of what `question.decide` reported; the engine of the question keeps proofs.
+def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyReport, tool: str = "dipc") -> str:
+    """The text of the certificate of what `question.decide` reported; the engine of the question keeps proofs. What is
+    refuted for every number is so for one of them.
 
     Raises Uncertified where the format has none.
     """
-    claim, pairs = report.claim, question.pairs
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")
+    if isinstance(question, EveryNumber):
+        if report.verdict is PrivacyVerdict.PRIVATE:
+            return sealed(_for_every_number(question, report, tool))
+        assert report.numbers is not None, "it is about every number"
+        assert report.numbers.at is not None, "it is refuted at one"
+        return certify_privacy(question.at(report.numbers.at), replace(report, numbers=None), tool)
+    claim, pairs = report.claim, question.pairs
     if not isinstance(pairs, Pairs) and report.verdict is PrivacyVerdict.PRIVATE:
         return sealed(_aligned(question, report, tool))
     if report.counterexample is not None and report.counterexample.balls:
@@ -69,6 +78,19 @@ def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dic
         "program": program_data(question.program),
         "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
         "adjacent": str(question.adjacency),
+        "verdict": str(report.verdict),
+    }
+
+
+def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -> dict[str, Any]:
+    """The same for every value of a constant."""
+    return {
+        "schema": EVERY_NUMBER,
+        "tool": tool,
+        "program": program_data(question.program),
+        "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
+        "adjacent": report.adjacency,
+        "numbers": {"parameter": question.parameter, "least": str(question.least)},
         "verdict": str(report.verdict),
     }
 

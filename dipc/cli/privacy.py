@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dipc.estimate.loss import LossEstimate
     from dipc.exits.program import Program
     from dipc.privacy.check import PrivacyQuestion
+    from dipc.privacy.every_number import EveryNumber
     from dipc.privacy.loss import Loss
     from dipc.privacy.outcome import PrivacyReport
     from dipc.report.privacy import Found
@@ -163,7 +164,7 @@ def privacy(
         if number is not None and not estimate:
             raise _no_part(option, mode, "add --max-loss --at 1/10 --estimate")
     definitions, for_all = for_all_of(definitions, for_all)
-    _check_for_all(for_all, mode, inputs, {"--certificate": proof, "--html": html, "--plot": plot, "--delta": delta})
+    _check_for_all(for_all, mode, inputs, {"--html": html, "--plot": plot, "--delta": delta})
     family = parse_family(definitions)
     ranged = any(len(values) > 1 for values in family.values())
     for option, path in (("--html", html), ("--certificate", proof)):
@@ -266,7 +267,6 @@ def privacy(
         assert isinstance(question, PrivacyQuestion)
         _write_plot(plot, question, found, quiet=quiet)
     if proof is not None:
-        assert isinstance(question, PrivacyQuestion)
         _write_certificate(proof, question, found, quiet=quiet)
     if form == "json":
         text = json.dumps(_json(found, estimated), indent=1) + "\n"
@@ -328,7 +328,7 @@ def _write_plot(path: Path, question: PrivacyQuestion, found: PrivacyReport, *, 
         write(sys.stderr, f"drawn to {path}\n")
 
 
-def _write_certificate(path: Path, question: PrivacyQuestion, found: Found, *, quiet: bool) -> None:
+def _write_certificate(path: Path, question: PrivacyQuestion | EveryNumber, found: Found, *, quiet: bool) -> None:
     import dipc
     from dipc.certificate.least import certify_constant
     from dipc.certificate.privacy import certify_privacy

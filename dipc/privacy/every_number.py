@@ -54,6 +54,7 @@ class EveryNumber:
         self._asked_least = least
         self._engine = engine
         self._progress = progress
+        self._questions: dict[int, PrivacyQuestion] = {}
         found = parse_adjacency(adjacent, program.core)
         if not isinstance(found, Within):
             note = "give a distance such as --adjacent linf:1"
@@ -157,7 +158,13 @@ class EveryNumber:
         for number in range(self.least, self.least + _SINGLY):
             if self._progress is not None:
                 self._progress(number - self.least, _SINGLY)
-            yield number, PrivacyQuestion(self._instance(number), self._adjacent, "all", self._engine)
+            yield number, self.at(number)
+
+    def at(self, number: int) -> PrivacyQuestion:
+        """The question for one number."""
+        if number not in self._questions:
+            self._questions[number] = PrivacyQuestion(self._instance(number), self._adjacent, "all", self._engine)
+        return self._questions[number]
 
     def _instance(self, number: int) -> Program:
         core = self.program.core

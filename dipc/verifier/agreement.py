@@ -8,10 +8,6 @@ ideal this way. While all outcomes are the chosen ones, the program writes what 
 depends on the input alone. So an error has at most the probability of the sum, over the comparisons and real outputs on
 this one way, of Pr[A·N + s < 0], each about noises that are independent and may be anything besides.
 
-**Heads.** What is still to come depends on what is carried over the head of the loop: finite values, and forms over
-noises and over inputs that belong to no iteration. The noises are renumbered by their first occurrence, for it is their
-laws that count. Where finitely many heads are found, these are all heads for any number of iterations.
-
 **Distances.** Of two inputs that take different ways through an iteration from the same head the answers at its index
 differ, which is required of all ways, and no later iteration changes them. So an input that crosses a side of its way
 through some iteration goes another way there, if not before: it has another answer. A side form(u) >= 0 is therefore
@@ -28,13 +24,11 @@ from itertools import combinations
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.classes import Required
-from dipc.verifier.constraints import Constraints
-from dipc.verifier.events import Family
-from dipc.verifier.execution import Affine, Execution, Held, Shape, Wanted, plus, scaled
+from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.ideal import Path
-from dipc.verifier.iteration import Iterations, Side
+from dipc.verifier.iteration import Iterations
 from dipc.verifier.linear import Guard, implied, is_empty
-from dipc.verifier.program import Branch, Code, Halt, Jump, Sample, Slot, Store, Value, calculated
+from dipc.verifier.loop_runs import MOST_HEADS, LoopRuns, State
 from dipc.verifier.rejection import NotDerived
 from dipc.verifier.surroundings import ALPHA, Surroundings, outwards
 from dipc.verifier.terms import Law, Term, Terms
@@ -42,10 +36,6 @@ from dipc.verifier.terms import Law, Term, Terms
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 _STEP = "numbers"
-
-#: Heads of one loop, and ways from one head.
-MOST_HEADS = 500
-MOST_WAYS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,77 +56,6 @@ class Walks:
     endings: Sequence[Sequence[Leg]]
 
 
-class _Split(Exception):
-    """A comparison that what is known leaves open."""
-
-    def __init__(self, guard: Guard) -> None:
-        super().__init__()
-        self.guard = guard
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """`inputs` are known of the inputs, and `outcomes` of the noises, which have these `laws`."""
-
-    at: int
-    values: tuple[Held, ...]
-    laws: tuple[tuple[Family, Fraction], ...] = ()
-    inputs: tuple[Guard, ...] = ()
-    outcomes: tuple[Guard, ...] = ()
-    terms: tuple[Term, ...] = ()
-
-
-class _Run(Execution):
-    """Values of expressions over inputs and noises that are left open: numbers from `noises` on are those of noises."""
-
-    noises: int
-    #: What is known where an expression is looked at.
-    known: tuple[Guard, ...] = ()
-
-    def __post_init__(self) -> None:
-        # Noises and numbers are assigned in the loop: that it is one is known to whoever follows it.
-        self._shape = Shape((), (), (False,) * len(self.machine.code), frozenset())
-
-    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:  # noqa: ARG002
-        if not isinstance(difference, Affine):
-            found = calculated(op, (difference, _ZERO))
-            assert isinstance(found, bool)
-            return found
-        opposite = scaled(difference, -_ONE)
-        assert isinstance(opposite, Affine)
-        noisy = any(i >= self.noises for i, _ in difference.terms)
-        match op:
-            case ">=" | ">":
-                return self._true(difference, strict=op == ">" and not noisy)
-            case "<=" | "<":
-                return self._true(opposite, strict=op == "<" and not noisy)
-            case _ if noisy:
-                return op == "!="  # Continuous noise equals nothing, but with probability 0.
-            case _:
-                equal = self._true(difference, strict=False) and self._true(opposite, strict=False)
-                return equal is (op == "=")
-
-    def _true(self, form: Affine, *, strict: bool) -> bool:
-        guard = Guard(form.terms, form.constant, strict)
-        if is_empty((*self.known, guard.opposite()), self.budget, _STEP):
-            return True
-        if is_empty((*self.known, guard), self.budget, _STEP):
-            return False
-        raise _Split(guard)
-
-    def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - there is nothing whole
-        return False
-
-    def value(self, code: Code, values: Sequence[Held], known: tuple[Guard, ...]) -> Value | Affine:
-        """The value of an expression; raises _Split."""
-        self.known = known
-        return self._value(code, values, Constraints({}))
-
-    def target(self, instruction: Store | Sample, value: Value | Affine, state: _State) -> int:
-        """The slot that is written to."""
-        return self._slot(instruction.target, value, state.at, state.values, Constraints({}))
-
-
 @dataclass
 class Agreement:
     """Explores all runs in agreement. Terms are looked for among those stated; a slack may grow with the distance that
@@ -147,7 +66,7 @@ class Agreement:
     terms: Terms
     budget: Budget
     _numbers: dict[object, int] = field(default_factory=dict)
-    _heads: list[tuple[_State, _State]] = field(default_factory=list)
+    _heads: list[tuple[State, State]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         own, ideal = self.shape.own.machine, self.shape.ideal.machine
@@ -155,11 +74,10 @@ class Agreement:
         self._first_noise = len(ideal.slots)
         #: Inputs have the numbers of their slots in the ideal.
         self._inputs = {ideal.slots[slot].name: slot for slot in ideal.numbered("input")}
-        self._runs: dict[int, _Run] = {}
-        for side in (self.shape.own, self.shape.ideal):
-            run = _Run(side.machine, Wanted({}, _ZERO), self.budget)
-            run.noises = self._first_noise
-            self._runs[id(side)] = run
+        self._own, self._ideal = (
+            LoopRuns(side, self.shape.elements, self._inputs, self._first_noise, self.budget)
+            for side in (self.shape.own, self.shape.ideal)
+        )
         self._outputs = [
             (slot, next(at for at in ideal.numbered("output") if ideal.slots[at].name == own.slots[slot].name))
             for slot in own.numbered("output")
@@ -169,8 +87,8 @@ class Agreement:
         """All runs in agreement. Raises NotDerived where they are not finitely many kinds of iterations, where a
         comparison has none of the stated terms, or where the program does not do as its ideal does."""
         own, ideal = self.shape.own, self.shape.ideal
-        starts = list(self._ways(ideal, self._started(ideal)))
-        begun = list(self._agreeing(self._started(own), ()))
+        starts = list(self._ways(self._ideal.start()))
+        begun = list(self._agreeing(self._own.start(), ()))
         if len(starts) != 1 or len(begun) != 1 or starts[0].at != ideal.head or begun[0].at != own.head:
             raise NotDerived("there is more than one way to the loop")
         self._head(begun[0], starts[0])
@@ -184,9 +102,9 @@ class Agreement:
 
     # --- parts of a run -------------------------------------------------------------------------------
 
-    def _iteration(self, program: _State, exact: _State) -> Iterator[Leg]:
+    def _iteration(self, program: State, exact: State) -> Iterator[Leg]:
         own, ideal = self.shape.own, self.shape.ideal
-        ways = list(self._ways(ideal, self._entered(ideal, exact)))
+        ways = list(self._ways(self._ideal.entered(exact)))
         for one, other in combinations(ways, 2):
             if not self._differ(one, other):
                 raise NotDerived("two ways through an iteration of the `ideal` leave the same answer there")
@@ -195,7 +113,7 @@ class Agreement:
             known = self._moved(way)
             if is_empty(known, self.budget, _STEP):
                 continue  # No input that something is claimed of goes this way.
-            for end in self._agreeing(self._entered(own, program), known):
+            for end in self._agreeing(self._own.entered(program), known):
                 terms = (*end.terms, *self._compared(end, way, known, here))
                 if (end.at == own.head) is not (way.at == ideal.head):
                     raise NotDerived("the program and its `ideal` do not end in the same iteration")
@@ -206,122 +124,36 @@ class Agreement:
                     raise NotDerived("an output may end without a value")
                 yield Leg(None, (*terms, *self._final(end, way, known)))
 
-    def _ending(self, program: _State, exact: _State) -> Iterator[Leg]:
-        own, ideal = self.shape.own, self.shape.ideal
-        ways = list(self._ways(ideal, replace(exact, at=ideal.end)))
+    def _ending(self, program: State, exact: State) -> Iterator[Leg]:
+        ways = list(self._ways(self._ideal.left(exact)))
         if len(ways) != 1:
             raise NotDerived("the `ideal` compares inputs after its loop")
-        for end in self._agreeing(replace(program, at=own.end), ()):
+        for end in self._agreeing(self._own.left(program), ()):
             yield Leg(None, (*end.terms, *self._final(end, ways[0], self._moved(ways[0]))))
 
-    def _started(self, side: Side) -> _State:
-        slots = enumerate(side.machine.slots)
-        return _State(0, tuple(self._open(slot) if slot.role == "input" else slot.initial for _, slot in slots))
-
-    def _open(self, slot: Slot) -> Affine:
-        return Affine(_ZERO, ((self._inputs[slot.name], _ONE),))
-
-    def _entered(self, side: Side, head: _State) -> _State:
-        """The beginning of an iteration, with elements of its own."""
-        values = tuple(
-            (self._open(slot) if slot.role == "input" else slot.initial) if slot.name in self.shape.elements else value
-            for slot, value in zip(side.machine.slots, head.values, strict=True)
-        )
-        return replace(head, at=side.head + 1, values=values)
-
-    def _head(self, program: _State, exact: _State) -> int:
+    def _head(self, program: State, exact: State) -> int:
         """The number of a head."""
-        found = self._stripped(self.shape.own, program), self._stripped(self.shape.ideal, exact)
-        key = tuple((tuple((type(value), value) for value in state.values), state.laws) for state in found)
+        found = self._own.stripped(program), self._ideal.stripped(exact)
+        key = tuple(state.key for state in found)
         if key not in self._numbers:
             self._numbers[key] = len(self._heads)
             self._heads.append(found)
         return self._numbers[key]
 
-    def _stripped(self, side: Side, state: _State) -> _State:
-        """What is carried, with noises numbered by their first occurrence, and nothing known of them."""
-        places: dict[int, int] = {}
-        values: list[Held] = [None] * len(side.machine.slots)
-        for slot in side.machine.numbered("input"):
-            values[slot] = self._open(side.machine.slots[slot])
-        for slot in side.carried:
-            value = state.values[slot]
-            if isinstance(value, Affine):
-                terms = []
-                for i, c in value.terms:
-                    if i >= self._first_noise:
-                        terms.append((places.setdefault(i, self._first_noise + len(places)), c))
-                    elif self._distances.machine.slots[i].name in self.shape.elements:
-                        raise NotDerived("an iteration uses an input of another")
-                    else:
-                        terms.append((i, c))
-                value = Affine(value.constant, tuple(sorted(terms)))
-            values[slot] = value
-        return _State(side.head, tuple(values), tuple(state.laws[i - self._first_noise] for i in places))
-
     # --- one side -------------------------------------------------------------------------------------
 
-    def _ways(self, side: Side, state: _State) -> Iterator[_State]:
+    def _ways(self, state: State) -> Iterator[State]:
         """All ways of the ideal to the head of its loop or to its end."""
-        for end in self._ends(side, state, ()):
+        for end in self._ideal.ends(state, (), lambda state, guard: self._outcomes(state, guard, ())):
             if end.laws or end.outcomes:
                 raise NotDerived("its `ideal` draws something at random")
             yield end
 
-    def _agreeing(self, state: _State, known: tuple[Guard, ...]) -> Iterator[_State]:
+    def _agreeing(self, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
         """All ways of the program in agreement, for inputs of which this is known."""
-        return self._ends(self.shape.own, state, known)
+        return self._own.ends(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
-    def _ends(self, side: Side, state: _State, known: tuple[Guard, ...]) -> Iterator[_State]:
-        waiting = [state]
-        count = 0
-        while waiting:
-            state = waiting.pop()
-            self.budget.spend(20 + len(state.values), _STEP)
-            instruction = side.machine.code[state.at]
-            if isinstance(instruction, Halt) or state.at == side.head:
-                count += 1
-                if count > MOST_WAYS:
-                    raise NotDerived(f"there are more than {MOST_WAYS} ways through an iteration")
-                yield state
-                continue
-            try:
-                waiting.append(self._after(side, state, known))
-            except _Split as split:
-                waiting += self._outcomes(state, split.guard, known)
-
-    def _after(self, side: Side, state: _State, known: tuple[Guard, ...]) -> _State:
-        """The state that follows. Raises _Split."""
-        run = self._runs[id(side)]
-        known = (*known, *state.inputs, *state.outcomes)
-        match side.machine.code[state.at]:
-            case Jump(goal):
-                return replace(state, at=goal)
-            case Branch(condition, otherwise):
-                truth = run.value(condition, state.values, known)
-                if not isinstance(truth, bool):
-                    raise NotDerived("a condition is no truth value")
-                return replace(state, at=state.at + 1 if truth else otherwise)
-            case Store(_, code) as store:
-                return self._written(run, store, state, run.value(code, state.values, known))
-            case Sample(_, family, rate, mean) as sample if family is not Family.DISCRETE_LAPLACE:
-                center = run.value(mean, state.values, known)
-                if isinstance(center, bool | str):
-                    raise NotDerived("a mean is no number")
-                noise = self._first_noise + len(state.laws)
-                drawn = Affine(_ZERO, ((noise, _ONE),))
-                state = replace(state, laws=(*state.laws, (family, rate)))
-                if family is Family.ONE_SIDED:
-                    state = replace(state, outcomes=(*state.outcomes, Guard(drawn.terms, _ZERO, strict=False)))
-                return self._written(run, sample, state, plus(center, drawn))
-            case _:
-                raise NotDerived("there is a random choice other than Laplace or one-sided noise")
-
-    def _written(self, run: _Run, instruction: Store | Sample, state: _State, value: Value | Affine) -> _State:
-        slot = run.target(instruction, value, state)
-        return replace(state, at=state.at + 1, values=(*state.values[:slot], value, *state.values[slot + 1 :]))
-
-    def _outcomes(self, state: _State, guard: Guard, known: tuple[Guard, ...]) -> list[_State]:
+    def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
         """The states in which an open comparison is decided: both for one of inputs, that in agreement for noise."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             found = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
@@ -347,12 +179,12 @@ class Agreement:
             found[i < self._first_noise][i] = c
         return found
 
-    def _laws(self, noises: Mapping[int, Fraction], state: _State) -> list[Law]:
+    def _laws(self, noises: Mapping[int, Fraction], state: State) -> list[Law]:
         return [Law(*state.laws[i - self._first_noise], c) for i, c in noises.items()]
 
     # --- distances and slacks -------------------------------------------------------------------------
 
-    def _moved(self, way: _State) -> tuple[Guard, ...]:
+    def _moved(self, way: State) -> tuple[Guard, ...]:
         """What inputs of this way satisfy at which something is claimed, with the distance that is left open."""
         path = Path(way.inputs, ())
         around = Surroundings(self._distances, (), path, self.budget)
@@ -396,7 +228,7 @@ class Agreement:
     def _is_element(self, own: int, _: int) -> bool:
         return self.shape.own.machine.slots[own].name in self.shape.elements
 
-    def _differ(self, one: _State, other: _State) -> bool:
+    def _differ(self, one: State, other: State) -> bool:
         """Whether two ways of the ideal leave other finite answers at their index."""
         slots = self.shape.ideal.machine.slots
         return any(
@@ -405,12 +237,12 @@ class Agreement:
             if self._is_element(own, at)
         )
 
-    def _final(self, program: _State, exact: _State, known: Sequence[Guard]) -> list[Term]:
+    def _final(self, program: State, exact: State, known: Sequence[Guard]) -> list[Term]:
         """The terms for the outputs that belong to no index."""
         return self._compared(program, exact, known, [pair for pair in self._outputs if not self._is_element(*pair)])
 
     def _compared(
-        self, program: _State, exact: _State, known: Sequence[Guard], pairs: Iterable[tuple[int, int]]
+        self, program: State, exact: State, known: Sequence[Guard], pairs: Iterable[tuple[int, int]]
     ) -> list[Term]:
         """The terms for these outputs. Raises NotDerived where they differ in agreement."""
         found: list[Term] = []
@@ -428,7 +260,7 @@ class Agreement:
             found += self._ball(program, plus(mine, scaled(theirs, -_ONE)), (*known, *program.inputs))
         return found
 
-    def _ball(self, program: _State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
+    def _ball(self, program: State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
         """The term for |gap| <= gamma; none without noise."""
         terms, constant = (gap.terms, gap.constant) if isinstance(gap, Affine) else ((), gap)
         noises, rest = self._parted(terms)

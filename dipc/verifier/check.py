@@ -21,6 +21,8 @@ from dipc.verifier.inputs import SCHEMA as INPUTS
 from dipc.verifier.inputs import check_inputs
 from dipc.verifier.least import SCHEMA as LEAST
 from dipc.verifier.least import check_bracket
+from dipc.verifier.loop_shifts import SCHEMA as EVERY_NUMBER
+from dipc.verifier.loop_shifts import require_private
 from dipc.verifier.outcome import Accepted
 from dipc.verifier.privacy import SCHEMA as PRIVACY
 from dipc.verifier.privacy import WITH_DELTA, PrivacyClaim, check_privacy, claim_text
@@ -60,6 +62,7 @@ _PARTS = {
     PRIVACY: (*_SHARED, *_OF_PAIRS),
     WITH_DELTA: (*_SHARED, *_OF_PAIRS, "excess", "sets"),
     ALIGNED: ("schema", "tool", "program", "claim", "adjacent", "verdict", "digest"),
+    EVERY_NUMBER: ("schema", "tool", "program", "claim", "adjacent", "numbers", "verdict", "digest"),
     LEAST: ("schema", "tool", "sought", "claim", "enclosed", "proved", "refuted", "digest"),
 }
 
@@ -182,7 +185,7 @@ def check_document(document: Document, budget: Budget, facts: Mapping[str, str] 
     data = document.data
     if data["schema"] == LEAST:
         return _check_least(document, budget, facts)
-    if data["schema"] == ALIGNED:
+    if data["schema"] in (ALIGNED, EVERY_NUMBER):
         return _check_aligned(document, budget, facts)
     if data["schema"] == INPUTS:
         return _check_inputs(document, budget, facts)
@@ -319,7 +322,8 @@ def _check_privacy(document: Document, budget: Budget, facts: Mapping[str, str])
 
 
 def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """The same for a document about the privacy of every pair of adjacent real inputs."""
+    """The same for a document about the privacy of every pair of adjacent real inputs, for every number of queries or
+    for one."""
     data, program = document.data, document.program
     budget.spend(document.size // 8, "certificate")
     stated = record(data["claim"], "claim", ("budget", "delta", "eps"))
@@ -338,11 +342,17 @@ def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str])
         raise Rejected("adjacent", "it is no distance")
     source = text(program["text"], "program")
     at = _only_at(document, intervals)
-    _, machine = program_of(source, program["sha256"], program["name"], document.constants, at, Budget(STEPS))
+    tree, machine = program_of(source, program["sha256"], program["name"], document.constants, at, Budget(STEPS))
+    numbers = _numbers(data["numbers"], document.constants) if data["schema"] == EVERY_NUMBER else None
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
+    found: Fraction | None
     try:
-        found, exits = least_budget(machine, distance, reach, Budget(SHIFTS))
-        trusted += f"the shifts that were found cost {found}*eps"
+        if numbers is None:
+            found, exits = least_budget(machine, distance, reach, Budget(SHIFTS))
+            trusted += f"the shifts that were found cost {found}*eps"
+        else:
+            found = claim.budget
+            exits = require_private(tree, numbers, document.constants, (distance, reach), claim.budget, Budget(SHIFTS))
     except (NotDerived, Rejected) as error:
         # It is the derivation that took too much, not the certificate.
         found = None
@@ -351,22 +361,36 @@ def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str])
         found = None
         trusted += "it is nested too deeply"
     proved = found is not None and found <= claim.budget
+    every = "" if numbers is None else f", every {numbers[0]} >= {numbers[1]}"
     return Accepted(
         program=program["name"],
-        constants=tuple((name, str(program["constants"][name])) for name in document.constants),
+        constants=tuple(
+            (name, str(program["constants"][name]))
+            for name in document.constants
+            if numbers is None or name != numbers[0]
+        ),
         verdict="private",
         counts={"rows": exits, "private": exits if proved else 0, "undecided": 0, "vacuous": 0},
         obligations=exits,
         derived_obligations=exits if proved else 0,
         charted=0,
         claim=f"budget = {claim.budget}*eps, delta = {above.get((0, Fraction(0)), 0)}, eps in "
-        f"{' or '.join(stated['eps'])}; every pair of real inputs adjacent by {distance}:{reach}",
+        f"{' or '.join(stated['eps'])}; every pair of real inputs adjacent by {distance}:{reach}{every}",
         open_rows=(),
         trusted=() if proved else (trusted,),
         facts=tuple(dict.fromkeys(facts.values())),
         compared=() if "program" in facts else (WORDS["program"],),
-        what="exit",
+        what="exit" if numbers is None else "way",
     )
+
+
+def _numbers(value: object, constants: Mapping[str, Fraction]) -> tuple[str, int]:
+    """The constant that is left open, and its least value."""
+    stated = record(value, "numbers", ("parameter", "least"))
+    parameter, least = text(stated["parameter"], "numbers"), rational(stated["least"], "numbers")
+    if parameter not in constants or least.denominator != 1:
+        raise Rejected("numbers", "its parameter is no constant of the program, or its least number no integer")
+    return parameter, int(least)
 
 
 def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
@@ -377,13 +401,17 @@ def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -
         for name, part in zip(_ENDS, (document.proved, document.refuted), strict=True)
     }
     verdict = check_bracket(document.data, data["proved"], data["refuted"])
+    shared = {name for name, _ in found[0].constants}
     return replace(
         found[0],
         verdict=verdict,
         obligations=sum(one.obligations for one in found),
         derived_obligations=sum(one.derived_obligations for one in found),
         charted=sum(one.charted for one in found),
-        claim="; ".join(one.claim for one in found),
+        claim="; ".join(
+            ", ".join([one.claim, *(f"{name} = {value}" for name, value in one.constants if name not in shared)])
+            for one in found
+        ),
         open_rows=tuple(row for one in found for row in one.open_rows),
         trusted=tuple(dict.fromkeys(words for one in found for words in one.trusted)),
         derived="; ".join(one.derived for one in found if one.derived is not None) or None,

@@ -174,11 +174,11 @@ def _parameter(value: object) -> str:
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
     """Of a document about every number of queries the parameter, and the constants computed from it: those of its
-    cases, each of which has all of them, or says nothing."""
+    cases, if it has any, each of which has all of them, or says nothing."""
     if data.get("numbers") is None:
         return
     parameter = _parameter(data["numbers"])
-    cases = [record(item, "cases", ("constants", "classes")) for item in items(data["cases"], "cases")]
+    cases = [record(item, "cases", ("constants", "classes")) for item in items(data.get("cases", []), "cases")]
     yield parameter, {name for case in cases for name in _object(case["constants"])} - {parameter}
 
 

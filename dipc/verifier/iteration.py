@@ -105,6 +105,20 @@ class Iterations:
         return Ideal(self.ideal.machine, self.norm, budget)
 
 
+def alone(
+    tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget
+) -> tuple[Side, int, frozenset[str]]:
+    """The program without its ideal, the first index of its loop, and the names of elements. Raises NotDerived."""
+    bare = replace(tree, ideal=None, metric=())
+    arrays = parameter_arrays(bare, parameter)
+    loop = _loop(tree.body, parameter, arrays)
+    low = first_index(loop)
+    if any(first > low for first in arrays.values()):
+        raise NotDerived("the loop begins before an array")
+    program = _scalars(replace(bare, body=_open_end(tree.body, loop, arrays)), arrays)
+    return _side(program, constants, frozenset(arrays), budget), low, frozenset(arrays)
+
+
 def _side(program: Program, constants: Mapping[str, Fraction], elements: frozenset[str], budget: Budget) -> Side:
     machine = Machine.of(program, constants, budget)
     if any(slot.type == "int" or (slot.role == "input" and slot.type != "real") for slot in machine.slots):
@@ -154,10 +168,9 @@ def first_index(loop: For) -> int:
 def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
     """The arrays that end at the parameter, with their first indices. Raises NotDerived where a declaration depends on
     it otherwise, but for domains that end there."""
-    assert tree.ideal is not None
     arrays: dict[str, int] = {}
     others: set[str] = set()
-    for declared in (*tree.declarations, *tree.ideal.variables):
+    for declared in (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables)):
         match declared:
             case Constants(bindings):
                 for name, value in bindings:

@@ -40,7 +40,8 @@ def check_bracket(data: Mapping[str, Any], proved: Mapping[str, Any] | None, ref
     known = [(one, value) for one, value in ((proved, high), (refuted, low)) if one is not None and value is not None]
     if not known:
         raise Rejected(_STEP, "nothing is proved, and nothing refuted")
-    about = [_about(one, "beta" if sought == "factor" else sought) for one, _ in known]
+    left_open = _left_open(proved)
+    about = [_about(one, "beta" if sought == "factor" else sought, left_open) for one, _ in known]
     if any(one != about[0] for one in about):
         raise Rejected(_STEP, "the two documents are about different programs or inputs")
     for one, value in known:
@@ -55,6 +56,14 @@ def check_bracket(data: Mapping[str, Any], proved: Mapping[str, Any] | None, ref
         [f"{sought} {low} does not"] if low is not None else []
     )
     return ", ".join(parts)
+
+
+def _left_open(proved: Mapping[str, Any] | None) -> tuple[str, Fraction] | None:
+    """Of a proof of privacy for every number the parameter, and the least number; what refutes is about one of them."""
+    if proved is None or "adjacent" not in proved or "numbers" not in proved:
+        return None
+    numbers = record(proved["numbers"], _STEP, ("parameter", "least"))
+    return text(numbers["parameter"], _STEP), rational(numbers["least"], _STEP)
 
 
 def _check_pair(proved: Mapping[str, Any], refuted: Mapping[str, Any]) -> None:
@@ -79,8 +88,17 @@ def record_of(value: object) -> Mapping[str, Any]:
     return value
 
 
-def _about(one: Mapping[str, Any], sought: str) -> tuple[object, ...]:
-    """What a document is about, but for its claim; no row has an own value of the part of the claim that is sought."""
+def _about(one: Mapping[str, Any], sought: str, left_open: tuple[str, Fraction] | None) -> tuple[object, ...]:
+    """What a document is about, but for its claim, and for a constant that is left open; no row has an own value of the
+    part of the claim that is sought."""
+    if left_open is not None:
+        constants = dict(record_of(record_of(one["program"])["constants"]))
+        if left_open[0] not in constants:
+            raise Rejected(_STEP, "the two documents are about different programs or inputs")
+        number = rational(constants.pop(left_open[0]), _STEP)
+        if "numbers" not in one and number < left_open[1]:
+            raise Rejected(_STEP, "what is refuted is for a number that the proof is not about")
+        return {**one["program"], "constants": constants}, one["adjacent"]
     if "rows" in one:
         if any(record_of(row.get("own") or {}).get(sought) is not None for row in map(record_of, one["rows"])):
             raise Rejected(_STEP, f"rows have a {sought} of their own")

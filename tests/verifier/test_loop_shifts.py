@@ -1,0 +1,188 @@
+"""Privacy for every number of queries: the checker finds the shifts of the noises itself."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dipc
+from dipc.certificate.least import certify_constant
+from dipc.certificate.privacy import certify_privacy
+from dipc.certificate.seal import sealed
+from dipc.certificate.uncertified import Uncertified
+from dipc.cli.main import run
+from dipc.obligations.engine import Engine
+from dipc.privacy.claim import read_claim
+from dipc.privacy.every_number import EveryNumber
+from dipc.verifier.budget import Budget
+from dipc.verifier.check import check_text
+from dipc.verifier.loop_shifts import require_private
+from dipc.verifier.rejection import NotDerived, Rejected
+from dipc.verifier.syntax import read_program
+from tests.privacy.test_every_number import loop
+
+F = Fraction
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+SPARSE = (BENCHMARKS / "sparse.dip").read_text(encoding="utf-8")
+
+Document = dict[str, Any]
+
+
+def question(text: str, adjacent: str = "linf:1", least: int | None = None) -> EveryNumber:
+    program = dipc.load(text)
+    return EveryNumber(program, "m", least, adjacent, Engine(program.measurer, program.limits, keep_proofs=True), None)
+
+
+def certificate(text: str, budget: str, adjacent: str = "linf:1", least: int | None = None) -> str:
+    asked = question(text, adjacent, least)
+    return certify_privacy(asked, asked.decide(read_claim(asked.program, budget, None, None)))
+
+
+@pytest.mark.parametrize("name", ["sparse", "numeric_sparse", "above_threshold", "privacy/svt4"])
+@pytest.mark.parametrize("adjacent", ["linf:1", "l1:1/2"])
+def test_constants_are_proved_and_refuted(name: str, adjacent: str) -> None:
+    asked = question((BENCHMARKS / f"{name}.dip").read_text(encoding="utf-8"), adjacent)
+    found = asked.constant(None)
+    accepted = check_text(certify_constant(asked, found))
+    assert accepted.complete
+    assert accepted.verdict.startswith(f"budget {found.proved} suffices, budget ")
+    assert "every m >= 1" in accepted.claim
+    assert f"m = {found.numbers.at if found.numbers else None}" in accepted.claim
+
+
+def test_both_verdicts() -> None:
+    proved, refuted = (check_text(certificate(SPARSE, budget)) for budget in ("eps", "eps/2"))
+    assert (proved.verdict, proved.complete, dict(proved.constants)) == ("private", True, {"T": "0", "c": "1"})
+    assert (refuted.verdict, refuted.complete, dict(refuted.constants)["m"]) == ("not private", True, "3")
+
+
+#: Programs that do something else for many queries, or for few.
+WORSE: dict[str, list[tuple[str, str]]] = {
+    "less noise": [("Lap(eps/(4*c), q[i])", "Lap(eps/c, q[i])")],
+    "no noise": [("Lap(eps/(4*c), q[i])", "q[i]")],
+    "answers go on": [("if count >= c then exit end;", "")],
+    "more answers": [("count >= c", "count >= 3")],
+    "less noise from the second on": [
+        ("var b : bool", "var b : bool; var one : bool = true"),
+        ("r <- Lap(eps/(4*c), q[i])", "if one then r <- Lap(eps/4, q[i]) else r <- Lap(2*eps, q[i]) end; one <- false"),
+    ],
+    "a rate of m": [("Lap(eps/(4*c), q[i])", "Lap(m*eps/9, q[i])")],
+    "a rate of i": [("Lap(eps/(4*c), q[i])", "Lap(i*eps/9, q[i])")],
+    "the input itself": [
+        ("output out", "output said : real = 0; output out"),
+        ("out[i] <- bot", "out[i] <- bot; said <- q[i]"),
+    ],
+    "an input compared": [("b <- r >= rT", "b <- q[i] >= T")],
+    "an integer": [("Lap(eps/(4*c), q[i])", "DLap(eps/(4*c), 0)")],
+}
+
+
+@pytest.mark.parametrize("name", WORSE)
+def test_another_program_has_no_such_shifts(name: str) -> None:
+    text = SPARSE
+    for old, new in WORSE[name]:
+        assert old in text, old
+        text = text.replace(old, new)
+    document = json.loads(certificate(SPARSE, "eps"))
+    document["program"] |= {"text": text, "sha256": sha256(text.encode()).hexdigest()}
+    del document["digest"]
+    try:
+        accepted = check_text(sealed(document))
+    except Rejected:
+        return
+    assert accepted.trusted
+    assert not accepted.complete
+
+
+CHANGES: list[Callable[[Document], Any]] = [
+    lambda data: data["claim"].update(budget="7/8"),
+    lambda data: data.update(adjacent="linf:2"),
+    lambda data: data.update(adjacent="hamming:1"),
+    lambda data: data["numbers"].update(least="0"),
+    lambda data: data["numbers"].update(least="-3"),
+    lambda data: data["numbers"].update(least="3/2"),
+    lambda data: data["numbers"].update(parameter="c"),
+    lambda data: data["numbers"].update(parameter="q"),
+    lambda data: data.update(verdict="not private"),
+    lambda data: data["claim"].update(delta=[["-1", 0, "0"]]),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_not_accepted(change: Callable[[Document], Any]) -> None:
+    document = json.loads(certificate(SPARSE, "eps"))
+    del document["digest"]
+    change(document)
+    try:
+        accepted = check_text(sealed(document))
+    except Rejected:
+        return
+    assert not accepted.complete
+
+
+def test_a_refutation_is_about_one_of_the_numbers() -> None:
+    asked = question(SPARSE)
+    document = json.loads(certify_constant(asked, asked.constant(None)))
+    del document["digest"]
+    del document["proved"]["digest"]
+    document["proved"]["numbers"]["least"] = "5"
+    document["proved"] = json.loads(sealed(document["proved"]))
+    with pytest.raises(Rejected, match="a number that the proof is not about"):
+        check_text(sealed(document))
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 153))])
+def test_random_loops(seed: int) -> None:
+    """What the engine proves has a certificate, and no less is accepted than some number of queries refutes."""
+    text = loop(random.Random(f"loops {seed}"))
+    asked = question(text)
+    found = asked.constant(None)
+    tree = read_program(text, Budget())
+
+    def is_proved(most: Fraction) -> bool:
+        try:
+            return require_private(tree, ("m", 1), {"m": F(2)}, ("linf", F(1)), most, Budget(60_000_000)) > 0
+        except NotDerived:
+            return False
+
+    if found.proved is not None:
+        assert is_proved(found.proved)
+    if found.refuted_below is None:
+        assert not is_proved(F(9))
+    elif found.refuted_below:
+        assert not is_proved(found.refuted_below - F(1, 1000))
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proof = tmp_path / "proof.json"
+    words = [
+        "privacy",
+        str(BENCHMARKS / "sparse.dip"),
+        "--adjacent",
+        "linf:1",
+        "--inputs",
+        "all",
+        "--for-all",
+        "m",
+        "-q",
+    ]
+    assert run([*words, "--constant", "--certificate", str(proof)]) == 0
+    assert run(["verify", str(proof), "-q", "--program", str(BENCHMARKS / "sparse.dip")]) == 0
+    assert "accepted: budget 1 suffices, budget 999/1000 does not; all ways are proved" in capsys.readouterr().out
+    laplace = [*words[:1], str(BENCHMARKS / "laplace.dip"), *words[2:]]
+    assert run([*laplace, "--constant", "--certificate", str(proof)]) == 2
+    assert "no constant is proved" in capsys.readouterr().err
+
+
+def test_what_is_open_has_none() -> None:
+    asked = question((BENCHMARKS / "noisy_max.dip").read_text(encoding="utf-8"))
+    report = asked.decide(read_claim(asked.program, "9*eps", None, None))
+    with pytest.raises(Uncertified, match="undecided"):
+        certify_privacy(asked, report)
