@@ -294,6 +294,10 @@ class _Parser:
         if len(left) == len(left[0]) == len(right) == len(right[0]) == 1:
             return _of(self._times(left[0][0], right[0][0]))
         signs = self._sign(left), self._sign(right)
+        if not signs[0] and signs[1]:
+            return self._in_parts(left, right)
+        if not signs[1] and signs[0]:
+            return self._in_parts(right, left)
         if 0 in signs:
             raise NotOneForm
         left, right = (
@@ -302,9 +306,33 @@ class _Parser:
         found = self._each(self._times, left, right)
         return found if signs[0] == signs[1] else self._turned(found)
 
+    def _in_parts(self, value: Value, known: Value) -> Value:
+        """value·known, where the second has forms of one sign: max(value, 0)·known - max(-value, 0)·known.
+
+        Of max(value, 0)·f, f = min max f_kl >= 0, the products with the forms of value that are below 0 are at most 0,
+        whichever f_kl they are with; they do not matter, for 0 is there, too.
+        """
+        size = known if self._sign(known) > 0 else self._turned(known)
+        zero = _of(Form.number(0))
+        above, below = (
+            self._each(self._times, self._greatest([part, zero]), size) for part in (value, self._turned(value))
+        )
+        found = self._added(above, self._turned(below))
+        return found if size is known else self._turned(found)
+
+    def _inverse(self, value: Value) -> Value:
+        """1/value, where all forms are above 0, or all below: it falls as the value grows."""
+        sign = self._sign(value)
+        if not sign or not all(form.numerator for part in value for form in part):
+            raise NotOneForm
+        one = Form.number(1)
+        size = value if sign > 0 else self._turned(value)
+        found = self._greatest([_lattice([self._over(one, form)] for form in part) for part in size])
+        return found if sign > 0 else self._turned(found)
+
     def _divided(self, left: Value, right: Value) -> Value:
         if len(right) > 1 or len(right[0]) > 1:
-            raise NotOneForm
+            return self._multiplied(left, self._inverse(right))
         ((divisor,),) = right
         if len(left) == len(left[0]) == 1:
             return _of(self._over(left[0][0], divisor))

@@ -49,10 +49,13 @@ GREATEST = (
     "min(1, max(eps, 2 - eps), abs(-exp(-eps)))",
     "max(exp(-eps) - 9/10, 1/10 - exp(-eps), (1 - eps)/4, (eps - 1)/8)",
     "max(exp(-2*eps)/(1 - exp(-eps)), 1/3 - exp(-eps))",
+    "1 + 1/max(eps, 1)",
+    "1/min(eps, max(exp(-eps), 1/3)) - eps/max(1, 2*eps)",
+    "3 + (eps - 1)*max(eps, 2)",
 )
 
 #: Betas that nothing is certified of.
-IN_PIECES = ("1 + 1/max(eps, 1)", "3 + (eps - 1)*max(eps, 2)")
+IN_PIECES = ("9 + eps^2 + (eps - 1)*max(eps - 3, 2 - eps)",)
 
 #: Betas that are negative somewhere.
 NEGATIVE = (
