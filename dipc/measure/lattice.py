@@ -15,12 +15,14 @@ from itertools import product
 from math import gcd, lcm
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.quotient import Quotient
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Family
 from dipc.measure.geometric import Summand, Summands, add_to, closed_form, summed
+
+_ZERO = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +55,74 @@ def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
     return _Summation(event, limits or Limits()).total()
 
 
+@dataclass(frozen=True, slots=True)
+class LatticeTrend:
+    """The measure of an event whose constants grow with an integer k, for every k from some one on: the sum of
+    `summands`, in which k is the variable `place`, times (1 - e^{-d·eps})/(1 + e^{-d·eps}) for each of the `rates`."""
+
+    summands: Summands
+    place: int
+    rates: tuple[Fraction, ...]
+
+
+class Unsettled(Undecided):
+    """The measure is another function of k for some k from the given one on; `enough` is one from which on this case is
+    the same for all."""
+
+    def __init__(self, enough: int) -> None:
+        super().__init__("the probability is another function of the distance for small distances")
+        self.enough = enough
+
+
+def lattice_trend(event: Event, slopes: Sequence[Fraction], start: int, limits: Limits | None = None) -> LatticeTrend:
+    """The measure of the event with k·slope added to each of its constraints, for all integers k >= start >= 0.
+
+    All noises are discrete Laplace. Raises Unsettled for a `start` that is too small, LimitReached past a limit,
+    OutsideFragment where it depends on k by residue classes.
+    """
+    return _Summation(event, limits or Limits()).trend(slopes, start)
+
+
 class _Summation:
     def __init__(self, event: Event, limits: Limits) -> None:
         assert all(n.family is Family.DISCRETE_LAPLACE and n.mean.denominator == 1 for n in event.noises)
         self._event = event
         self._limits = limits
         self._feasibility = Interiors(limits.cells)
+        #: The variable that is not summed over, from `_start` on.
+        self._parameter: int | None = None
+        self._start = 0
 
     def total(self) -> Quotient:
-        width = len(self._event.noises)
-        system = []
-        for c in self._event.constraints:
-            whole = lcm(c.constant.denominator, *(x.denominator for _, x in c.coefficients))
-            # Over integers, f > 0 is f - 1 >= 0 once all coefficients and the constant are integers.
-            system.append(
-                inequality({v: int(x * whole) for v, x in c.coefficients}, int(c.constant * whole) - c.strict)
-            )
+        system = self._system([_ZERO] * len(self._event.constraints))
         used = frozenset(v for c in system for v, _ in c.coefficients)
-        one: Summands = {Summand(Fraction(0), (), (0,) * width, (Fraction(0),) * width): Fraction(1)}
-        result = closed_form(self._sum(one, system, used, used))
+        result = closed_form(self._sum(self._one(), system, used, used))
         for v in used:
             decay = ExpPoly.term(1, 0, -self._event.noises[v].rate)
             result = result * Quotient(1 - decay, 1 + decay)
         return result
+
+    def trend(self, slopes: Sequence[Fraction], start: int) -> LatticeTrend:
+        self._parameter = place = len(self._event.noises)
+        self._start = start
+        system = self._system(slopes)
+        used = frozenset(v for c in system for v, _ in c.coefficients) - {place}
+        summands = self._sum(self._one(), [*system, inequality({place: 1}, -start)], used, used)
+        return LatticeTrend(summands, place, tuple([self._event.noises[v].rate for v in sorted(used)]))
+
+    def _one(self) -> Summands:
+        width = len(self._event.noises) + 1
+        return {Summand(_ZERO, (), (0,) * width, (_ZERO,) * width): Fraction(1)}
+
+    def _system(self, slopes: Sequence[Fraction]) -> list[Inequality]:
+        """The constraints over integers, with a multiple of the variable after the noises."""
+        system = []
+        for c, slope in zip(self._event.constraints, slopes, strict=True):
+            terms = [*c.coefficients, (len(self._event.noises), slope)]
+            whole = lcm(c.constant.denominator, *(x.denominator for _, x in terms))
+            # Over integers, f > 0 is f - 1 >= 0 once all coefficients and the constant are integers.
+            system.append(inequality({v: int(x * whole) for v, x in terms}, int(c.constant * whole) - c.strict))
+        return system
 
     def _sum(
         self, summands: Summands, system: Sequence[Inequality], left: frozenset[int], whole: frozenset[int]
@@ -89,10 +136,14 @@ class _Summation:
         if not summands or not self._feasibility.has_interior([h.relaxed() for h in system]):
             return {}
         if not left:
+            if self._parameter is not None:
+                self._require_settled(system)
             return summands
         v = min(left, key=lambda v: self._effort(v, system))
         mixed = [h for h in system if abs(h.coefficient(v)) > 1]
         partners = {w for h in mixed for w, c in h.coefficients if w != v and c % h.coefficient(v)}
+        if self._parameter in partners:
+            raise OutsideFragment("the probability depends on the distance by residue classes")
         unsplit = (partners | {v}) & whole
         if unsplit:
             w = min(unsplit)
@@ -107,6 +158,15 @@ class _Summation:
         for part, classes in self._residues(sorted(partners), modulus, summands, system):
             add_to(total, self._eliminated(v, part, classes, left - {v}, whole))
         return total
+
+    def _require_settled(self, system: Sequence[Inequality]) -> None:
+        """What is left is about the parameter alone, and should hold of all its values, or of none."""
+        for h in system:
+            ((_, sign),) = h.coefficients
+            if sign < 0:
+                raise Unsettled(h.constant + 1)
+            if h.constant < -self._start:
+                raise Unsettled(-h.constant)
 
     @staticmethod
     def _effort(v: int, system: Sequence[Inequality]) -> tuple[int, int, int]:

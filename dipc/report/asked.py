@@ -109,6 +109,7 @@ class Asked:
             near=near_outputs(core),
             scale=claim.open().scale.value if claim.is_open else None,
             numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
+            inputs=_kinds(core, core.inputs),
         )
 
 
@@ -118,9 +119,14 @@ def _states_beta(core: CoreProgram) -> bool:
 
 def near_outputs(core: CoreProgram) -> str:
     """The types of the outputs that are compared within gamma, as a report names them; empty where there are none."""
+    return _kinds(core, core.outputs)
+
+
+def _kinds(core: CoreProgram, slots: Iterable[int]) -> str:
+    """The types of those of the slots that are real or int."""
     from dipc.lang.core import IntType, RealType
 
-    types = [core.slots[slot].type for slot in core.outputs]
+    types = [core.slots[slot].type for slot in slots]
     kinds = (("real", RealType), ("int", IntType))
     return " and ".join(word for word, kind in kinds if any(isinstance(found, kind) for found in types))
 

@@ -16,7 +16,8 @@ class Statement:
     empty where there are none; `distance` says whether the `metric` block has its own distance of answers.
 
     Without a table it is about every real input: `scale` is the distance that is left open then, `alpha` or `gamma`,
-    None where none is, and `numbers` the values of a constant that is left open, such as `m >= 1`.
+    None where none is, and `numbers` the values of a constant that is left open, such as `m >= 1`; `inputs` names the
+    types of those that are not finite, as `near` does.
     """
 
     program: str
@@ -29,6 +30,7 @@ class Statement:
     distance: bool = False
     scale: str | None = None
     numbers: str | None = None
+    inputs: str = "real"
 
 
 def about(
@@ -42,7 +44,7 @@ def about(
         yield "table", statement.table
         whose += " of the table"
     else:
-        yield "inputs", "all real inputs, by the answers of `ideal`"
+        yield "inputs", f"all {statement.inputs} inputs, by the answers of `ideal`"
         if statement.numbers is not None:
             yield "for every", f"integer {statement.numbers}"
     yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ {required}, {whose}"

@@ -1,4 +1,4 @@
-"""The report of `dipc check --inputs all`: what is proved of every real input, and by which inputs."""
+"""The report of `dipc check --inputs all`: what is proved of every real and int input, and by which inputs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def class_verdict_line(report: Report, statement: Statement) -> str:
         return _numbers_line(report, statement)
     classes = count(counts.rows, "class")
     of_them = f", {_of_them(counts)}" if counts.vacuous else ""
-    everywhere = f"every real input ({classes}{of_them}), {_quantified(report, statement)}"
+    everywhere = f"every {statement.inputs} input ({classes}{of_them}), {_quantified(report, statement)}"
     vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
@@ -70,7 +70,7 @@ def _numbers_line(report: Report, statement: Statement) -> str:
     counts = report.counts
     match report.verdict:
         case Verdict.ACCURATE:
-            everything = f"every {statement.numbers}, every real input, {_quantified(report, statement)}"
+            everything = f"every {statement.numbers}, every {statement.inputs} input, {_quantified(report, statement)}"
             if counts.vacuous == counts.rows:
                 return f"accurate: {everything}, vacuously ({vacuous_why(counts)})"
             some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(counts)}"

@@ -30,6 +30,7 @@ from dipc.verifier.reading import items, natural, optional_text, parse, rational
 from dipc.verifier.rejection import NotDerived, Rejected, Unreadable
 from dipc.verifier.ring import ONE, Closed, read_closed
 from dipc.verifier.rows import Rows
+from dipc.verifier.syntax import Program, Variables
 from dipc.verifier.theorem import STEPS, Theorem, check_range, program_of
 
 SCHEMA = "dipc.certificate/2"
@@ -262,7 +263,7 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
         obligations=len(found.obligations),
         derived_obligations=sum(entry.open is None for entry in found.obligations),
         charted=sum(entry.charted for entry in found.obligations),
-        claim=f"{_claim_text(data['claim'], {}, 1)}; every real input{every}",
+        claim=f"{_claim_text(data['claim'], {}, 1)}; every {_kinds(tree)} input{every}",
         open_rows=found.open_classes,
         trusted=found.trusted,
         compared=() if "program" in facts else (WORDS["program"],),
@@ -478,6 +479,12 @@ def _count_of(theorem: Theorem) -> str:
     return (
         f"{theorem.derived} of {theorem.derived + theorem.reasons.total()} probabilities, from the text of the program"
     )
+
+
+def _kinds(tree: Program) -> str:
+    """The types of the inputs that are not finite."""
+    found = [item.type for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
+    return " and ".join(kind for kind in ("real", "int") if kind in found)
 
 
 def _trusted(

@@ -81,9 +81,9 @@ class Coverage:
                 used |= {shown.number for shown in left if self._is_about_some(shown)}
         except (NotDerived, Rejected) as error:
             # It is the derivation that took too much, not the certificate.
-            return (f"that the classes are all real inputs, with the program's bounds: {error.why}",)
+            return (f"that the classes are all inputs, with the program's bounds: {error.why}",)
         except RecursionError:
-            return ("that the classes are all real inputs, with the program's bounds: it is nested too deeply",)
+            return ("that the classes are all inputs, with the program's bounds: it is nested too deeply",)
         if everything and not missing:
             return ()  # Whatever else a class says is so, then.
         because = f": {self._why}" if self._why else ""

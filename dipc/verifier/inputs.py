@@ -162,7 +162,7 @@ def _trusted(
         yield from Coverage(theorem.machine, ideal, alpha, budget).check(shown, everything=everything)
     else:
         why = "the program has no `ideal`" if ideal is None else ideal
-        yield f"that the classes are all real inputs, with the program's bounds: {why}"
+        yield f"that the classes are all inputs, with the program's bounds: {why}"
     for found, what in ((theorem.reasons, "probabilities"), (theorem.distances, "answers and dd")):
         for reason, count in sorted(found.items()):
             yield f"the {what} of {count} refuting inputs, which were not derived: {reason}"

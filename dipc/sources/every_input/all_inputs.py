@@ -1,9 +1,10 @@
-"""Every real input as a source of obligations, class by class (Theorem 3 of the paper where it applies).
+"""Every real and int input as a source of obligations, class by class (Theorem 3 of the paper where it applies).
 
 For a class C of inputs with one answer let C(alpha) be its inputs with dd(u) >= alpha. Every slack of the answer's
 events is bounded below over (a superset of) C(alpha) by linear programming, and so is the probability, by monotonicity.
 If the bound meets the claim, the claim holds at every input of the class: u is in C(dd(u)). If one input attains all
 the bounds, it decides the class by itself. Whatever refutes is an input of its own, decided like a row of a table.
+A bound over all reals behind the half-spaces is one over the integers there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import islice
+from itertools import count, islice
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
@@ -25,7 +26,7 @@ from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.program import Program
 from dipc.ideal.distance import Distances
-from dipc.ideal.ideal import Ideal
+from dipc.ideal.ideal import Ideal, Region
 from dipc.ideal.norm import Norm
 from dipc.lang.ast import CompareOp
 from dipc.linear.halfspace import Halfspace
@@ -46,9 +47,17 @@ from dipc.sources.every_input.evidence import ClassEvidence, Empty, Exact, Farka
 from dipc.sources.every_input.exits import CenteredExit, ExitFinder
 from dipc.sources.every_input.facet_metric import facet_metric
 from dipc.sources.every_input.facets import facets
+from dipc.sources.every_input.far_away import MOST_SINGLE, FarAway
 from dipc.sources.every_input.halfspaces import Moving
+from dipc.sources.every_input.integers import near_integers
 from dipc.sources.every_input.lower import Lower, lower_bound
-from dipc.sources.every_input.requirement import Requirement, at_zero, requirement, without_distance
+from dipc.sources.every_input.requirement import (
+    Requirement,
+    at_zero,
+    fixed_requirement,
+    requirement,
+    without_distance,
+)
 from dipc.sources.every_input.rivals import MOST_CHOICES, choices
 from dipc.sources.every_input.scaling import ClassClaim, products
 from dipc.sources.every_input.search import Claimed, most_promising, proposals
@@ -65,6 +74,11 @@ _ONE = Fraction(1)
 
 #: Distances at which inputs are looked for that refute a claim about all of them.
 _SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
+
+#: Distances of int inputs at which inputs are looked for that refute a claim, and how many are decided before it is
+#: asked whether one proof is enough for all that are left.
+_INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
+_FIRST = 2
 
 #: Inputs that are looked at of one class, and of each of its parts at least.
 _MOST_POINTS, _LEAST_POINTS = 400, 30
@@ -84,7 +98,7 @@ class ConvexClass:
 
 
 class EveryInput(Source):
-    """The claim about every real input of one program."""
+    """The claim about every real and int input of one program."""
 
     def __init__(self, program: Program, options: ClaimOptions) -> None:
         """Raises DiagnosticError for a program or a claim that is not of this kind."""
@@ -160,7 +174,7 @@ class EveryInput(Source):
         for piece in parts:
             static = [Moving(guard.form, _ZERO) for guard in piece.guards]
             for side in sides:
-                yield ConvexClass(0, found, piece, side, (*moving, *static, *side))
+                yield ConvexClass(0, found, piece, side, (*moving, *_of_ints(found.region), *static, *side))
 
     def refined(self, of: ConvexClass) -> list[ConvexClass]:
         """Convex classes that cover this one: by all that its distance from other answers implies, and by whether
@@ -172,7 +186,8 @@ class EveryInput(Source):
         moving = of.facets[: len(found.region.guards)]
         gamma = requirement(self.claim, found, self.metric).distances.gamma_base
         guards = [*found.region.guards, *piece.guards]
-        parts = pieces(guards, [_within(e, gamma) for e in piece.exits], self.program.limits.pieces)
+        exits = [_within(e, gamma, found.whole) for e in piece.exits]
+        parts = pieces(guards, exits, self.program.limits.pieces)
         sides = choices(found.region, found.rivals, self.metric, slanted=True) if self._moves(found, moving) else ((),)
         if len(parts) * len(sides) > MOST_CHOICES:
             return [of]
@@ -181,7 +196,8 @@ class EveryInput(Source):
             extra = (*piece.guards, *part.guards)
             static = [Moving(guard.form, _ZERO) for guard in extra]
             for side in sides:
-                every = (*moving, *static, *(both := tuple(dict.fromkeys([*of.side, *side]))))
+                both = tuple(dict.fromkeys([*of.side, *side]))
+                every = (*moving, *_of_ints(found.region), *static, *both)
                 refined.append(ConvexClass(0, found, ConvexPiece(extra, part.exits), both, every))
         return refined
 
@@ -190,7 +206,8 @@ class EveryInput(Source):
         there would be too many."""
         found = [of.piece.guards]
         for form in forms:
-            sides = constraint(form, CompareOp.GE), constraint(-form, CompareOp.GT)
+            whole = all(slot in of.of.whole for slot, _ in form.inputs)
+            sides = constraint(form, CompareOp.GE, whole), constraint(-form, CompareOp.GT, whole)
             both = [(*guards, side) for guards in found for side in sides]
             found = [guards for guards in both if not contradict([*of.of.region.guards, *guards])]
             if len(found) > MOST_CHOICES:
@@ -200,7 +217,12 @@ class EveryInput(Source):
             replace(
                 of,
                 piece=ConvexPiece(guards, of.piece.exits),
-                facets=(*moving, *(Moving(guard.form, _ZERO) for guard in guards), *of.side),
+                facets=(
+                    *moving,
+                    *_of_ints(of.of.region),
+                    *(Moving(guard.form, _ZERO) for guard in guards),
+                    *of.side,
+                ),
             )
             for guards in found
         ]
@@ -211,10 +233,21 @@ class EveryInput(Source):
         return any(guard.form.inputs and not f.step for guard, f in zip(found.region.guards, moving, strict=True))
 
 
-def _within(found: CenteredExit, gamma: Fraction) -> CenteredExit:
-    """The exit where its outputs without noise are within gamma of det's, which is a comparison of inputs."""
+def _of_ints(region: Region) -> list[Moving]:
+    """The guards of ints as half-spaces that stay where they are, which those that move do not imply near an edge."""
+    return [Moving(guard.form, _ZERO) for guard in region.guards if guard.whole]
+
+
+def _within(found: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
+    """The exit where its outputs without noise are within gamma of det's, which is a comparison of inputs; those of
+    `whole` are ints."""
     radius = Affine.number(gamma)
-    near = [constraint(radius - side, CompareOp.GE) for form in found.points for side in (form, -form) if form.inputs]
+    near = [
+        constraint(radius - side, CompareOp.GE, all(slot in whole for slot, _ in form.inputs))
+        for form in found.points
+        for side in (form, -form)
+        if form.inputs
+    ]
     return replace(found, guards=(*found.guards, *near))
 
 
@@ -278,6 +311,9 @@ class ClassCase:
         self._source = source
         self._core = source.program.core
         self.of = of
+        #: Whether int inputs were looked at distance by distance, and those at which no bound proves the claim.
+        self._counted = False
+        self._failing: list[Fraction] = []
 
     @property
     def number(self) -> int:
@@ -285,12 +321,15 @@ class ClassCase:
 
     def posed(self) -> Sequence[Posed]:
         """The least probability of the class, or a lower bound of it, against beta; nothing where no input of the class
-        is so far from other answers. Raises Undecided and DiagnosticError."""
+        is so far from other answers. Raises Undecided, as it does where integer distances are left open, and
+        DiagnosticError."""
         if self._greatest_dd() is not None:
             return ()
         bounded = self._bounded
         if isinstance(bounded, Empty):
             return ()
+        if self._counts(bounded):
+            raise Undecided("the distances of int inputs are integers, which only `check` decides one by one")
         posed = self._posed(bounded)
         if posed is None:
             raise Undecided(bounded.required.reason or "beta is no function of the obligation's variable")
@@ -298,14 +337,17 @@ class ClassCase:
 
     def alternative(self) -> Posed | None:
         """Another bound of the same probabilities, from what other answers have at most; None where there is none."""
-        bounded, part = self._bounded, self.of
+        return self._alternative(self._bounded)
+
+    def _alternative(self, bounded: _Bounded | Empty) -> Posed | None:
+        part = self.of
         if isinstance(bounded, Empty) or bounded.lower.attained or bounded.required.beta is None:
             return None
         others = self._source.exits.others(part.of.finite, part.of.region)
         if others is None:
             return None
         guards = [*part.of.region.guards, *part.piece.guards]
-        found = complement_bound(others, guards, part.facets, bounded.required.distances)
+        found = complement_bound(others, guards, part.facets, bounded.required.distances, part.of.whole)
         if found is None:
             return None
         bound, why = found
@@ -363,8 +405,10 @@ class ClassCase:
             return None
         alpha = source.claim.alpha_number()
         if metric.norm is Norm.DISCRETE:
-            return Fraction(1) if alpha > 1 else None
-        return _ZERO if alpha > 0 and (of.restless or of.moving) else None
+            return _ONE if alpha > 1 else None
+        if of.restless or of.moving:
+            return _ZERO if alpha > 0 else None
+        return _ONE if of.stepping and alpha > 1 else None
 
     def _settle(self) -> Settling:
         bounded = self._bounded
@@ -385,6 +429,10 @@ class ClassCase:
             found = yield other.obligation
             if found.verdict is Verdict.ACCURATE:
                 return self._proved(bounded, other, found)
+        if self._counts(bounded):
+            row = yield from self._by_distances(bounded)
+            if row is not None:
+                return row
         return (yield from self._refuted(bounded, decision))
 
     # --- bounds that take more work ---------------------------------------------------------------------
@@ -447,6 +495,68 @@ class ClassCase:
     def _bounded_better(self) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
         bounded = self._bounded
         assert isinstance(bounded, _Bounded)
+        if self._counts(bounded):
+            found = yield from self._by_distances(bounded)
+            if found is not None:
+                return found
+        return (yield from self._better(bounded))
+
+    # --- int inputs -------------------------------------------------------------------------------------
+
+    def _counts(self, bounded: _Bounded) -> bool:
+        """Whether the distance that is left open is an integer, of int inputs."""
+        return bool(self.of.of.whole and not self.of.of.reals and bounded.required.distances.alpha_rate)
+
+    def _by_distances(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        """The class of ints proved for one distance after the other, and for all that are left at once."""
+        if self._counted:
+            return None
+        self._counted = True
+        greatest = MOST_SINGLE if bounded.greatest is None else bounded.greatest
+        last: int | None = None
+        posed: Posed | None = None
+        for distance in count(1):
+            if distance > greatest and bounded.greatest is not None:
+                break
+            if distance == _FIRST + 1 and (bounded.greatest is None or greatest > MOST_SINGLE):
+                last = self._far_away(bounded).start()
+                if last is None:
+                    return None
+            if last is not None and distance >= last:
+                break
+            wanted = fixed_requirement(self._source.claim.at_number(Fraction(distance)), str(distance))
+            found = self._bounds(wanted)
+            if isinstance(found, Empty):
+                break
+            proved = yield from self._proved_at(found)
+            if proved is None:
+                self._failing.append(Fraction(distance))
+                return None
+            posed = posed or proved
+        if posed is None:
+            return None
+        evidence = replace(bounded.proved(posed), beyond="it was proved for one integer distance after the other")
+        return self._evident(self._row(Method.BOUND, Verdict.ACCURATE, bounded), evidence)
+
+    def _proved_at(self, found: _Bounded) -> Generator[Obligation | Bound, Decision, Posed | None]:
+        """What proves the claim at one distance; None where nothing does."""
+        for posed in (self._posed(found), self._alternative(found)):
+            if posed is not None and (yield posed.obligation).verdict is Verdict.ACCURATE:
+                return posed
+        row = yield from self._better(found)
+        proof = None if row is None or row.evidence is None else row.evidence.found
+        return proof.posed if isinstance(proof, Proved) else None
+
+    def _far_away(self, bounded: _Bounded) -> FarAway:
+        source, part = self._source, self.of
+        guards = [*part.of.region.guards, *part.piece.guards]
+        others = source.exits.others(part.of.finite, part.of.region)
+        program = source.program
+        distances, ways = bounded.required.distances, part.piece.exits
+        at = program.core.only_at
+        return FarAway(source.claim, distances, ways, others, guards, part.facets, program.measurer, at)
+
+    def _better(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
         for found, every in self._better_bounds(bounded):
             decisions = []
             for obligation in every:
@@ -494,10 +604,10 @@ class ClassCase:
 
     def _from_ways(self, exits: Sequence[CenteredExit], found: _Bounded) -> Bound | None:
         slots, distances = self._source.ideal.symbolic_inputs, found.required.distances
-        return lower_bound(exits, self.of.facets, slots, distances).bound
+        return lower_bound(exits, self.of.facets, slots, distances, self.of.of.whole).bound
 
     def _from_others(self, others: Sequence[CenteredExit], found: _Bounded) -> Bound | None:
-        bound = complement_bound(others, (), self.of.facets, found.required.distances)
+        bound = complement_bound(others, (), self.of.facets, found.required.distances, self.of.of.whole)
         return None if bound is None else bound[0]
 
     # --- what is to be shown ----------------------------------------------------------------------------
@@ -516,7 +626,8 @@ class ClassCase:
 
     def _bounds(self, wanted: Requirement) -> _Bounded | Empty:
         source, part, distances = self._source, self.of, wanted.distances
-        lower = lower_bound(part.piece.exits, part.facets, source.ideal.symbolic_inputs, distances)
+        slots = source.ideal.symbolic_inputs
+        lower = lower_bound(part.piece.exits, part.facets, slots, distances, part.of.whole)
         ceiling = None if lower.corner is not None else greatest_alpha(part.facets)
         greatest = None if ceiling is None else ceiling.alpha
         if greatest is not None and ceiling is not None and greatest < (distances.alpha or _ZERO):
@@ -551,7 +662,7 @@ class ClassCase:
         point = corner.at(alpha)
         if not all(guard.holds_at(point) for guard in (*part.of.region.guards, *part.piece.guards)):
             return False
-        distance = self._distance(point) if alpha and self._has_static_facets() else None
+        distance = self._distance(point) if alpha and (part.of.whole or self._has_static_facets()) else None
         return distance is None or distance >= alpha
 
     def _is_met(self, bounded: _Bounded) -> bool:
@@ -581,6 +692,8 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, reason=reason)
 
     def _evident(self, row: ClassResult, found: Proved | Refuted | Empty) -> ClassResult:
+        if self.of.of.whole and isinstance(found, Proved) and found.beyond is None:
+            found = replace(found, beyond="its inputs are integers, of which the checker derives no bound")
         return replace(row, evidence=ClassEvidence(self.of.facets, found))
 
     def _proved(self, bounded: _Bounded, posed: Posed, decision: Decision) -> ClassResult:
@@ -598,12 +711,16 @@ class ClassCase:
         alphas: Sequence[Fraction] = (distances.alpha or _ZERO,)
         if distances.is_open:
             scale = self._scale_of(bounded, decision.counterexample)
-            if distances.alpha_rate:
+            if self._counts(bounded):
+                alphas = tuple(dict.fromkeys([*self._failing, *_INTEGERS]))
+            elif distances.alpha_rate:
                 alphas = tuple(dict.fromkeys([scale, bounded.sample]))
             else:
                 gamma = scale
         slots = source.ideal.symbolic_inputs
-        proposed = candidates(part.of.region, part.facets, lower.slacks, slots, part.of.finite, lower.corner, alphas)
+        proposed = candidates(
+            part.of.region, part.facets, lower.slacks, slots, part.of.finite, lower.corner, alphas, part.of.whole
+        )
         moves = bool(distances.alpha_rate and distances.gamma_rate)
         found = yield from source.witnesses.first_refuting(proposed, gamma, finite=moves)
         if found is None:
@@ -629,7 +746,10 @@ class ClassCase:
         forms = bounded.lower.slacks or _inputs(part)
         systems = [each._system(alpha) for alpha in alphas for each in self._refined]  # noqa: SLF001 - of the same kind
         most = max(_LEAST_POINTS, _MOST_POINTS // len(systems))
-        points = [point for system in systems for point in islice(proposals(system, forms, slots), most)]
+        whole = part.of.whole
+        points = [
+            point for system in systems for point in islice(near_integers(proposals(system, forms, slots), whole), most)
+        ]
         moves = bool(distances.alpha_rate and distances.gamma_rate)
         for own in (None,) if gamma is None else dict.fromkeys([gamma, *_SCALES]):
             worth = most_promising(

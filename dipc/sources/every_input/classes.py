@@ -1,4 +1,4 @@
-"""The classes of all real inputs: for each answer of det the convex sets of inputs with that answer."""
+"""The classes of all real and int inputs: for each answer of det the convex sets of inputs with that answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal, Region
-from dipc.lang.core import IntType, Value
+from dipc.lang.core import Value
 from dipc.linear.program import Infeasible, solution
 
 
@@ -22,8 +22,9 @@ from dipc.linear.program import Infeasible, solution
 class InputClass:
     """The inputs of one region, for these finite inputs. `others` are the other regions whose finite outputs are the
     same, `rivals` those whose finite outputs differ. `alone` says that det has no other answer at all, so that dd is
-    infinite; `restless` that the answer changes between inputs of the class as near to each other as one likes (see
-    `classes`)."""
+    infinite; `restless` that the answer changes between inputs of the class as near to each other as one likes, and
+    `stepping` that it changes from each to some input at the distance 1 (see `classes`). `whole` are the int inputs,
+    and `reals` says whether there are real ones."""
 
     finite: Mapping[int, Value]
     region: Region
@@ -31,26 +32,33 @@ class InputClass:
     rivals: tuple[Region, ...]
     alone: bool
     restless: bool
+    stepping: bool
+    whole: frozenset[int]
+    reals: bool
 
     @property
     def moving(self) -> bool:
         """Whether the answer changes inside the region, as near to each of its inputs as one likes: if it has inner
         points, steps towards some of them change a form that grows, and lead to other inputs of the region."""
-        if not _grows(self.region):
+        if not _grows(self.region, self.whole):
             return False
-        inner = [replace(guard.guard, strict=True) for guard in self.region.guards]
+        # A guard is about ints or about reals.
+        inner = [replace(guard.guard, strict=True) for guard in self.region.guards if not guard.whole]
         return not isinstance(solution(inner), Infeasible)
 
 
 def classes(ideal: Ideal) -> Iterator[InputClass]:
     """The classes in the order of the ideal's paths; together they are all inputs.
 
-    A class is `restless` if an output is a form that grows along some direction, and no other region has the same
-    finite outputs: then every step in that direction leads to another value or to other finite outputs.
-    Raises DiagnosticError for programs with int inputs, LimitReached for too many finite ones.
+    A class is `restless` if an output is a form that grows along some real input, and no other region has the same
+    finite outputs: then every step in that direction leads to another value or to other finite outputs. It is
+    `stepping` if the output grows along some int input: then each step of 1 does.
+    Raises DiagnosticError for programs whose inputs are all finite, LimitReached for too many of these.
     """
     core = ideal.program.core
-    _require_reals(ideal.program)
+    _require_infinite(ideal.program)
+    whole = frozenset(ideal.whole_inputs)
+    reals = len(whole) < len(ideal.symbolic_inputs)
     finite_slots = [core.slots[slot] for slot in ideal.finite_inputs]
     domains = [finite_values(slot) for slot in finite_slots]
     most = ideal.program.limits.cases
@@ -68,12 +76,15 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
         for region in regions:
             others = tuple(other for other in regions if other is not region and _same_finite(region, other))
             rivals = tuple(other for other in regions if not _same_finite(region, other))
-            yield InputClass(finite, region, others, rivals, alone, _grows(region) and not others)
+            restless, stepping = [not others and _grows(region, but) for but in (whole, frozenset[int]())]
+            yield InputClass(finite, region, others, rivals, alone, restless, stepping, whole, reals)
 
 
-def _grows(region: Region) -> bool:
-    """Whether an output is a form of the inputs that is no number."""
-    return any(isinstance(value, Affine) and value.inputs for value in region.answer)
+def _grows(region: Region, but: frozenset[int]) -> bool:
+    """Whether an output is a form that depends on other inputs than these."""
+    return any(
+        isinstance(value, Affine) and any(slot not in but for slot, _ in value.inputs) for value in region.answer
+    )
 
 
 def _same_finite(left: Region, right: Region) -> bool:
@@ -86,24 +97,13 @@ def _same_answer(left: Region, right: Region) -> bool:
     return all(a == b if isinstance(a, Affine) or isinstance(b, Affine) else same_value(a, b) for a, b in pairs)
 
 
-def _require_reals(program: Program) -> None:
+def _require_infinite(program: Program) -> None:
     core = program.core
-    whole = [core.slots[slot] for slot in core.inputs if isinstance(core.slots[slot].type, IntType)]
-    if whole:
-        raise DiagnosticError(
-            Diagnostic(
-                "E1203",
-                f"`--inputs all` is about real inputs, and `{whole[0].name}` is an int",
-                core.source.excerpt(whole[0].span),
-                "declared here",
-                (f'give finitely many integers, such as --inputs "{whole[0].name} = -3..3"',),
-            )
-        )
     if not any(is_symbolic(core.slots[slot].type) for slot in core.inputs):
         raise DiagnosticError(
             Diagnostic(
                 "E1204",
-                "`--inputs all` is about real inputs, and the program has none",
+                "`--inputs all` is about real and int inputs, and the program has none",
                 notes=("leave `--inputs` out: finite inputs are enumerated",),
             )
         )

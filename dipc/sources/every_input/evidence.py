@@ -38,7 +38,8 @@ class SlackBound:
     """form(u) + radius·gamma >= base + distance·slope for every input u of a class, with the claim's alpha and gamma.
 
     The proof: form = constant + Σ weight · (form of that half-space) with weights > 0, and each half-space has
-    form(u) >= alpha·step. The bound is attained where all of these half-spaces are met.
+    form(u) >= alpha·step. The bound is attained where all of these half-spaces are met. Of a form of int inputs the
+    bound at a number alpha is rounded up to a value that it has at integers.
     """
 
     form: Affine

@@ -48,7 +48,7 @@ class ShiftedHalfspace:
 
 @dataclass(frozen=True, slots=True)
 class NoiseComponent:
-    """Noises that depend on each other. `noises` are centered, but for integer ones, whose mean no input moves."""
+    """Noises that depend on each other. `noises` are centered, but for integer ones whose mean no input moves."""
 
     noises: tuple[exact.Noise, ...]
     halfspaces: tuple[ShiftedHalfspace, ...]
@@ -147,8 +147,7 @@ def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseC
     means: list[Affine] = []
     for noise in component.noises:
         mean = Affine((), noise.inputs, noise.constant)
-        if noise.family is exact.Family.DISCRETE_LAPLACE:
-            assert mean.is_number, "integer noise is moved by integer inputs, which are refused before"
+        if noise.family is exact.Family.DISCRETE_LAPLACE and mean.is_number:
             noises.append(exact.Noise(noise.family, noise.rate, mean.constant))
             means.append(Affine.number(_ZERO))
         else:

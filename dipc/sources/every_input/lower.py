@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, gcd, lcm
 
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.chain.affine import Affine
@@ -34,7 +35,11 @@ _Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None
 
 
 def lower_bound(
-    exits: Sequence[CenteredExit], facets: Sequence[Moving], slots: Sequence[int], distances: ClaimedDistances
+    exits: Sequence[CenteredExit],
+    facets: Sequence[Moving],
+    slots: Sequence[int],
+    distances: ClaimedDistances,
+    whole: frozenset[int] = frozenset(),
 ) -> Lower:
     """A lower bound of the probability of `exits` over all inputs behind the facets.
 
@@ -42,11 +47,12 @@ def lower_bound(
     monotonicity (see `exits`). With an open distance a bound base + distance·slope with base > 0 is
     lowered to distance·slope, and an exit with one that has base < 0 is left out, so that all slacks are multiples of
     the distance; so are exits whose weight, or a noise of theirs on integers, depends on eps alone.
+    The inputs `whole` are integers.
     """
     forms = _forms(exits)
-    attempt = _attempt(facets, slots, distances, forms, single_bound)
+    attempt = _attempt(facets, slots, distances, forms, single_bound, whole)
     if not attempt.attained and len(facets) > 1:
-        attempt = _attempt(facets, slots, distances, forms, best_bound)
+        attempt = _attempt(facets, slots, distances, forms, best_bound, whole)
     return attempt.lower(exits, facets, distances)
 
 
@@ -138,22 +144,59 @@ def _attempt(
     distances: ClaimedDistances,
     forms: Mapping[tuple[Affine, int], bool],
     bounding: _Bounding,
+    whole: frozenset[int],
 ) -> _Attempt:
     slacks: dict[tuple[Affine, int], SlackBound | None] = {}
     tight: set[int] = set()
     for (form, radius), matters in forms.items():
         bound = bounding(form, facets, distances.alpha)
-        slacks[form, radius] = slack = None if bound is None else slack_of(form, bound, radius, distances)
+        slacks[form, radius] = slack = None if bound is None else slack_of(form, bound, radius, distances, whole)
         if slack is not None and matters:
             tight.update(slack.tight)
-    return _Attempt(slacks, corner(facets, tight, slots, distances.alpha))
+    found = corner(facets, tight, slots, distances.alpha)
+    if (
+        found is not None
+        and whole
+        and not _is_whole(
+            found, [slack for key, slack in slacks.items() if slack is not None and forms[key]], distances, whole
+        )
+    ):
+        found = None
+    return _Attempt(slacks, found)
 
 
-def slack_of(form: Affine, bound: Implied, radius: int, distances: ClaimedDistances) -> SlackBound:
-    """The bound of a form that has `radius` times gamma added to it, at the claim's distances."""
-    base = bound.at(distances.alpha_base) + radius * distances.gamma_base
+def _is_whole(found: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
+    """Whether a corner has integers where inputs are integers, and all these slacks there; at one alpha."""
+    if distances.alpha is None:
+        return False
+    point = found.at(distances.alpha)
+    if any(point[slot].denominator != 1 for slot in whole):
+        return False
+    return all(s.form.at(point) + s.radius * distances.gamma_base == s.base for s in slacks)
+
+
+def slack_of(
+    form: Affine,
+    bound: Implied,
+    radius: int,
+    distances: ClaimedDistances,
+    whole: frozenset[int] = frozenset(),
+) -> SlackBound:
+    """The bound of a form that has `radius` times gamma added to it, at the claim's distances; at one alpha the bound
+    of a form of the `whole` inputs is a value that it takes at integers."""
+    base = bound.at(distances.alpha_base)
+    if not distances.alpha_rate and form.inputs and all(slot in whole for slot, _ in form.inputs):
+        base = _raised(form, base)
     slope = bound.slope * distances.alpha_rate + radius * distances.gamma_rate
-    return SlackBound(form, radius, bound.weights, base, slope)
+    return SlackBound(form, radius, bound.weights, base + radius * distances.gamma_base, slope)
+
+
+def _raised(form: Affine, bound: Fraction) -> Fraction:
+    """The least value from `bound` on of those that the form takes at integers: its constant and multiples of the
+    greatest common divisor of its coefficients."""
+    below = lcm(*[c.denominator for _, c in form.inputs])
+    step = Fraction(gcd(*[int(c * below) for _, c in form.inputs]), below)
+    return form.constant + step * ceil((bound - form.constant) / step)
 
 
 def is_constant(weight: Closed) -> bool:

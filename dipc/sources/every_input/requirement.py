@@ -36,8 +36,8 @@ def requirement(claim: ClassClaim, found: InputClass, metric: Metric) -> Require
     """The claim for all inputs of a class at once.
 
     With alpha = dd(u), dd is a number on the whole class where det has one answer only (infinity), where the answer
-    itself moves with the input (0), and for the discrete distance (1), unless some inputs are
-    infinitely far apart; else it is left open.
+    itself moves with the input (0, or 1 where all inputs are ints), and for the discrete distance (1), unless some
+    inputs are infinitely far apart; else it is left open.
     Raises DiagnosticError where beta has no exact meaning.
     """
     if not claim.at_distance:
@@ -49,6 +49,9 @@ def requirement(claim: ClassClaim, found: InputClass, metric: Metric) -> Require
         return fixed_requirement(claim.at_number(_ONE), "1")
     if found.restless and metric.apart is None:
         return fixed_requirement(claim.at_number(_ZERO), "0")
+    if found.stepping and not found.reals and metric.apart is None:
+        # Other ints, and other values of finite inputs, are at least 1 away.
+        return fixed_requirement(claim.at_number(_ONE), "1")
     return open_requirement(claim)
 
 

@@ -5,6 +5,10 @@ distance of u from Q = { a_j·v >= b_j } is the greatest Σ λ_j·(b_j - a_j·u)
 dual norm at most 1, and is attained at one of finitely many of these. So u is behind at least one moving facet
 -Σ λ_j·side_j(u) >= alpha·width of each such region, and the class is covered by the convex sets that one facet of each
 leaves. For a box in the norm linf, and a half-space in any, the facets are their own sides.
+
+Over ints the least distance may be greater than this maximum. It is not for a box with integer ends, whose sides have
+width 1, and from a half-space a·v >= b it is ceil((b - a·u)/w), so that b - a·u + w - 1 >= alpha·w; of other regions of
+ints nothing is known here.
 """
 
 from __future__ import annotations
@@ -57,12 +61,18 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
     behind are left out."""
     guards = [guard.form for guard in rival.guards]
     box = norm is Norm.LINF and all(len(form.inputs) == 1 for form in guards)
+    whole = any(guard.whole for guard in rival.guards)
     if not box and len(guards) != 1:
-        if not slanted or _systems(guards, norm) > _MOST_SYSTEMS:
+        if whole or not slanted or _systems(guards, norm) > _MOST_SYSTEMS:
             return None
         guards += _slanted(guards, norm)
-    facets = [Moving(-form, norm.steepness(form.inputs)) for form in guards if form.inputs]
+    facets = [_side(form, norm.steepness(form.inputs), whole=whole) for form in guards if form.inputs]
     return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
+
+
+def _side(form: Affine, width: Fraction, *, whole: bool) -> Moving:
+    # In a box all widths are 1, those of reals, too.
+    return Moving((-form).shifted(width - 1) if whole else -form, width)
 
 
 def _systems(forms: Sequence[Affine], norm: Norm) -> int:

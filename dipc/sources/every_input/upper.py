@@ -29,10 +29,11 @@ def complement_bound(
     guards: Sequence[Constraint],
     facets: Sequence[Moving],
     distances: ClaimedDistances,
+    whole: frozenset[int] = frozenset(),
 ) -> tuple[Bound, Complement] | None:
     """1 - Σ Pr[exit] at most, for all inputs behind the facets (which satisfy the guards), if `others` are all exits to
     other answers, with the proof; a function as in `Lower`. None where a weight depends on eps alone and a distance is
-    open."""
+    open. The inputs `whole` are integers."""
     shares: list[Share] = []
     evidence: list[ShareEvidence] = []
     for found in others:
@@ -42,7 +43,7 @@ def complement_bound(
             return None
         # A noise on integers depends on eps alone; leaving it out makes the event only more probable.
         parts = [part for part in found.parts if part.continuous or not distances.is_open]
-        widest = [_widest(part, facets, distances) for part in parts]
+        widest = [_widest(part, facets, distances, whole) for part in parts]
         weight = _ONE if found.weight is None else found.weight
         shares.append(Share(-weight, tuple([event for event, _ in widest])))
         evidence.append(ShareEvidence((), tuple([slacks for _, slacks in widest])))
@@ -50,14 +51,14 @@ def complement_bound(
 
 
 def _widest(
-    part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances
+    part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
 ) -> tuple[exact.Event, tuple[SlackBound, ...]]:
     """The event at upper bounds of its slacks, with the bounds of their negatives; without the constraints that have
     none."""
     constraints: list[Halfspace] = []
     slacks: list[SlackBound] = []
     for half in part.halfspaces:
-        found = _greatest(half, facets, distances)
+        found = _greatest(half, facets, distances, whole)
         if found is not None:
             greatest = -found.slope if distances.is_open else -found.base
             constraints.append(Halfspace(half.coefficients, greatest))
@@ -65,7 +66,9 @@ def _widest(
     return exact.Event(part.noises, tuple(constraints)), tuple(slacks)
 
 
-def _greatest(half: ShiftedHalfspace, facets: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
+def _greatest(
+    half: ShiftedHalfspace, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
+) -> SlackBound | None:
     """A lower bound of the negative slack, which is an upper one of the slack: a multiple of the distance where one is
     open, and then with base >= 0, so that slack <= -base - distance·slope <= -distance·slope. None where there is none.
     """
@@ -73,7 +76,7 @@ def _greatest(half: ShiftedHalfspace, facets: Sequence[Moving], distances: Claim
     for bounding in (single_bound, best_bound):
         bound = bounding(-half.slack, facets, distances.alpha)
         if bound is not None:
-            found = slack_of(-half.slack, bound, 0, distances)
+            found = slack_of(-half.slack, bound, 0, distances, whole)
             if not distances.is_open or found.base >= 0:
                 return found
     return None

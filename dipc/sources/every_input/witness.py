@@ -23,6 +23,7 @@ from dipc.sources.every_input.corner import Corner, least
 from dipc.sources.every_input.describe import input_texts
 from dipc.sources.every_input.evidence import Refuted
 from dipc.sources.every_input.halfspaces import Moving
+from dipc.sources.every_input.integers import near_integers
 from dipc.sources.outcome import RowResult
 from dipc.sources.rows import TableRows
 from dipc.sources.source import Posed
@@ -102,9 +103,23 @@ def candidates(
     finite: Mapping[int, Value],
     corner: Corner | None,
     alphas: Sequence[Fraction],
+    whole: frozenset[int],
 ) -> Iterator[Mapping[int, Value]]:
     """Inputs near which the probability may be least: the corner, and where single slacks are least; then points on
-    the way from an inner point of the region to them, because the edge itself may belong to another region."""
+    the way from an inner point of the region to them, because the edge itself may belong to another region. The inputs
+    `whole` are integers."""
+    for point in near_integers(_candidates(region, facets, slacks, slots, corner, alphas), whole):
+        yield {**finite, **point}
+
+
+def _candidates(
+    region: Region,
+    facets: Sequence[Moving],
+    slacks: Sequence[Affine],
+    slots: Sequence[int],
+    corner: Corner | None,
+    alphas: Sequence[Fraction],
+) -> Iterator[Mapping[int, Fraction]]:
     ends: list[dict[int, Fraction]] = []
     for alpha in alphas:
         proposed = [corner.at(alpha)] if corner is not None else []
@@ -115,13 +130,12 @@ def candidates(
         for point in proposed:
             if point not in ends:
                 ends.append(point)
-                yield {**finite, **point}
+                yield point
     inner = inner_point(region.guards) or {}
     for end in ends[:4]:
         for halving in range(_HALVINGS):
             share = Fraction(1, 2**halving)
-            near = {slot: value + share * (inner.get(slot, value) - value) for slot, value in end.items()}
-            yield {**finite, **near}
+            yield {slot: value + share * (inner.get(slot, value) - value) for slot, value in end.items()}
 
 
 def _middle(points: Sequence[Mapping[int, Fraction]]) -> dict[int, Fraction] | None:

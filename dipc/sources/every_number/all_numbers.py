@@ -20,6 +20,7 @@ from dipc.exits.load import load_source
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal
 from dipc.lang.constants import computed_from
+from dipc.lang.core import IntType
 from dipc.lang.parser import parse, parse_interval
 from dipc.lang.tree import mentions
 from dipc.measure.bound import Bound
@@ -90,6 +91,7 @@ class AllNumbers(Source):
 
         Raises DiagnosticError for an unknown constant, and for a claim that is not of this kind.
         """
+        _require_reals(program)
         if parameter not in program.core.constants:
             notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
             raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))
@@ -418,3 +420,18 @@ def _together(rows: Sequence[RowResult]) -> Verdict:
 
 def _prefixed(note: ClassNote | None, where: str) -> ClassNote | None:
     return None if note is None else replace(note, where=(where, *note.where))
+
+
+def _require_reals(program: Program) -> None:
+    core = program.core
+    whole = [core.slots[slot] for slot in core.inputs if isinstance(core.slots[slot].type, IntType)]
+    if whole:
+        raise DiagnosticError(
+            Diagnostic(
+                "E1203",
+                f"`--for-all` is about real inputs, and `{whole[0].name}` is an int",
+                core.source.excerpt(whole[0].span),
+                "declared here",
+                ("give the constant a number: `--inputs all` alone is about int inputs, too",),
+            )
+        )

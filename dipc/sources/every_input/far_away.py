@@ -1,0 +1,237 @@
+"""Int inputs at all distances to disagreement from some one on, at once.
+
+Over ints alpha = dd(u) is an integer k, and the probabilities of integer noise are no functions of k·eps: the single
+obligation that decides all distances of real inputs does not exist. Small distances are decided one by one. From some
+start on every slack is at least base + slope·k, the probability at these bounds is a closed form in eps and k (see
+`lattice_trend`), and that less 1 - beta is to be nowhere negative (see `never_negative`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import OutsideFragment, Undecided
+from dipc.algebra.parametric import Parametric
+from dipc.algebra.quotient import Closed, fraction_of
+from dipc.algebra.selection import Kind, Selected, Selection
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import Constraint
+from dipc.chain.entailment import contradict
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event
+from dipc.measure.lattice import Unsettled, lattice_trend
+from dipc.measure.measure import Measurer
+from dipc.sign.positive import over_positive
+from dipc.sign.whole_parameter import Growth, Trend, never_negative, of_ring, times, total
+from dipc.sources.every_input.evidence import ClaimedDistances
+from dipc.sources.every_input.exits import CenteredExit, NoiseComponent, ShiftedHalfspace
+from dipc.sources.every_input.halfspaces import Moving, best_bound
+from dipc.sources.every_input.scaling import ClassClaim
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: Distances that are decided one by one, at most, and by how many more are tried where a proof fails.
+MOST_SINGLE = 24
+_MORE = (0, 2, 5)
+
+#: Noises of one part: the sums over more of them take too long.
+_MOST_NOISES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Ratio:
+    """A function of eps and k: numerator over the product of these functions with these powers, positive ones."""
+
+    numerator: Trend
+    below: Mapping[ExpPoly, int]
+
+    @staticmethod
+    def of(value: Closed) -> _Ratio:
+        above, below = fraction_of(value)
+        return _Ratio(of_ring(above), {} if below == 1 else {below: 1})
+
+    def __add__(self, other: _Ratio) -> _Ratio:
+        common = {factor: max(self.below.get(factor, 0), other.below.get(factor, 0)) for factor in self._all(other)}
+        return _Ratio(total([self._over(common), other._over(common)]), common)
+
+    def __mul__(self, other: _Ratio) -> _Ratio:
+        both = {factor: self.below.get(factor, 0) + other.below.get(factor, 0) for factor in self._all(other)}
+        return _Ratio(times(self.numerator, other.numerator), both)
+
+    def _all(self, other: _Ratio) -> list[ExpPoly]:
+        return list(dict.fromkeys([*self.below, *other.below]))
+
+    def _over(self, below: Mapping[ExpPoly, int]) -> Trend:
+        """The numerator over a multiple of the denominator."""
+        found = self.numerator
+        for factor, power in below.items():
+            for _ in range(power - self.below.get(factor, 0)):
+                found = times(found, of_ring(factor))
+        return found
+
+
+_Bounding = Callable[[int], _Ratio | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FarAway:
+    """What is claimed of a class of int inputs, all of whose other answers' exits are `others` (None: not known)."""
+
+    claim: ClassClaim
+    distances: ClaimedDistances
+    ways: Sequence[CenteredExit]
+    others: Sequence[CenteredExit] | None
+    guards: Sequence[Constraint]
+    facets: Sequence[Moving]
+    measurer: Measurer
+    #: The one eps that the program is for, where it is.
+    only_at: Fraction | None = None
+
+    def start(self) -> int | None:
+        """A distance from which on the claim is proved for all inputs of the class; None where none is found."""
+        if self.only_at is not None:
+            return None
+        beta = self.claim.beta.value(self.claim.names(), open_divisors=True)
+        for bound in (self._from_ways, self._from_others):
+            least = 1
+            for more in _MORE:
+                try:
+                    least, found = self._settled(bound, least + more)
+                except Undecided:
+                    break
+                if found is not None and self._meets(found, beta, least):
+                    return least
+        return None
+
+    def _settled(self, bound: _Bounding, start: int) -> tuple[int, _Ratio | None]:
+        """The bound from some distance on, which is at least `start`. Raises Undecided."""
+        while start <= MOST_SINGLE:
+            try:
+                return start, bound(start)
+            except Unsettled as small:
+                start = max(small.enough, start + 1)
+        raise OutsideFragment("the probability is one function of the distance only for large distances")
+
+    def _meets(self, found: _Ratio, beta: Selected, start: int) -> bool:
+        match beta:
+            case Parametric():
+                wanted = self._of_beta(beta)
+                if wanted is None:
+                    return False
+                rest = found + wanted + _Ratio.of(ExpPoly.constant(-_ONE))
+                return never_negative(rest.numerator, start, self.claim.intervals)
+            case Selection(kind=Kind.MIN, arguments=arguments):
+                return all(self._meets(found, each, start) for each in arguments)
+            case Selection(kind=Kind.MAX, arguments=arguments):
+                return any(self._meets(found, each, start) for each in arguments)
+            case _:
+                return False
+
+    def _of_beta(self, beta: Parametric) -> _Ratio | None:
+        over = over_positive(ExpPoly.one(), beta.denominator, self.claim.intervals)
+        if over is None:
+            return None
+        numerator: list[Trend] = []
+        for k, q, factors, c in beta.terms():
+            if len(factors) > 1:
+                return None
+            ((_, degree, rate),) = factors or (("alpha", 0, _ZERO),)
+            numerator.append({Growth(k, degree, -q, -rate): c})
+        return _Ratio(total(numerator), {}) * _Ratio.of(over)
+
+    # --- bounds of the probability ----------------------------------------------------------------------
+
+    def _from_ways(self, start: int) -> _Ratio:
+        """The sum over the ways to the answer, at lower bounds of their slacks; those without one count as 0."""
+        found = _Ratio({}, {})
+        for way in self.ways:
+            if way.in_balls and not self.distances.gamma_base and not self.distances.gamma_rate:
+                continue
+            if all(self._is_near(point, start) for point in way.points):
+                each = self._way(way, start, least=True)
+                found = found if each is None else found + each
+        return found
+
+    def _from_others(self, start: int) -> _Ratio | None:
+        """1 less the sum over all ways to other answers, at upper bounds of their slacks."""
+        if self.others is None:
+            return None
+        found = _Ratio.of(ExpPoly.one())
+        for way in self.others:
+            if not contradict([*self.guards, *way.guards]):
+                each = self._way(way, start, least=False)
+                assert each is not None, "constraints without a bound are left out"
+                found = found + _Ratio.of(ExpPoly.constant(-_ONE)) * each
+        return found
+
+    def _is_near(self, point: Affine, start: int) -> bool:
+        """Whether an output without noise is within gamma of det's at all these distances."""
+        for form in (point, -point):
+            slack = self._bound(form, start)
+            if slack is None:
+                return False
+            base = slack[0] + self.distances.gamma_base
+            slope = slack[1] + self.distances.gamma_rate
+            if slope < 0 or base + slope * start < 0:
+                return False
+        return True
+
+    def _way(self, way: CenteredExit, start: int, *, least: bool) -> _Ratio | None:
+        found = _Ratio.of(ExpPoly.one() if way.weight is None else way.weight)
+        for part in way.parts:
+            bounds = [self._slack(half, start, least=least) for half in part.halfspaces]
+            if least and None in bounds:
+                return None
+            kept = [(half, bound) for half, bound in zip(part.halfspaces, bounds, strict=True) if bound is not None]
+            found = found * self._measure(part, kept, start)
+        return found
+
+    def _measure(
+        self, part: NoiseComponent, kept: Sequence[tuple[ShiftedHalfspace, tuple[Fraction, Fraction]]], start: int
+    ) -> _Ratio:
+        slopes = [slope for _, (_, slope) in kept]
+        constraints = [Halfspace(half.coefficients, base) for half, (base, _) in kept]
+        event = Event(part.noises, tuple(constraints))
+        if not any(slopes):
+            return _Ratio.of(self.measurer.measure(event))
+        if part.continuous or len(part.noises) > _MOST_NOISES:
+            raise OutsideFragment("too many noises are compared with each other")
+        trend = lattice_trend(event, slopes, start, self.measurer.limits)
+        found = _Ratio({}, {})
+        for summand, c in trend.summands.items():
+            growth = Growth(0, summand.powers[trend.place], -summand.exponent, -summand.slopes[trend.place])
+            found = found + _Ratio({growth: c}, {_less(d): power for d, power in summand.poles})
+        for rate in trend.rates:
+            decay = ExpPoly.term(1, 0, -rate)
+            found = found * _Ratio(of_ring(1 - decay), {1 + decay: 1})
+        return found
+
+    def _slack(self, half: ShiftedHalfspace, start: int, *, least: bool) -> tuple[Fraction, Fraction] | None:
+        """(base, slope) such that the slack is always at least, or at most, base + slope·k; None where it has none."""
+        bound = self._bound(half.slack if least else -half.slack, start)
+        if bound is None:
+            return None
+        sign = 1 if least else -1
+        radius = half.radius
+        return (
+            sign * bound[0] + radius * self.distances.gamma_base,
+            sign * bound[1] + radius * self.distances.gamma_rate,
+        )
+
+    def _bound(self, form: Affine, start: int) -> tuple[Fraction, Fraction] | None:
+        """(base, slope) such that form(u) >= base + slope·k for every u of the class with dd(u) >= k."""
+        found = best_bound(form, self.facets, Fraction(start))
+        if found is None:
+            return None
+        # At integers k the form differs from slope·k by its constant and an integer, if the slope is one.
+        whole = form.inputs and found.slope.denominator == 1 and all(c.denominator == 1 for _, c in form.inputs)
+        base = form.constant + ceil(found.base - form.constant) if whole else found.base
+        return base, found.slope
+
+
+def _less(rate: Fraction) -> ExpPoly:
+    return ExpPoly.one() - ExpPoly.term(1, 0, -rate)

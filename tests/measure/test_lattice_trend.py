@@ -1,0 +1,67 @@
+"""Measures of integer events whose constants grow with an integer, against those at single values of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp, prod
+
+import pytest
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Family, Noise
+from dipc.measure.lattice import LatticeTrend, Unsettled, lattice_measure, lattice_trend
+
+F = Fraction
+EPS = 0.75
+
+
+def noise(rate: F) -> Noise:
+    return Noise(Family.DISCRETE_LAPLACE, rate, F(0))
+
+
+def half(constant: F | int, **terms: int) -> Halfspace:
+    return Halfspace(tuple((int(name[1:]), F(c)) for name, c in terms.items()), F(constant))
+
+
+def at(trend: LatticeTrend, k: int) -> float:
+    summed = sum(
+        float(c)
+        * exp(float(s.exponent + k * s.slopes[trend.place]) * EPS)
+        * prod((1 - exp(-float(d) * EPS)) ** -m for d, m in s.poles)
+        * k ** s.powers[trend.place]
+        for s, c in trend.summands.items()
+    )
+    return summed * prod((1 - exp(-float(d) * EPS)) / (1 + exp(-float(d) * EPS)) for d in trend.rates)
+
+
+def settled(event: Event, slopes: list[int]) -> tuple[LatticeTrend, int]:
+    """The trend from the first value on that is named as enough."""
+    start = 1
+    while True:
+        try:
+            return lattice_trend(event, [F(slope) for slope in slopes], start), start
+        except Unsettled as small:
+            start = max(start + 1, small.enough)
+
+
+@pytest.mark.parametrize(
+    ("rates", "constraints", "slopes"),
+    [
+        ([F(1)], [half(-1, x0=1)], [1]),
+        ([F(1)], [half(-1, x0=1), half(2, x0=-1)], [1, 0]),
+        ([F(1)], [half(1, x0=-1), half(F(5, 2), x0=1)], [2, 1]),
+        ([F(1), F(1, 2)], [half(-1, x0=1, x1=1)], [1]),
+        ([F(1), F(1)], [half(-1, x0=1, x1=-1), half(0, x0=1)], [1, 1]),
+        ([F(1), F(2), F(1)], [half(0, x0=1, x1=-1), half(-2, x1=1, x2=1)], [1, 1]),
+    ],
+)
+def test_trends_are_the_measures_at_each_value(rates: list[F], constraints: list[Halfspace], slopes: list[int]) -> None:
+    noises = tuple(map(noise, rates))
+    found, start = settled(Event(noises, tuple(constraints)), slopes)
+    for k in (start, start + 1, start + 6):
+        moved = [
+            Halfspace(c.coefficients, c.constant + k * slope) for c, slope in zip(constraints, slopes, strict=True)
+        ]
+        expected = ClosedForm(lattice_measure(Event(noises, tuple(moved)))).float(F(3, 4))
+        assert at(found, k) == pytest.approx(expected, abs=1e-12)

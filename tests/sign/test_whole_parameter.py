@@ -1,0 +1,75 @@
+"""Functions of eps and of an integer that are proved to be nowhere negative: never one that is negative somewhere."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from math import exp
+
+import pytest
+
+from dipc.sign import Interval
+from dipc.sign.box import nowhere_negative
+from dipc.sign.whole_parameter import Growth, Trend, never_negative
+
+F = Fraction
+ALL = (Interval.positive(),)
+
+
+def trend(*terms: tuple[F | int, int, int, F | int, F | int]) -> Trend:
+    """Of (c, e, p, a, b) for c·eps^e·k^p·exp(-(a + b·k)·eps)."""
+    return {Growth(e, p, F(a), F(b)): F(c) for c, e, p, a, b in terms}
+
+
+def at(found: Trend, k: int, eps: float) -> float:
+    return sum(
+        float(c) * eps**g.powers * k**g.degree * exp(-float(g.rate + g.slope * k) * eps) for g, c in found.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("holds", "start", "terms"),
+    [
+        (True, 1, [(1, 0, 0, 0, 0), (-1, 0, 0, 0, 1)]),  # 1 - y
+        (True, 1, [(1, 0, 0, 1, 0), (-1, 0, 0, 0, 1)]),  # x - y, equal at k = 1
+        (True, 2, [(1, 0, 0, 2, 0), (-1, 0, 0, 0, 1)]),
+        (False, 1, [(1, 0, 0, 2, 0), (-1, 0, 0, 0, 1)]),
+        (True, 0, [(1, 0, 0, 0, 0), (-2, 0, 0, 0, 1), (1, 0, 0, 0, 2)]),  # (1 - y)²
+        (True, 1, [(2, 0, 0, 0, F(1, 2)), (-1, 0, 0, 0, 1), (-1, 1, 1, 0, 1)]),  # 2·√y - (1 + k·eps)·y
+        (False, 1, [(1, 0, 0, 0, 0), (-1, 1, 0, 0, 0)]),  # 1 - eps
+        (True, 1, [(1, 0, 1, 0, 1), (-1, 0, 1, 1, 1)]),  # k·y·(1 - x)
+    ],
+)
+def test_what_is_proved(*, holds: bool, start: int, terms: list[tuple[F | int, int, int, F | int, F | int]]) -> None:
+    assert never_negative(trend(*terms), start, ALL) is holds
+
+
+def test_only_on_an_interval() -> None:
+    assert never_negative(trend((1, 0, 0, 0, 0), (-2, 0, 0, 1, 0)), 1, [Interval.closed(1, None)])
+    assert not never_negative(trend((1, 0, 0, 0, 0), (-2, 0, 0, 1, 0)), 1, ALL)
+
+
+def term(chance: random.Random) -> tuple[int, int, int, F, F]:
+    rate, slope = chance.choice((0, F(1, 2), 1, 2)), chance.choice((0, F(1, 2), 1, 2))
+    return chance.randint(-3, 4), chance.choice((0, 0, 1)), chance.choice((0, 0, 1, 2)), F(rate), F(slope)
+
+
+def test_nothing_that_is_negative_somewhere_is_proved() -> None:
+    chance = random.Random(5)
+    proved = 0
+    for _ in range(150):
+        found = trend(*(term(chance) for _ in range(4)))
+        start = chance.randint(0, 3)
+        if never_negative(found, start, ALL):
+            proved += 1
+            for k in (start, start + 1, start + 2, start + 5, start + 40):
+                assert min(at(found, k, eps) for eps in (0.001, 0.05, 0.3, 1, 2, 6)) >= -1e-9
+    assert proved > 20
+
+
+def test_polynomials_on_a_box() -> None:
+    assert nowhere_negative({(0, 0): F(1), (1, 1): F(-1)}, F(0), F(1))
+    assert nowhere_negative({(2, 0): F(1), (1, 1): F(-2), (0, 2): F(2), (0, 0): F(1, 100)}, F(0), F(1))
+    assert not nowhere_negative({(2, 0): F(1), (1, 1): F(-2), (0, 2): F(1), (0, 0): F(-1, 100)}, F(0), F(1))
+    assert nowhere_negative({(1, 0): F(1), (0, 0): F(-1, 3)}, F(1, 3), F(1))
+    assert not nowhere_negative({(1, 0): F(1), (0, 0): F(-1, 3)}, F(1, 4), F(1))

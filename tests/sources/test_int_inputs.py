@@ -1,0 +1,174 @@
+"""Claims about every int input: proved for all distances at once, and never where a row says otherwise."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import dipc
+from dipc import DiagnosticError, Verdict
+from dipc.cli.main import run
+
+THRESHOLD = "x <- DLap(eps, n); if x >= 0 then o <- true else o <- false end"
+
+
+def program(ideal: str, body: str, claim: str, inputs: str = "n, m : int", metric: str = "") -> str:
+    return (
+        f"program p; domain B = {{0, 1}}; input {inputs}; output o : bool; var x, y : int = 0;\n{metric}"
+        f"ideal {{ {ideal} }} claim {{ {claim} }}\n{body}\n"
+    )
+
+
+def decided(source: str) -> Verdict:
+    return dipc.check(dipc.load(source), inputs="all").verdict
+
+
+@pytest.mark.parametrize(
+    ("beta", "verdict"),
+    [
+        ("exp(-alpha*eps)", "accurate"),
+        ("exp(-alpha*eps)/(1 + exp(-eps))", "accurate"),  # the probability itself
+        ("2*exp(-alpha*eps/2)", "accurate"),
+        ("min(1/2, exp(-alpha*eps))", "accurate"),
+        ("exp(-eps)", "accurate"),
+        ("999/1000*exp(-alpha*eps)", "inaccurate"),
+        ("exp(-(alpha + 1)*eps)/(1 + exp(-eps))", "inaccurate"),
+        ("exp(-alpha*eps)/(1 + exp(-eps/2))", "inaccurate"),
+    ],
+)
+def test_a_threshold_at_every_distance(beta: str, verdict: str) -> None:
+    assert decided(program("o <- n >= 0", THRESHOLD, f"alpha: dd; beta: {beta};")) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "verdict"),
+    [
+        ("0", "1/2", "accurate"),
+        ("3", "exp(-3*eps)/(1 + exp(-eps))", "accurate"),
+        ("5/2", "exp(-3*eps)/(1 + exp(-eps))", "accurate"),  # dd is an integer
+        ("3", "exp(-4*eps)/(1 + exp(-eps))", "inaccurate"),
+    ],
+)
+def test_a_threshold_at_one_distance(alpha: str, beta: str, verdict: str) -> None:
+    assert decided(program("o <- n >= 0", THRESHOLD, f"alpha: {alpha}; beta: {beta};")) == verdict
+
+
+@pytest.mark.parametrize(
+    ("beta", "verdict"),
+    [
+        ("2*exp(-alpha*eps/2)", "accurate"),
+        ("(1 + alpha)*exp(-alpha*eps)", "accurate"),
+        ("exp(-alpha*eps)", "inaccurate"),
+    ],
+)
+def test_sums_of_noises(beta: str, verdict: str) -> None:
+    body = "x <- DLap(eps, n); y <- DLap(eps, 0); if x + y >= 0 then o <- true else o <- false end"
+    assert decided(program("o <- n >= 0", body, f"alpha: dd; beta: {beta};")) == verdict
+
+
+def test_a_threshold_elsewhere_is_decided_at_small_distances() -> None:
+    body = THRESHOLD.replace(">= 0", ">= 2")
+    assert decided(program("o <- n >= 0", body, "alpha: dd; beta: exp(-(alpha - 2)*eps);")) == "accurate"
+    assert decided(program("o <- n >= 0", body, "alpha: dd; beta: exp(-alpha*eps);")) == "inaccurate"
+
+
+@pytest.mark.parametrize(
+    ("ideal", "body", "claim", "verdict"),
+    [
+        ("o <- 2*n >= 1", "o <- n >= 1", "alpha: dd; beta: 0;", "accurate"),
+        ("o <- 2*n >= 1", "o <- n >= 0", "alpha: dd; beta: 0;", "inaccurate"),
+        ("o <- n - m > 0", "o <- n >= m + 1", "alpha: 0; beta: 0;", "accurate"),
+        ("o <- n = 5", "o <- false", "alpha: dd; beta: 0;", "inaccurate"),  # at one input only
+        ("o <- n = 5", "o <- false", "alpha: 2; beta: 0;", "accurate"),  # which is 1 away from other answers
+    ],
+)
+def test_deterministic_programs(ideal: str, body: str, claim: str, verdict: str) -> None:
+    assert decided(program(ideal, body, claim)) == verdict
+
+
+def test_answers_that_are_ints() -> None:
+    source = "program p; input n : int; output o : int; ideal { o <- 2*n } claim { %s } o <- %s"
+    geometric = "DLap(eps, 2*n)"
+    assert decided(source % ("alpha: 0; gamma: 2; beta: 2*exp(-3*eps)/(1 + exp(-eps));", geometric)) == "accurate"
+    assert decided(source % ("alpha: 0; gamma: 2; beta: exp(-3*eps);", geometric)) == "inaccurate"
+    # The answer changes with each step: dd is 1, and no more.
+    assert decided(source % ("alpha: dd; gamma: 0; beta: 0;", "2*n")) == "accurate"
+    assert decided(source % ("alpha: 2; gamma: 0; beta: 0;", "n")) == "accurate"
+    assert decided(source % ("alpha: 1; gamma: 0; beta: 0;", "n")) == "inaccurate"
+
+
+def test_ints_beside_reals_and_finite_inputs() -> None:
+    ideal = "o <- n >= 0 and q > 0 and k = 1"
+    body = "o <- n > -1 and 2*q > 0 and k = 1"
+    inputs = "n, m : int; input q : real; input k : {0, 1}"
+    assert decided(program(ideal, body, "alpha: dd; beta: 0;", inputs)) == "accurate"
+    body = "x <- DLap(eps, n); if x >= 0 and q > 0 and k = 1 then o <- true else o <- false end"
+    assert decided(program(ideal, body, "alpha: 0; beta: 1/2;", inputs)) == "accurate"
+    assert decided(program(ideal, body, "alpha: dd; beta: 1/3;", inputs)) == "inaccurate"
+
+
+@pytest.mark.parametrize("norm", ["l1", "discrete"])
+def test_other_distances(norm: str) -> None:
+    body = "x <- DLap(eps, n - m); if x >= 0 then o <- true else o <- false end"
+    metric = f"metric {{ input: {norm}; }} "
+    assert decided(program("o <- n >= m", body, "alpha: dd; beta: exp(-alpha*eps);", metric=metric)) == "accurate"
+    worse = "alpha: dd; beta: exp(-alpha*eps)/2;"
+    assert decided(program("o <- n >= m", body, worse, metric=metric)) == "inaccurate"
+
+
+def test_numbers_of_queries_are_for_reals() -> None:
+    source = dipc.load("program p; const m = 2; input n : int; output o : int; ideal { o <- n } o <- n")
+    with pytest.raises(DiagnosticError) as caught:
+        dipc.check(source, inputs="all", beta="0", for_all="m")
+    assert caught.value.diagnostics[0].code == "E1203"
+
+
+def test_a_certificate_says_what_is_on_trust(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for beta, code in (("exp(-alpha*eps)", 0), ("exp(-alpha*eps)/2", 1)):
+        path, proof = tmp_path / "p.dip", tmp_path / "proof.json"
+        path.write_text(program("o <- n >= 0", THRESHOLD, f"alpha: dd; beta: {beta};"))
+        assert run(["check", str(path), "--inputs", "all", "--certificate", str(proof), "-q"]) == code
+        assert run(["verify", str(proof)]) == 3
+        assert "accepted in part" in capsys.readouterr().out
+        assert json.loads(proof.read_text())["verdict"] == ("accurate", "inaccurate")[code]
+
+
+def random_program(chance: random.Random) -> str:
+    """A tree of comparisons of ints with integer noise, and a claim that some of them meet with nothing to spare."""
+    forms = ("n", "m", "n + m", "n - m", "2*n - m", "-n", "2*n")
+    draws: list[str] = []
+
+    def tree(depth: int) -> tuple[str, str]:
+        if depth == 0:
+            right = chance.choice(("true", "false"))
+            return f"o <- {right}", f"o <- {right}"
+        form, at, sign = chance.choice(forms), chance.choice("013"), chance.choice((">=", ">", "<", "="))
+        compared = form
+        if len(draws) < 2:
+            compared = "xy"[len(draws)]
+            draws.append(f"{compared} <- DLap({chance.choice(('eps', 'eps/2', '2*eps'))}, {form});")
+        yes, no = tree(depth - 1), tree(depth - 1)
+        return (
+            f"if {form} {sign} {at} then {yes[0]} else {no[0]} end",
+            f"if {compared} {sign} {at} then {yes[1]} else {no[1]} end",
+        )
+
+    ideal, body = tree(chance.choice((1, 1, 2)))
+    beta = chance.choice(("1/2", "exp(-alpha*eps)", "exp(-alpha*eps/2)", "exp(-eps)", "2*exp(-alpha*eps/2)"))
+    claim = f"alpha: {chance.choice(('dd', 'dd', '0', '2'))}; beta: {beta};"
+    return program(ideal, f"{' '.join(draws)} {body}", claim)
+
+
+def test_no_row_contradicts_a_verdict() -> None:
+    undecided = 0
+    for seed in range(25):
+        source = dipc.load(random_program(random.Random(seed)))
+        verdict = dipc.check(source, inputs="all").verdict
+        undecided += verdict is Verdict.UNDECIDED
+        if verdict is Verdict.ACCURATE:
+            rows = dipc.check(source, inputs="n in {-30, -2, -1, 0, 1, 2, 4, 17}, m in {-9, -1, 0, 1, 3}")
+            assert rows.verdict is Verdict.ACCURATE, seed
+    assert undecided <= 2
