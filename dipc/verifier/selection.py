@@ -25,7 +25,7 @@ from fractions import Fraction
 
 from dipc.verifier.classes import Required
 from dipc.verifier.events import Family
-from dipc.verifier.iteration import first_index, names, parameter_arrays
+from dipc.verifier.iteration import first_index, names, nodes, parameter_arrays
 from dipc.verifier.program import Machine, Sample
 from dipc.verifier.rejection import NotDerived
 from dipc.verifier.syntax import (
@@ -79,6 +79,10 @@ def selection_totals(
     for found, variables in ((own, tree.declarations), (exact, tree.ideal.variables)):
         if not found.numbers <= set(_real_scalars(variables)):
             raise NotDerived("the values of a selection are no real variables")
+    # One that depends on the index so far may be another for a greater m.
+    declared = {name for item in tree.declarations if isinstance(item, Variables) for name, _ in item.names}
+    if any(not declared.isdisjoint(names(drawn.rate)) for drawn in nodes(tree.body) if isinstance(drawn, Noise)):
+        raise NotDerived("a rate depends on a variable")
     norms = [found.value for found in tree.metric if found.name == "input"]
     if len(norms) < len(tree.metric) or norms not in ([], [Name("linf")], [Name("l1")]):
         raise NotDerived("its `metric` block has another distance")

@@ -132,6 +132,10 @@ WORSE: dict[str, tuple[str, list[tuple[str, str]]]] = {
     ),
     "a rate that falls": ("noisy max", [("r <- Lap(eps/2, q[i])", "r <- Lap(eps/(2*i), q[i])")]),
     "a rate that falls with m": ("noisy max", [("r <- Lap(eps/2, q[i])", "r <- Lap(eps/m, q[i])")]),
+    "a rate that falls with the index so far": (
+        "noisy max",
+        [("r <- Lap(eps/2, q[i])", "r <- Lap(eps/(2 + 4*(out - 1)*(out - 2)), q[i])")],
+    ),
     "the first at another rate": ("noisy max", [("best <- Lap(eps/2, q[1])", "best <- Lap(eps/3, q[1])")]),
     "the last of the largest": ("noisy max", [("r > best", "r < best")]),
     "the index before": ("noisy max", [("best <- r; out <- i", "best <- r; out <- i - 1")]),
