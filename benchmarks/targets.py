@@ -55,11 +55,13 @@ def measure_all(runs: int = 3) -> list[Goal]:
 
 
 def measure(kind: str, arguments: Sequence[str]) -> Measured:
-    """One task, start-up apart: the libraries are loaded by a trivial check first."""
+    """One task as the command line would do it, start-up apart: the libraries are loaded by a trivial check first."""
     import dipc
     from benchmarks import runner, tasks
     from dipc.algebra.limits import Undecided
+    from dipc.cli.main import collect_rarely
 
+    collect_rarely()
     runner.warm_up()
     answer, undecided = None, ""
     start = time.process_time()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor, gcd, lcm
 
 from dipc.chain.affine import Affine
@@ -13,7 +14,7 @@ from dipc.linear.differences import Difference, difference_ends
 from dipc.linear.halfspace import Halfspace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Constraint:
     """`form` >= 0, or > 0 when `strict`; `form` is normalized: equal half-spaces are equal constraints.
 
@@ -44,6 +45,23 @@ class Constraint:
         """The half-space of a constraint on inputs alone, by their slots; its strictness is exact."""
         assert not self.form.noises
         return Halfspace(self.form.inputs, self.form.constant, self.strict)
+
+    @cached_property
+    def negation(self) -> Constraint:
+        """The constraint that holds where this one does not."""
+        opposite = -self.form
+        if self.whole:
+            return Constraint(opposite.shifted(Fraction(-1)), False, self.difference, _NEGATED[self.op], True)
+        return Constraint(opposite, not self.form.noises and not self.strict, self.difference, _NEGATED[self.op])
+
+    @cached_property
+    def bound(self) -> Difference | None:
+        """The constraint as a bound on the difference of two variables (or of one and ORIGIN), None when it is none."""
+        upper, lower = difference_ends(terms_of(self.form))
+        if upper is None or lower is None:
+            return None
+        least = -self.form.constant
+        return upper, lower, (int(least) if least.denominator == 1 else least, int(self.is_open))
 
     def holds_at(self, inputs: Mapping[int, Fraction]) -> bool:
         """Whether a constraint on inputs alone holds."""
@@ -82,14 +100,6 @@ def equality(difference: Affine, whole: bool = False) -> tuple[Constraint, Const
         Constraint(form, False, difference, CompareOp.EQ, whole),
         Constraint(-form, False, difference, CompareOp.EQ, whole),
     )
-
-
-def negation(known: Constraint) -> Constraint:
-    """The constraint that holds where `known` does not."""
-    opposite = -known.form
-    if known.whole:
-        return Constraint(opposite.shifted(Fraction(-1)), False, known.difference, _NEGATED[known.op], True)
-    return Constraint(opposite, not known.form.noises and not known.strict, known.difference, _NEGATED[known.op])
 
 
 def _coprime(form: Affine) -> Affine:
@@ -144,6 +154,11 @@ def variables_of(form: Affine) -> list[int]:
     return [variable for variable, _ in terms_of(form)]
 
 
+def is_input(variable: int) -> bool:
+    """Whether a variable, by the numbering of `variables_of`, is an input."""
+    return variable >= 0 and variable % 2 == 1
+
+
 def terms_of(form: Affine) -> list[tuple[int, Fraction]]:
     """The terms of a form by the numbering of `variables_of`."""
     terms = [(2 * noise, coefficient) for noise, coefficient in form.noises]
@@ -156,11 +171,3 @@ def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine
     noises = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 0]
     inputs = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 1]
     return Affine(tuple(sorted(noises)), tuple(sorted(inputs)), constant)
-
-
-def as_difference(known: Constraint) -> Difference | None:
-    """The constraint as a difference of two variables (or of one and ORIGIN), None when it is none."""
-    upper, lower = difference_ends(terms_of(known.form))
-    if upper is None or lower is None:
-        return None
-    return upper, lower, (-known.form.constant, int(known.is_open))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dipc.chain.constraints import Constraint, ConstraintSet, as_difference, negation, variables_of
+from dipc.chain.constraints import Constraint, ConstraintSet, variables_of
 from dipc.chain.offsets import moved, offsets
 from dipc.linear.differences import Graph, graph_of, greatest_bounds, is_contradictory
 from dipc.linear.program import contradiction
@@ -24,7 +24,7 @@ def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
     for variable in variables_of(question.form):
         if not any(variable in constraints.variables for constraints in known):
             return None
-    opposite = negation(question)
+    opposite = question.negation
     for constraints in known:
         if question in constraints.keys:
             return True
@@ -40,24 +40,24 @@ def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
 
 def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
     """True only if every point that satisfies `facts` satisfies `question` (almost every, if noises are concerned)."""
-    differences = [as_difference(fact) for fact in facts]
-    asked = as_difference(question)
+    differences = [fact.bound for fact in facts]
+    asked = question.bound
     if asked is None or None in differences:
         by = offsets([*facts, question])
         if by:
             facts, (question,) = moved(facts, by), moved([question], by)
-            differences, asked = [as_difference(fact) for fact in facts], as_difference(question)
+            differences, asked = [fact.bound for fact in facts], question.bound
     graph = graph_of(difference for difference in differences if difference is not None)
     if asked is not None and graph_entails(graph, question):
         return True
     if asked is not None and None not in differences:
         return False
-    return contradiction([fact.halfspace for fact in (*facts, negation(question))]) is not None
+    return contradiction([fact.halfspace for fact in (*facts, question.negation)]) is not None
 
 
 def graph_entails(graph: Graph, question: Constraint) -> bool:
     """`entails` for a difference constraint and a graph of differences: exact."""
-    asked = as_difference(question)
+    asked = question.bound
     assert asked is not None
     upper, lower, (weight, strict) = asked
     # The closed half-space is as good as the open one where a noise is concerned.
@@ -69,15 +69,25 @@ def graph_entails(graph: Graph, question: Constraint) -> bool:
 def contradict(facts: Sequence[Constraint]) -> bool:
     """True only if the measure of `facts` is zero whatever the inputs are."""
     keys = set(facts)
-    if any(negation(fact) in keys for fact in facts):
+    if any(fact.negation in keys for fact in facts):
         return True
-    differences = [as_difference(fact) for fact in facts]
+    differences = [fact.bound for fact in facts]
     if None in differences:
         facts = moved(facts, offsets(facts))
-        differences = [as_difference(fact) for fact in facts]
+        differences = [fact.bound for fact in facts]
     if is_contradictory(graph_of(difference for difference in differences if difference is not None)):
         return True
     return None in differences and contradiction([fact.halfspace for fact in facts]) is not None
+
+
+def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:
+    """True only if the measure of `facts` with each of the others is zero whatever the inputs are."""
+    opposites = {fact.negation for fact in facts}
+    return all(
+        any(not opposites.isdisjoint(known.keys) for known in other)
+        or contradict([*facts, *(item for known in other for item in known.items)])
+        for other in others
+    )
 
 
 def connected(questions: Iterable[Constraint], facts: Iterable[Constraint]) -> list[Constraint]:

@@ -12,6 +12,7 @@ from dipc.chain.chain import Chain, ExitState
 from dipc.chain.edge import Choice, ChoiceWeight, Edge
 from dipc.chain.fault import Fault
 from dipc.chain.flow import Flow, analyze, slot_set, slots_in
+from dipc.chain.leaves import Leaves
 from dipc.chain.path import path_notes
 from dipc.chain.state import Mark, NoiseVar, SlotValue, State, initial_state
 from dipc.chain.step import Successor, step
@@ -96,8 +97,9 @@ class _Explorer:
         self.pending: list[tuple[int, int]] = []
         self.cut: set[int] = set()
         self.exited: list[int] = []
-        self.dominators = Dominators()
-        self.guard_uniter = GuardUniter(self.transitions, self.states, self.dominators)
+        self.dominators = Dominators(0)
+        self.leaves = Leaves(self.transitions)
+        self.guard_uniter = GuardUniter(self.leaves, self.states, self.dominators)
         self.created = 0
         self.initial = 0
 
@@ -172,14 +174,14 @@ class _Explorer:
 
     def _expand(self, node: int) -> None:
         state = self.states[node]
-        for after, edge in self._successors(node, state):
+        for after, edge in self._successors(node):
             if isinstance(edge, Choice) and not self.possible(edge.weight):
                 continue
-            self._connect(node, self._arrived(node, state.label, after), (edge,))
+            self._connect(node, self._arrived(state.label, after), (edge,))
 
-    def _arrived(self, node: int, label: int, after: State) -> int:
-        """The node of `after`, a successor of `node` by the instruction at `label`, or of the state that it is bound to
-        become where nothing is to be told apart on the way."""
+    def _arrived(self, label: int, after: State) -> int:
+        """The node of `after`, the state after the instruction at `label`, or of the state that it is bound to become
+        where nothing is to be told apart on the way."""
         for left in range(_MOST_SKIPPED if self.skips else 0, -1, -1):
             goal = after.label
             dying = (self.live[label] | self.flow.writes[label]) & ~self.live[goal]
@@ -195,16 +197,18 @@ class _Explorer:
                 return max(self.cut)
             if not left or goal not in self.flow.determined:
                 break
-            label = goal
-            ((after, _),) = self._successors(node, after)
+            try:
+                ((bound_to, _),) = step(self.flow, after)
+            except Fault:
+                break  # it is told by the whole path, when the state is expanded itself
+            label, after = goal, bound_to
         found = self._add(after)
         heappush(self.pending, (after.label, found))
         return found
 
-    def _successors(self, node: int, state: State) -> tuple[Successor, ...]:
-        """Those of a state that is `node`, or that `node` is bound to become."""
+    def _successors(self, node: int) -> tuple[Successor, ...]:
         try:
-            return step(self.flow, state)
+            return step(self.flow, self.states[node])
         except Fault as fault:
             graph = self.transitions.as_networkx()
             notes = path_notes(self.flow.program, graph, self.states, self.initial, node, self.dom_inputs)
@@ -227,7 +231,7 @@ class _Explorer:
             return self._unite_guards(batch)
         result: list[int] = []
         for group, noises in _alike(batch, self.states):
-            constraints = united(group, self.transitions, self.states, self.dominators) if len(group) > 1 else None
+            constraints = united(group, self.leaves, self.states, self.dominators) if len(group) > 1 else None
             if constraints is None:
                 result.extend(group)
                 continue
@@ -254,6 +258,7 @@ class _Explorer:
             for source in list(self.transitions.predecessors(node)):
                 self._connect(source, whole, self.transitions.edges(source, node))
             self.transitions.remove(node)
+            self.leaves.replace(node, whole)
             del self.ids[self.states.pop(node)]
         return whole
 
@@ -276,7 +281,7 @@ def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int
         state = states[node]
         alike = groups.setdefault(state.fingerprint, [])
         for group, noises in alike:
-            same = all(noises.get(noise.id, noise) == noise for noise in state.noises)
+            same = all((known := noises.get(noise.id, noise)) is noise or known == noise for noise in state.noises)
             if same and states[group[0]].agrees_with(state):
                 group.append(node)
                 noises.update((noise.id, noise) for noise in state.noises)

@@ -8,7 +8,7 @@ from typing import NamedTuple, assert_never
 from dipc.chain.affine import Affine
 from dipc.chain.choices import Option, choices, exponential
 from dipc.chain.codes import Code
-from dipc.chain.constraints import Constraint, ConstraintSet, constraint, equality, negation
+from dipc.chain.constraints import Constraint, ConstraintSet, constraint, equality
 from dipc.chain.edge import DETERMINISTIC, Choice, Comparison, Edge
 from dipc.chain.entailment import connected, decided
 from dipc.chain.evaluate import evaluate, evaluate_affine, target_slot
@@ -220,7 +220,7 @@ def _outcomes(difference: Affine, op: CompareOp, whole: bool) -> list[tuple[bool
             ]
         case CompareOp.GE | CompareOp.LT | CompareOp.GT | CompareOp.LE:
             known = constraint(difference, op, whole)
-            return [(True, (known,)), (False, (negation(known),))]
+            return [(True, (known,)), (False, (known.negation,))]
         case _:
             assert_never(op)
 

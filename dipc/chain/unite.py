@@ -13,19 +13,19 @@ have weights, which have to agree as well (see `reach`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.chain.constraints import Constraint, ConstraintSet, as_difference, constraint_set, form_of, variables_of
-from dipc.chain.entailment import contradict, entails
+from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set, form_of, is_input, variables_of
+from dipc.chain.entailment import contradict_each, entails
 from dipc.chain.irredundant import irredundant
+from dipc.chain.leaves import Leaves
 from dipc.chain.nonnegative import nonnegative
 from dipc.chain.offsets import Offsets, moved, offsets
 from dipc.chain.state import State
-from dipc.chain.transitions import Transitions
 from dipc.lang.ast import CompareOp
-from dipc.linear.differences import ORIGIN, graph_of, greatest_bounds
+from dipc.linear.differences import ORIGIN, Difference, graph_of, greatest_bounds, turned_graph_of
 
 _MOST_LEAVES = 2000
 _MOST_BOUNDS = 300
@@ -34,31 +34,44 @@ _MOST_BOUNDS = 300
 class Dominators:
     """The dominators of a chain that grows in topological order: a state is expanded after its last predecessor."""
 
-    def __init__(self) -> None:
-        self._parent: dict[int, int] = {}
-        self._depth: dict[int, int] = {}
+    def __init__(self, first: int) -> None:
+        self._parent: dict[int, int] = {first: first}
+        #: A state further up, by which long ways up take a logarithmic number of steps (Myers 1983).
+        self._jump: dict[int, int] = {first: first}
+        self._depth: dict[int, int] = {first: 0}
 
     def connect(self, source: int, goal: int) -> None:
-        parent = self._parent.get(goal)
-        parent = source if parent is None else self.common(parent, source)
+        known = self._parent.get(goal)
+        parent = source if known is None else self.common(known, source)
+        jump = self._jump[parent]
+        even = self._depth[parent] - self._depth[jump] == self._depth[jump] - self._depth[self._jump[jump]]
         self._parent[goal] = parent
-        self._depth[goal] = self._depth.get(parent, 0) + 1
+        self._jump[goal] = self._jump[jump] if even else parent
+        self._depth[goal] = self._depth[parent] + 1
 
     def common(self, left: int, right: int) -> int:
         """The nearest state through which every path to `left` and every path to `right` leads."""
+        parent, jump, depth = self._parent, self._jump, self._depth
+        if depth[left] < depth[right]:
+            left, right = right, left
+        while depth[left] > depth[right]:
+            left = jump[left] if depth[jump[left]] >= depth[right] else parent[left]
         while left != right:
-            if self._depth.get(left, 0) < self._depth.get(right, 0):
-                left, right = right, left
-            left = self._parent[left]
+            # States of one depth jump equally far.
+            up = parent if jump[left] == jump[right] else jump
+            left, right = up[left], up[right]
         return left
 
 
 def united(
-    group: Sequence[int], transitions: Transitions, states: Mapping[int, State], dominators: Dominators
+    group: Sequence[int], leaves: Leaves, states: Mapping[int, State], dominators: Dominators
 ) -> ConstraintSet | None:
     """The one conjunction that is, up to measure zero, the union of the group's regions; None if none was found."""
     members = [states[node] for node in group]
-    by = offsets(item for member in members for item in member.constraints.items)
+    known = frozenset[int]().union(*(member.constraints.variables for member in members))
+    by: Offsets = {}
+    if any(map(is_input, known)):
+        by = offsets(item for member in members for item in member.constraints.items)
     hull = _hull([_Region.of(member, by) for member in members])
     if hull is None:
         return None
@@ -67,19 +80,15 @@ def united(
     for node in group[1:]:
         above = dominators.common(above, node)
     own = set(group)
-    leaves = [leaf for leaf in leaves_below(transitions, above) if leaf not in own]
-    if len(leaves) > _MOST_LEAVES:
+    others = [states[leaf] for leaf in leaves.below(above) if leaf not in own]
+    if len(others) > _MOST_LEAVES:
         return None
     signs = nonnegative(noise for member in members for noise in member.noises)
     facts = [*hull, *members[0].guards.items, *signs.items]
     if not all(entails(facts, item) for item in states[above].constraints.items):
         return None
-    for leaf in leaves:
-        other = states[leaf]
-        facts_there = [*other.constraints.items, *other.guards.items, *nonnegative(other.noises).items]
-        if not contradict([*facts, *facts_there]):
-            return None
-    return constraint_set(hull)
+    there = ((other.constraints, other.guards, nonnegative(other.noises)) for other in others)
+    return constraint_set(hull) if contradict_each(facts, there) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +98,14 @@ class _Region:
     constraints: list[Constraint]
     given: list[Constraint]
 
+    def differences(self) -> Iterator[Difference]:
+        """What is known of differences."""
+        return (item.bound for item in (*self.constraints, *self.given) if item.bound is not None)
+
     @staticmethod
     def of(state: State, by: Offsets) -> _Region:
         signs = moved(nonnegative(state.noises).items, by)
-        differences = [item for item in signs if as_difference(item) is not None]
+        differences = [item for item in signs if item.bound is not None]
         return _Region(moved(state.constraints.items, by), [*state.guards.items, *differences])
 
 
@@ -102,25 +115,11 @@ def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
     It implies whatever constraints all members have in common, without naming what follows from the rest. None when
     it would be too long.
     """
-    shared: dict[tuple[int, int], Fraction] | None = None
-    for member in members:
-        bounds = _entailed(member)
-        if bounds is None:
-            continue
-        if shared is None:
-            shared = bounds
-        else:
-            shared = {pair: min(bound, bounds[pair]) for pair, bound in shared.items() if pair in bounds}
+    shared = _shared_bounds(members)
     if shared is None or len(shared) > _MOST_BOUNDS:
         return None
-    written: dict[Constraint, Constraint] = {}
-    whole: set[int] = set()
-    for member in members:
-        for item in (*member.constraints, *member.given):
-            if item.whole:
-                whole.update(variables_of(item.form))
-        for item in member.constraints:
-            written.setdefault(item, item)
+    items = [item for member in members for item in (*member.constraints, *member.given)]
+    whole = {variable for item in items if item.whole for variable in variables_of(item.form)}
     bounds_as_constraints = [
         _constraint(upper, lower, bound, upper in whole or lower in whole)
         for (upper, lower), bound in shared.items()
@@ -128,21 +127,47 @@ def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
         if ORIGIN in (upper, lower) or (upper in whole) is (lower in whole)
     ]
     # What the members say themselves goes first, in their order: `irredundant` drops from the end.
+    asked = set(bounds_as_constraints)
+    written: dict[Constraint, Constraint] = {}
+    for member in members:
+        for item in member.constraints:
+            if item in asked:
+                written.setdefault(item, item)
     order = {item: position for position, item in enumerate(written)}
     found = [written.get(item, item) for item in bounds_as_constraints]
     found.sort(key=lambda item: order.get(item, len(order)))
     given = dict.fromkeys(item for member in members for item in member.given)
     kept = [*irredundant(found, list(given))]
-    everywhere = set(members[0].constraints).intersection(*(member.constraints for member in members[1:]))
-    kept += [item for item in members[0].constraints if item in everywhere and as_difference(item) is None]
+    others = [item for item in members[0].constraints if item.bound is None]
+    kept += [item for item in others if all(item in member.constraints for member in members[1:])]
     return kept
 
 
-def _entailed(member: _Region) -> dict[tuple[int, int], Fraction] | None:
-    """The greatest bound on upper - lower for every pair with a noise, None when the member's region is empty."""
-    items = (*member.constraints, *member.given)
-    graph = graph_of(difference for item in items if (difference := as_difference(item)) is not None)
-    bounds: dict[tuple[int, int], Fraction] = {}
+#: By (upper, lower) a bound on their difference from below.
+_Bounds = dict[tuple[int, int], int | Fraction]
+
+
+def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
+    """The least of the members' greatest bounds on upper - lower, for every pair with a noise on which each has one.
+
+    Members that are found to be empty are left out; None when all are.
+    """
+    shared: _Bounds | None = None
+    for member in members:
+        bounds = _all_bounds(member) if shared is None else _bounds(member, shared)
+        if bounds is None:
+            continue
+        if shared is None:
+            shared = bounds
+        else:
+            shared = {pair: min(bound, bounds[pair]) for pair, bound in shared.items() if pair in bounds}
+    return shared
+
+
+def _all_bounds(member: _Region) -> _Bounds | None:
+    """The greatest bounds for all pairs with a noise, None when the member's region is empty."""
+    graph = graph_of(member.differences())
+    bounds: _Bounds = {}
     for lower in graph:
         best = greatest_bounds(graph, lower)
         if best is None:
@@ -153,28 +178,33 @@ def _entailed(member: _Region) -> dict[tuple[int, int], Fraction] | None:
     return bounds
 
 
-def _constraint(upper: int, lower: int, bound: Fraction, whole: bool) -> Constraint:
+def _bounds(member: _Region, pairs: Iterable[tuple[int, int]]) -> _Bounds | None:
+    """The greatest bounds for these pairs where there are any; None only when the member's region is empty."""
+    uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
+    bounds: _Bounds = {}
+    # The pairs of a maximum have one upper end, those of a minimum one lower end.
+    if len(uppers) < len(lowers):
+        graph = turned_graph_of(member.differences())
+        for upper in uppers:
+            below = greatest_bounds(graph, upper)
+            if below is None:
+                return None
+            bounds |= {(upper, lower): bound for lower, (bound, _) in below.items()}
+    else:
+        graph = graph_of(member.differences())
+        for lower in lowers:
+            above = greatest_bounds(graph, lower)
+            if above is None:
+                return None
+            bounds |= {(upper, lower): bound for upper, (bound, _) in above.items()}
+    return bounds
+
+
+def _constraint(upper: int, lower: int, bound: int | Fraction, whole: bool) -> Constraint:
     terms = [(variable, Fraction(sign)) for variable, sign in ((upper, 1), (lower, -1)) if variable != ORIGIN]
-    form = form_of(terms, -bound)
+    form = form_of(terms, Fraction(-bound))
     return Constraint(form, False, form, CompareOp.GE, whole)
 
 
 def _is_noise(variable: int) -> bool:
-    return variable >= 0 and variable % 2 == 0
-
-
-def leaves_below(transitions: Transitions, above: int) -> list[int]:
-    """The states without successors that can be reached from `above`."""
-    found: list[int] = []
-    seen = {above}
-    pending = [above]
-    while pending:
-        node = pending.pop()
-        successors = transitions.successors(node)
-        if not successors:
-            found.append(node)
-        for goal in successors:
-            if goal not in seen:
-                seen.add(goal)
-                pending.append(goal)
-    return found
+    return variable != ORIGIN and not is_input(variable)

@@ -12,25 +12,20 @@ what the members say themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 
-from dipc.chain.constraints import Constraint, ConstraintSet, as_difference, constraint_set, negation
-from dipc.chain.entailment import contradict, entails
+from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set
+from dipc.chain.entailment import contradict_each, entails
 from dipc.chain.irredundant import irredundant
+from dipc.chain.leaves import Leaves
 from dipc.chain.state import State
-from dipc.chain.transitions import Transitions
-from dipc.chain.unite import Dominators, leaves_below
-from dipc.linear.differences import ORIGIN, Difference, Graph, Weight, graph_of, greatest_bounds
+from dipc.chain.unite import Dominators
+from dipc.linear.differences import Weight, greatest_bounds, turned_graph_of
 
 _MOST_LEAVES = 4000
 _MOST_CANDIDATES = 20_000
 #: Groups that are not one conjunction are tried pair by pair up to this size.
 _MOST_PAIRED = 8
-
-_START = ORIGIN - 1
-_ZERO = Fraction(0)
-_NOWHERE: Weight = (_ZERO, 0)
 
 
 def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[list[int]]:
@@ -51,18 +46,17 @@ def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[l
 class GuardUniter:
     """Unites the states of one chain as it grows."""
 
-    def __init__(self, transitions: Transitions, states: Mapping[int, State], dominators: Dominators) -> None:
-        self._transitions = transitions
+    def __init__(self, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
+        self._leaves = leaves
         self._states = states
         self._dominators = dominators
-        self._numbers = _Numbers()
 
     def united(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
         """Disjoint parts of the group, each with the one conjunction that is exactly the union of its regions.
 
         States that are in no part stay as they are. Every part has at least two members.
         """
-        members = {node: _Member(self._states[node].guards.items, self._numbers) for node in group}
+        members = {node: _Member(self._states[node].guards) for node in group}
         whole = self._union(list(group), members)
         if whole is not None:
             return [(list(group), whole)]
@@ -85,94 +79,46 @@ class GuardUniter:
         for node in group[1:]:
             above = self._dominators.common(above, node)
         own = set(group)
-        leaves = [leaf for leaf in leaves_below(self._transitions, above) if leaf not in own]
-        if len(leaves) > _MOST_LEAVES:
-            return None
-        candidates = dict.fromkeys(number for node in group for number in members[node].numbers)
-        if len(candidates) > _MOST_CANDIDATES:
+        others = [self._states[leaf].guards for leaf in self._leaves.below(above) if leaf not in own]
+        if len(others) > _MOST_LEAVES:
             return None
         regions = [members[node] for node in group]
-        common = [number for number in candidates if all(region.implies(number) for region in regions)]
-        hull = irredundant([self._numbers.items[number] for number in common])
+        # Of the i² constraints of a running maximum of i, these are the few to ask each region about.
+        known = [region.uppers for region in regions if region.uppers is not None]
+        uppers = set.intersection(*known) if known else None
+        candidates = dict.fromkeys(
+            item
+            for node in group
+            for item in self._states[node].guards.items
+            if uppers is None or item.bound is None or item.bound[0] in uppers
+        )
+        if len(candidates) > _MOST_CANDIDATES:
+            return None
+        hull = irredundant([item for item in candidates if all(region.implies(item) for region in regions)])
         if not all(entails(hull, item) for item in self._states[above].guards.items):
             return None
-        opposites = {self._numbers.of(negation(item)) for item in hull}
-        for leaf in leaves:
-            there = self._states[leaf].guards.items
-            if opposites.isdisjoint(map(self._numbers.of, there)) and not contradict([*hull, *there]):
-                return None
-        return constraint_set(hull)
-
-
-class _Numbers:
-    """Numbers for constraints, equal ones having the same: hashing one is expensive, and each is looked up many
-    times."""
-
-    def __init__(self) -> None:
-        self.items: list[Constraint] = []
-        self.differences: list[Difference | None] = []
-        self._by_value: dict[Constraint, int] = {}
-        #: With the object itself: an identity means something only as long as its object lives.
-        self._by_identity: dict[int, tuple[Constraint, int]] = {}
-
-    def of(self, item: Constraint) -> int:
-        met = self._by_identity.get(id(item))
-        if met is not None:
-            return met[1]
-        number = self._by_value.setdefault(item, len(self.items))
-        if number == len(self.items):
-            self.items.append(item)
-            found = as_difference(item)
-            self.differences.append(found if found is None or found[2][0] else (*found[:2], (_ZERO, found[2][1])))
-        self._by_identity[id(item)] = (item, number)
-        return number
+        return constraint_set(hull) if contradict_each(hull, ((other,) for other in others)) else None
 
 
 class _Member:
-    """The region of one state, ready to be asked what it implies."""
+    """The region of one state, which is not empty, ready to be asked what it implies."""
 
-    def __init__(self, items: Sequence[Constraint], numbers: _Numbers) -> None:
-        self._items = items
-        self._all = numbers
-        self.numbers = dict.fromkeys(map(numbers.of, items))
-        differences = [numbers.differences[number] for number in self.numbers]
-        known = [difference for difference in differences if difference is not None]
-        self._only_differences = len(known) == len(differences)
-        self._downwards = _turned(known)
+    def __init__(self, guards: ConstraintSet) -> None:
+        self._guards = guards
+        differences = [item.bound for item in guards.items if item.bound is not None]
+        self._downwards = turned_graph_of(differences)
         self._below: dict[int, dict[int, Weight] | None] = {}
-        self._point = _point(known)
+        #: The x for which x - y is bounded from below for some y, if that is exact: all guards are differences.
+        self.uppers: set[int] | None = None
+        if len(differences) == len(guards.items):
+            self.uppers = {upper for upper, below in self._downwards.items() if below}
 
-    def implies(self, number: int) -> bool:
+    def implies(self, item: Constraint) -> bool:
         """Whether every point of the region satisfies the constraint; exact where all are differences."""
-        if number in self.numbers:
-            return True
-        asked = self._all.differences[number]
-        if asked is None or not self._only_differences:
-            return entails(self._items, self._all.items[number])
-        if self._point is None:
-            return True
-        upper, lower, enough = asked
-        high, low = self._point.get(upper), self._point.get(lower)
-        # A point of the region that does not satisfy it is found much faster than a proof that there is none.
-        if high is None or low is None:
-            return False
-        # Most are the same 0, which need not be subtracted from itself.
-        apart = _ZERO if high[0] is low[0] else high[0] - low[0]
-        if (apart, high[1] - low[1]) < enough:
-            return False
+        if item.bound is None or self.uppers is None:
+            return item in self._guards.keys or entails(self._guards.items, item)
+        upper, lower, enough = item.bound
         if upper not in self._below:
             self._below[upper] = greatest_bounds(self._downwards, upper)
         best = self._below[upper]
         return best is None or (lower in best and best[lower] >= enough)
-
-
-def _turned(differences: Iterable[Difference]) -> Graph:
-    """The graph of the differences by their upper ends: from x it leads to all y with a bound on x - y."""
-    return graph_of((lower, upper, weight) for upper, lower, weight in differences)
-
-
-def _point(differences: Sequence[Difference]) -> dict[int, Weight] | None:
-    """A solution: by variable w + s·δ for an infinitesimal δ > 0, as (w, s). None if there is none."""
-    graph = graph_of(differences)
-    graph[_START] = [(variable, _NOWHERE) for variable in graph]
-    return greatest_bounds(graph, _START)

@@ -127,12 +127,16 @@ def _show_warning(
     write(sys.stderr, f"warning: {message}\n")
 
 
+def collect_rarely() -> None:
+    """Garbage is looked for rarely: in chains of millions of objects there is none, and that takes half of the time."""
+    gc.set_threshold(100_000, 50, 50)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
     # Exact numbers may be long; those of claims are bounded where they are read, the others by the limits.
     sys.set_int_max_str_digits(0)
-    # Chains are millions of small objects without cycles: looking for some as often as usual takes half of the time.
-    gc.set_threshold(100_000, 50, 50)
+    collect_rarely()
     open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil
 
-from dipc.chain.constraints import Constraint, as_difference
+from dipc.chain.constraints import Constraint
 from dipc.chain.entailment import contradict
 from dipc.ideal.norm import Norm
 from dipc.linear.differences import ORIGIN, graph_of, greatest_bounds
@@ -46,7 +46,7 @@ class ConvexSet:
         if contradict(self.guards):
             return True
         # Of differences (over integers with integer bounds) a contradiction is always found.
-        if all(as_difference(guard) is not None for guard in self.guards):
+        if all(guard.bound is not None for guard in self.guards):
             return False
         return inner_point(self.guards, self._integers, self._branches) is None
 
@@ -132,7 +132,7 @@ class ConvexSet:
 
         They are the longest paths from y to x in the graph of the differences.
         """
-        differences = [found for guard in self.guards if (found := as_difference(guard)) is not None]
+        differences = [found for guard in self.guards if (found := guard.bound) is not None]
         if len(differences) < len(self.guards):
             return None
         graph = graph_of(differences)
@@ -140,7 +140,8 @@ class ConvexSet:
         for lower in graph:
             best = greatest_bounds(graph, lower)
             assert best is not None, "the set is not empty"
-            bounds += [(_slot(upper), _slot(lower), bound) for upper, (bound, _) in best.items() if upper != lower]
+            greatest = ((upper, Fraction(bound)) for upper, (bound, _) in best.items() if upper != lower)
+            bounds += [(_slot(upper), _slot(lower), bound) for upper, bound in greatest]
         return tuple(bounds)
 
     def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:

@@ -15,13 +15,14 @@ from dipc.linear.halfspace import Terms
 
 ORIGIN = -1
 
-Weight = tuple[Fraction, int]
+#: Whole numbers are ints: most are 0, and adding up and comparing fractions takes many times as long.
+Weight = tuple[int | Fraction, int]
 #: (x, y, w): x - y >= w.
 Difference = tuple[int, int, Weight]
 #: by y, the (x, w) with x - y >= w.
 Graph = dict[int, list[tuple[int, Weight]]]
 
-_NOWHERE: Weight = (Fraction(0), 0)
+_NOWHERE: Weight = (0, 0)
 
 
 def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | None, int | None]:
@@ -49,6 +50,11 @@ def graph_of(differences: Iterable[Difference]) -> Graph:
     return graph
 
 
+def turned_graph_of(differences: Iterable[Difference]) -> Graph:
+    """The same by their upper ends: from x it leads to all y with a bound on x - y."""
+    return graph_of((lower, upper, weight) for upper, lower, weight in differences)
+
+
 def greatest_bounds(
     graph: Graph, start: int, goal: int | None = None, enough: Weight | None = None
 ) -> dict[int, Weight] | None:
@@ -66,7 +72,7 @@ def greatest_bounds(
         waiting.discard(lower)
         base, base_strict = best[lower]
         for upper, (weight, strict) in graph.get(lower, ()):
-            found = (base + weight if weight else base, base_strict + strict)
+            found = (base + weight, base_strict + strict)
             if upper in best and found <= best[upper]:
                 continue
             if upper == start:

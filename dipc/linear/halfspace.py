@@ -84,9 +84,11 @@ def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
             continue
         item = system[place]
         strict = strict or item.strict
-        constant += weight * item.constant
+        if item.constant:
+            constant += weight * item.constant
         for key, c in item.coefficients:
-            total[key] = total.get(key, _ZERO) + weight * c
+            term = c if weight == 1 else weight * c
+            total[key] = total[key] + term if key in total else term
     return Halfspace(sorted_terms(total), constant, strict)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from dipc.chain.affine import Affine
-from dipc.chain.constraints import Constraint, constraint, equality, negation
+from dipc.chain.constraints import Constraint, constraint, equality
 from dipc.chain.evaluate import evaluate, evaluate_affine
 from dipc.chain.state import SlotValue
 from dipc.lang.ast import CompareOp
@@ -63,7 +63,7 @@ def opposite(formula: Formula) -> Formula:
         case bool():
             return not formula
         case Constraint():
-            return negation(formula)
+            return formula.negation
         case Every(parts):
             return some(map(opposite, parts))
         case Some(parts):

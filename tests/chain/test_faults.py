@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from dipc import load
 from dipc.chain.explore import explore
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.diagnostics.source import Span
@@ -175,3 +176,18 @@ def test_a_value_of_weight_zero_is_not_looked_at():
     writer = Writer(("x", integers(0, 2), Role.OUTPUT, F(2)))
     program = writer.program([("choose", 0, [(const(7), 0), (const(1), 1)])])
     assert [exit_state.outputs for exit_state in explore(program, {}).exits] == [{0: F(1)}]
+
+
+def test_the_last_decision_before_a_fault_in_a_loop_is_told() -> None:
+    text = """
+    program f;
+    output x : {0..3} = 0;
+    var up : bool = true;
+    while x < 3 do
+      up <- choose { true : 1/2, false : 1/2 };
+      if up then x <- x + 1; x <- x - 3 end
+    end
+    """
+    diagnostic = fault(load(text).core)
+    assert diagnostic.message == "`x` would become -2, which is outside its domain"
+    assert diagnostic.notes[-1] == "on the path where `up` becomes true (line 6)"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.chain.affine import Affine
-from dipc.chain.constraints import constraint, constraint_set, equality, negation
+from dipc.chain.constraints import constraint, constraint_set, equality
 from dipc.chain.entailment import contradict, decided, entails
 from dipc.chain.irredundant import irredundant
 from dipc.chain.offsets import moved, offsets
@@ -43,11 +43,11 @@ def linear(draw):
 
 @given(linear(), INEQUALITIES)
 def test_constraints_are_closed_with_coprime_integers_and_mean_what_was_written(form, op):
-    item, opposite = constraint(form, op, whole=True), negation(constraint(form, op, whole=True))
+    item, opposite = constraint(form, op, whole=True), constraint(form, op, whole=True).negation
     for known in (item, opposite):
         assert all(c.denominator == 1 for _, c in (*known.form.noises, *known.form.inputs))
         assert known.form.constant.denominator == 1
-    assert negation(opposite) == item
+    assert opposite.negation == item
     compare = {">=": F.__ge__, ">": F.__gt__, "<": F.__lt__, "<=": F.__le__}[op.value]
     for point in POINTS:
         truth = compare(F(value_at(form, point)), F(0))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dipc.algebra.limits import LimitReached
-from dipc.chain.constraints import Constraint, negation
+from dipc.chain.constraints import Constraint
 from dipc.chain.entailment import contradict, entails
 from dipc.sources.every_input.exits import CenteredExit
 
@@ -45,7 +45,7 @@ def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: in
         if open_guard is None:
             found.append(ConvexPiece(extra, tuple(taken)))
         else:
-            pending += [(*extra, negation(open_guard)), (*extra, open_guard)]
+            pending += [(*extra, open_guard.negation), (*extra, open_guard)]
         if len(found) + len(pending) > most:
             raise LimitReached(
                 "pieces", f"the program's comparisons of inputs cut a region into more than {most} pieces"

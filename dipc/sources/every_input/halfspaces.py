@@ -75,10 +75,14 @@ def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None)
     """The best bound that one facet alone proves, None where none does; see `best_bound` for what is best."""
     if not form.inputs:
         return ImpliedBound(form.constant, _ZERO, ())
-    slots = tuple([slot for slot, _ in form.inputs])
+    slots = [slot for slot, _ in form.inputs]
     found: ImpliedBound | None = None
     for k, facet in enumerate(facets):
-        if tuple([slot for slot, _ in facet.form.inputs]) != slots:
+        theirs = facet.form.inputs
+        # Most facets are about other inputs: the first and the last tell most of them apart.
+        if not theirs or theirs[0][0] != slots[0] or theirs[-1][0] != slots[-1]:
+            continue
+        if [slot for slot, _ in theirs] != slots:
             continue
         weight = form.inputs[0][1] / facet.form.inputs[0][1]
         bound = bound_of(form, facets, [(k, weight)])
