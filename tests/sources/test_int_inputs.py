@@ -172,3 +172,23 @@ def test_no_row_contradicts_a_verdict() -> None:
             rows = dipc.check(source, inputs="n in {-30, -2, -1, 0, 1, 2, 4, 17}, m in {-9, -1, 0, 1, 3}")
             assert rows.verdict is Verdict.ACCURATE, seed
     assert undecided <= 2
+
+
+def test_equations_are_put_together() -> None:
+    body = "x <- DLap(eps, 2*n - m); if x = 0 then o <- true else o <- true end"
+    assert decided(program("o <- true", body, "alpha: dd; beta: 0;")) == "accurate"
+    # 2n - m = 1 is alpha away where 2n - m differs from it by more than 3·(alpha - 1).
+    ideal = "if 2*n - m = 1 then o <- true else o <- false end"
+    body = "x <- DLap(eps, 2*n - m); if x = 1 then o <- true else o <- false end"
+    assert decided(program(ideal, body, "alpha: 2; beta: exp(-4*eps)/(1 + exp(-eps));")) == "accurate"
+    tighter = "alpha: 2; beta: exp(-5*eps)*(1 - exp(-eps))/(1 + exp(-eps));"
+    assert decided(program(ideal, body, tighter)) == "inaccurate"
+
+
+def test_inputs_that_refute_are_found_where_corners_are_no_integers() -> None:
+    body = "x <- DLap(eps, 2*n - m); if x < -1 then o <- true else o <- false end"
+    metric = "metric { input: discrete; } "
+    claim = "alpha: 1; beta: 1/(1 + exp(eps));"
+    assert decided(program("o <- 2*n - m < 0", body, claim, metric=metric)) == "inaccurate"
+    equation = "x <- DLap(2*eps, 2*n - m); if x = 3 then o <- true else o <- false end"
+    assert decided(program("o <- 2*n - m = 3", equation, "alpha: 0; beta: 1/3;")) == "inaccurate"

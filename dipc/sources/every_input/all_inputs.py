@@ -538,6 +538,14 @@ class ClassCase:
         evidence = replace(bounded.proved(posed), beyond="it was proved for one integer distance after the other")
         return self._evident(self._row(Method.BOUND, Verdict.ACCURATE, bounded), evidence)
 
+    def _uncounted(self) -> str:
+        """Why a class of ints is not proved."""
+        if self._failing:
+            what = f"at the distance {self._failing[-1]}"
+        else:
+            what = "at all large distances at once"
+        return f"the lower bound of the class's probabilities does not prove the claim {what}, and no input refutes it"
+
     def _proved_at(self, found: _Bounded) -> Generator[Obligation | Bound, Decision, Posed | None]:
         """What proves the claim at one distance; None where nothing does."""
         for posed in (self._posed(found), self._alternative(found)):
@@ -550,11 +558,28 @@ class ClassCase:
     def _far_away(self, bounded: _Bounded) -> FarAway:
         source, part = self._source, self.of
         guards = [*part.of.region.guards, *part.piece.guards]
-        others = source.exits.others(part.of.finite, part.of.region)
+        ways, others = self._united()
         program = source.program
-        distances, ways = bounded.required.distances, part.piece.exits
-        at = program.core.only_at
-        return FarAway(source.claim, distances, ways, others, guards, part.facets, program.measurer, at)
+        return FarAway(
+            source.claim,
+            bounded.required.distances,
+            ways,
+            others,
+            guards,
+            part.facets,
+            program.measurer,
+            program.core.only_at,
+        )
+
+    def _united(self) -> tuple[Sequence[CenteredExit], Sequence[CenteredExit] | None]:
+        """The ways to the answer and to others (None: not known), put together where they differ in one comparison."""
+        part, source = self.of, self._source
+        intervals, limits = source.claim.intervals, source.program.limits
+        others = source.exits.others(part.of.finite, part.of.region)
+        if others is not None:
+            guards = [*part.of.region.guards, *part.piece.guards]
+            others = united([e for e in others if not contradict([*guards, *e.guards])], intervals, limits)
+        return united(part.piece.exits, intervals, limits), others
 
     def _better(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
         for found, every in self._better_bounds(bounded):
@@ -577,12 +602,8 @@ class ClassCase:
         together where they differ in one comparison; in eps alone where the claim does not depend on the distance that
         is left open; and with weights at either end of what they may be."""
         part, source = self.of, self._source
-        intervals, limits = source.claim.intervals, source.program.limits
-        exits = united(part.piece.exits, intervals, limits)
-        others = source.exits.others(part.of.finite, part.of.region)
-        if others is not None:
-            guards = [*part.of.region.guards, *part.piece.guards]
-            others = united([e for e in others if not contradict([*guards, *e.guards])], intervals, limits)
+        limits = source.program.limits
+        exits, others = self._united()
         claim = source.claim
         near = at_zero(claim) if claim.at_distance and part.of.moving and source.metric.apart is None else None
         for wanted in (bounded.required, near, without_distance(claim)):
@@ -731,7 +752,10 @@ class ClassCase:
         if found is not None:
             note = self._note(Method.WITNESS, bounded, decision.bound)
             return self._evident(self._witnessed(found.row, note), found)
-        reason = bounded.required.reason or decision.reason or _unproved(lower)
+        if self._counts(bounded):
+            reason = self._uncounted()
+        else:
+            reason = bounded.required.reason or decision.reason or _unproved(lower)
         return self._row(Method.NONE, Verdict.UNDECIDED, bounded, decision.bound, reason)
 
     def _searched(
@@ -748,7 +772,9 @@ class ClassCase:
         most = max(_LEAST_POINTS, _MOST_POINTS // len(systems))
         whole = part.of.whole
         points = [
-            point for system in systems for point in islice(near_integers(proposals(system, forms, slots), whole), most)
+            point
+            for system in systems
+            for point in islice(near_integers(proposals(system, forms, slots), whole, system), most)
         ]
         moves = bool(distances.alpha_rate and distances.gamma_rate)
         for own in (None,) if gamma is None else dict.fromkeys([gamma, *_SCALES]):

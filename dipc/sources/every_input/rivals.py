@@ -7,8 +7,8 @@ dual norm at most 1, and is attained at one of finitely many of these. So u is b
 leaves. For a box in the norm linf, and a half-space in any, the facets are their own sides.
 
 Over ints the least distance may be greater than this maximum. It is not for a box with integer ends, whose sides have
-width 1, and from a half-space a·v >= b it is ceil((b - a·u)/w), so that b - a·u + w - 1 >= alpha·w; of other regions of
-ints nothing is known here.
+width 1, and from a half-space a·v >= b it is ceil((b - a·u)/w), so that b - a·u + w - 1 >= alpha·w. So it is from a
+strip b <= a·v <= c in the norm linf, if every value between can be reached; of other regions of ints nothing is known.
 """
 
 from __future__ import annotations
@@ -62,12 +62,26 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
     guards = [guard.form for guard in rival.guards]
     box = norm is Norm.LINF and all(len(form.inputs) == 1 for form in guards)
     whole = any(guard.whole for guard in rival.guards)
-    if not box and len(guards) != 1:
+    strip = whole and norm is Norm.LINF and _is_strip(guards)
+    if not box and not strip and len(guards) != 1:
         if whole or not slanted or _systems(guards, norm) > _MOST_SYSTEMS:
             return None
         guards += _slanted(guards, norm)
     facets = [_side(form, norm.steepness(form.inputs), whole=whole) for form in guards if form.inputs]
     return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
+
+
+def _is_strip(forms: Sequence[Affine]) -> bool:
+    """Whether the forms say between which values one form of ints is, and steps of -1, 0 and 1 of all coordinates
+    change that by every integer from -w to w: then k such steps change it by every one from -k·w to k·w."""
+    if len({form.inputs for form in forms} | {(-form).inputs for form in forms}) > 2:
+        return False
+    reached = 0
+    for size in sorted(abs(c) for _, c in forms[0].inputs):
+        if size > 2 * reached + 1:
+            return False
+        reached += int(size)
+    return True
 
 
 def _side(form: Affine, width: Fraction, *, whole: bool) -> Moving:

@@ -149,7 +149,8 @@ def _size(point: Point) -> int:
 
 def _grid(intervals: Sequence[Interval]) -> list[Fraction]:
     inside = [eps for eps in _EPS if any(eps in interval for interval in intervals)]
-    return [*inside, *(interval.inner_point for interval in intervals if not interval.is_point or not inside)]
+    ends = [end for interval in intervals for end in (interval.lower, interval.upper) if end and end in interval]
+    return [*inside, *(interval.inner_point for interval in intervals if not interval.is_point or not inside), *ends]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,22 @@
 
 Of two exits with the events E and C, and E and not C, no constraint of both can be worst at once: a bound exit by exit
 counts each as if it were. But w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], which for w >= v is a sum of
-the same kind with one constraint less. Only the laws of the noises count: equal ones may stand for each other.
+the same kind with one constraint less. Only the laws of the noises count: equal ones may stand for each other. Of
+integer noises the opposite of f >= 0 is -f - 1 >= 0, so that N <= -1, N = 0 and N >= 1 come to nothing, one by one:
+what a constraint implies may be said beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed
+from dipc.measure.event import Family
 from dipc.obligations.decide import decide
 from dipc.obligations.verdict import Verdict
 from dipc.sign import Interval
@@ -73,27 +77,52 @@ def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
     """What is left of both without the one constraint that is the opposite in the other; None where they differ in
-    more."""
+    more, but for what that constraint implies."""
     mine, theirs = list(left), list(right)
     for part in left:
         if part in theirs:
             mine.remove(part)
             theirs.remove(part)
-    if len(mine) != 1 or len(theirs) != 1 or mine[0].noises != theirs[0].noises or not mine[0].continuous:
-        return None
-    ours = [half for half in mine[0].halfspaces if half not in theirs[0].halfspaces]
-    others = [half for half in theirs[0].halfspaces if half not in mine[0].halfspaces]
-    if len(ours) != 1 or len(others) != 1 or _opposite(ours[0]) != others[0]:
+    if len(mine) != 1 or len(theirs) != 1 or mine[0].noises != theirs[0].noises:
         return None
     kept = [part for part in left if part is not mine[0]]
-    return (*kept, *_connected(mine[0], [half for half in mine[0].halfspaces if half != ours[0]]))
+    if len(mine[0].halfspaces) > len(theirs[0].halfspaces):
+        mine, theirs = theirs, mine
+    ours = [half for half in mine[0].halfspaces if half not in theirs[0].halfspaces]
+    others = [half for half in theirs[0].halfspaces if half not in mine[0].halfspaces]
+    if len(ours) != 1:
+        return None
+    opposite = _opposite(ours[0], whole=_is_whole(mine[0]))
+    if opposite not in others or not all(_implies(ours[0], half) for half in others if half != opposite):
+        return None
+    return (*kept, *_connected(mine[0], [half for half in theirs[0].halfspaces if half != opposite]))
 
 
-def _opposite(half: ShiftedHalfspace) -> ShiftedHalfspace | None:
-    """The complement, but for the boundary; None for one side of a ball."""
+def _is_whole(part: NoiseComponent) -> bool:
+    """Whether all noises are integers."""
+    return all(noise.family is Family.DISCRETE_LAPLACE for noise in part.noises)
+
+
+def _opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
+    """The complement, but for the boundary where it has probability 0; None for one side of a ball. A form of `whole`
+    noises and inputs takes integers only."""
     if half.radius:
         return None
-    return ShiftedHalfspace(tuple([(place, -c) for place, c in half.coefficients]), -half.slack, 0)
+    slack = -half.slack
+    if whole:
+        terms = [*half.coefficients, *slack.inputs, (0, slack.constant)]
+        if any(c.denominator != 1 for _, c in terms):
+            return None
+        slack = slack.shifted(Fraction(-1))
+    return ShiftedHalfspace(tuple([(place, -c) for place, c in half.coefficients]), slack, 0)
+
+
+def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
+    """Whether the first half-space is in the second for all inputs."""
+    if one.radius or other.radius or one.coefficients != other.coefficients:
+        return False
+    more = other.slack - one.slack
+    return more.is_number and more.constant >= 0
 
 
 def _connected(part: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:

@@ -23,7 +23,7 @@ from dipc.sources.every_input.corner import Corner, least
 from dipc.sources.every_input.describe import input_texts
 from dipc.sources.every_input.evidence import Refuted
 from dipc.sources.every_input.halfspaces import Moving
-from dipc.sources.every_input.integers import near_integers
+from dipc.sources.every_input.integers import least_near, near_integers
 from dipc.sources.outcome import RowResult
 from dipc.sources.rows import TableRows
 from dipc.sources.source import Posed
@@ -108,7 +108,8 @@ def candidates(
     """Inputs near which the probability may be least: the corner, and where single slacks are least; then points on
     the way from an inner point of the region to them, because the edge itself may belong to another region. The inputs
     `whole` are integers."""
-    for point in near_integers(_candidates(region, facets, slacks, slots, corner, alphas), whole):
+    within = [guard.guard for guard in region.guards]
+    for point in near_integers(_candidates(region, facets, slacks, slots, corner, alphas, whole), whole, within):
         yield {**finite, **point}
 
 
@@ -119,12 +120,20 @@ def _candidates(
     slots: Sequence[int],
     corner: Corner | None,
     alphas: Sequence[Fraction],
+    whole: frozenset[int],
 ) -> Iterator[Mapping[int, Fraction]]:
     ends: list[dict[int, Fraction]] = []
     for alpha in alphas:
         proposed = [corner.at(alpha)] if corner is not None else []
         if corner is None:
-            proposed += [u for slack in slacks if (u := least(facets, Moving(slack, _ZERO), slots, alpha)) is not None]
+            for slack in slacks:
+                at = least(facets, Moving(slack, _ZERO), slots, alpha)
+                if at is not None and any(at[slot].denominator != 1 for slot in whole):
+                    # Its neighbours are tried as well.
+                    within = [*(guard.guard for guard in region.guards), *(facet.at(alpha) for facet in facets)]
+                    integers = least_near(slack, at, whole, within)
+                    proposed += [] if integers is None else [integers]
+                proposed += [] if at is None else [at]
             middle = _middle(proposed)
             proposed = [middle, *proposed] if middle is not None else proposed
         for point in proposed:
