@@ -318,6 +318,7 @@ _TASKS = (
     ("`while`, 40000 rounds", ("run_40000",), 10.0),
     ("NoisyMax with ties, m = 100", ("ties_100",), 3.0),
     ("NoisyMax, m = 75, and Sparse, m = 80, all means different", ("falling_maximum", "falling_queries"), 10.0),
+    ("NoisyMax, m = 75, means of six digits, two claims", ("generic_maximum",), 30.0),
     ("The exponential mechanism over 1000 values", ("exponential_1000",), 2.0),
     ("The exponential mechanism over 10 values, 8 times", ("exponential_8",), 5.0),
     ("400 randomized responses, counted", ("responses_400",), 10.0),

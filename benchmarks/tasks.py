@@ -6,6 +6,7 @@ Each task is timed as a whole; its answer is checked afterwards, against a formu
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -371,6 +372,27 @@ def falling_maximum() -> Answer:
     return _answer(found, _ONE, lambda: _integral(density, 80, 40))
 
 
+def generic_maximum() -> Answer:
+    """The largest of 75 means of six digits: two claims, decided without the closed form of 2^75 terms."""
+    chance = random.Random(7)  # noqa: S311 - no secret
+    means = [Fraction(chance.randint(0, 10**6), 10**6) for _ in range(75)]
+    means[3] = Fraction(2)
+    program = dipc.load(MECHANISMS["noisy_max"].path, m=75)
+    rows = [{**{f"q[{i}]": mean for i, mean in enumerate(means, 1)}, "out": 4}]
+    holds, fails = (dipc.check(program, rows, beta=beta) for beta in ("m*exp(-alpha*eps/2)/6", "exp(-eps)"))
+    if holds.verdict is not dipc.Verdict.ACCURATE:
+        raise RuntimeError(f"a claim that holds is {holds.verdict}: {holds.rows[0].reason}")
+    example = fails.rows[0].counterexample
+    if example is None or example.eps != 1:
+        raise RuntimeError(f"a claim that fails at eps = 1 is {fails.verdict}: {fails.rows[0].reason}")
+    others = [float(mean) for mean in means if mean != 2]
+
+    def density(t: float) -> float:
+        return _laplace(0.5, t - 2)[0] * math.prod(_laplace(0.5, t - mean)[1] for mean in others)
+
+    return Answer(*example.probability, lambda: _integral(density, 80, 40))
+
+
 def falling_queries() -> Answer:
     """None of 80 queries, which fall by a tenth each, is above the threshold."""
     means = [-i / 10 for i in range(1, 81)]
@@ -506,6 +528,7 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         ties_100,
         falling_maximum,
         falling_queries,
+        generic_maximum,
         exponential_1000,
         exponential_8,
         responses_400,

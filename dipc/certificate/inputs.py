@@ -10,12 +10,14 @@ from typing import Any
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.combine import product, total
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
 from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.header import expression_text, program_data
 from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData, ring_data
+from dipc.certificate.uncertified import NOT_EXPANDED
 from dipc.chain.affine import Affine
 from dipc.measure.event import Event, Family
 from dipc.obligations.decide import decide
@@ -114,19 +116,26 @@ class _Writer:
             "verdict": str(_certified(row)),
         }
         reader = ClaimReader.read(self._stated, {**self._program.core.constants, **constants})
-        match None if evidence is None else evidence.found:
+        try:
+            return data | self._evidence(row, reader)
+        except Undecided:
+            return data | {"open": NOT_EXPANDED}
+
+    def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
+        """What shows the verdict. Raises Undecided where that is about a closed form which is too long."""
+        match None if row.evidence is None else row.evidence.found:
             case Empty(ceiling=ceiling):
-                return data | {"empty": _weights(ceiling.weights)}
+                return {"empty": _weights(ceiling.weights)}
             case Refuted() as refuted:
-                return data | {"witness": self._witness(refuted, reader)}
+                return {"witness": self._witness(refuted, reader)}
             case Proved(beyond=str(beyond)):
-                return data | {"open": beyond}
+                return {"open": beyond}
             case Proved() as proved:
-                return data | {"required": self._proved(proved, reader)}
+                return {"required": self._proved(proved, reader)}
             case None:
                 assert row.vacuous or row.verdict is Verdict.UNDECIDED, "a class that is decided has evidence"
-                return data | {"reason": row.reason or "the claim says nothing about it, which has no certificate"}
-        raise AssertionError(evidence)
+                return {"reason": row.reason or "the claim says nothing about it, which has no certificate"}
+        raise AssertionError(row.evidence)
 
     def _proved(self, found: Proved, reader: ClaimReader) -> dict[str, Any]:
         posed = found.posed

@@ -11,6 +11,7 @@ from dipc.certificate.header import expression_text, own_cells, program_data, ta
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData
+from dipc.certificate.uncertified import NOT_EXPANDED
 from dipc.claim.claim import Terms
 from dipc.obligations.decision import Decision
 from dipc.obligations.verdict import Verdict
@@ -116,6 +117,8 @@ class _Writer:
             intervals = self._question.intervals
             found = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
             data["obligation"] = self._obligations.obligation((data["probability"], form), beta, intervals, found)
+        elif result.verdict is not Verdict.UNDECIDED:
+            data["open"] = NOT_EXPANDED
         if result.reason is not None:
             data["reason"] = result.reason
         return data

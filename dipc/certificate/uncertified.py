@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class Uncertified(ValueError):
     """The answer has no certificate, for the reason given."""
+
+
+#: Of a decision without one: it was found by Taylor polynomials in ball arithmetic, which a checker cannot redo.
+NOT_EXPANDED = "the closed form of its probability is too long to be written out"

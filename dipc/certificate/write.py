@@ -13,7 +13,9 @@ from dipc.certificate.ranges import certify_ranges
 from dipc.certificate.rows import HOLE, RowTexts
 from dipc.certificate.seal import encode, seal
 from dipc.certificate.terms import FunctionData
+from dipc.certificate.uncertified import NOT_EXPANDED
 from dipc.claim.claim import Terms
+from dipc.obligations.verdict import Verdict
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.decided_rows import RowOutcome
 from dipc.sources.every_input.all_inputs import EveryInput
@@ -129,6 +131,8 @@ class _Writer:
         elif probability is not None:
             numbered = self._probability(probability), probability
             data["obligation"] = self.obligations.obligation(numbered, beta, intervals, settled)
+        elif settled.verdict is not Verdict.UNDECIDED:
+            data["open"] = NOT_EXPANDED
         data["verdict"] = str(settled.verdict)
         if settled.reason is not None:
             data["reason"] = settled.reason

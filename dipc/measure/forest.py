@@ -7,7 +7,10 @@ wherever the closed form itself is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
+
+import flint
 
 from dipc.algebra.effort import Meter
 from dipc.algebra.limits import Limits
@@ -15,9 +18,13 @@ from dipc.algebra.quotient import Closed
 from dipc.measure.canonical import CanonicalTree, TreeKey
 from dipc.measure.lattice_pieces import LatticePiecewise
 from dipc.measure.pieces import Piecewise, integral_of_product
+from dipc.measure.series_pieces import SeriesPiecewise, SeriesRing, integral_of_series
 
-#: Functions on the reals, or on the integers.
-_Function = TypeVar("_Function", Piecewise, LatticePiecewise)
+#: Functions on the reals, on the integers, or on the reals near one eps.
+_Function = TypeVar("_Function", Piecewise, LatticePiecewise, SeriesPiecewise)
+
+#: A density with this rate and mean.
+_Laplace = Callable[[int, int], _Function]
 
 
 def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
@@ -27,11 +34,19 @@ def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
     """
     meter = Meter(limit)
     if tree.whole:
-        return _product(_at_root(tree.nodes, LatticePiecewise, meter), meter).integral(meter)
-    return integral_of_product(_at_root(tree.nodes, Piecewise, meter), meter)
+        return _product(_at_root(tree.nodes, LatticePiecewise.laplace, meter), meter).integral(meter)
+    return integral_of_product(_at_root(tree.nodes, Piecewise.laplace, meter), meter)
 
 
-def _at_root(nodes: TreeKey, function: type[_Function], meter: Meter) -> list[tuple[_Function, int]]:
+def tree_series(tree: CanonicalTree, ring: SeriesRing, limit: Limits) -> flint.arb_series:
+    """The Taylor series of the same at the center of the ring, as long and as precise as FLINT is set to: each
+    coefficient is enclosed. Raises LimitReached where one integrand has too many terms."""
+    assert not tree.whole, "integers have no series here"
+    meter = Meter(limit)
+    return integral_of_series(_at_root(tree.nodes, ring.laplace, meter), meter)
+
+
+def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list[tuple[_Function, int]]:
     """The density of the root on its bounds, and all messages, to powers."""
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
@@ -39,10 +54,10 @@ def _at_root(nodes: TreeKey, function: type[_Function], meter: Meter) -> list[tu
         subtree = nodes[at : at + sizes[at]]
         if subtree not in messages:
             has_low, low, has_high, high = nodes[at][6:10]
-            weight = _product(_factors(nodes, sizes, at, messages, function), meter)
+            weight = _product(_factors(nodes, sizes, at, messages, laplace), meter)
             # P -> the measure of all Z with Z - P in the range that ties Z to its parent.
             messages[subtree] = weight.within(low if has_low else None, high if has_high else None, meter)
-    return _factors(nodes, sizes, 0, messages, function)
+    return _factors(nodes, sizes, 0, messages, laplace)
 
 
 def _subtree_sizes(nodes: TreeKey) -> list[int]:
@@ -61,11 +76,11 @@ def _factors(
     sizes: list[int],
     at: int,
     messages: dict[TreeKey, _Function],
-    function: type[_Function],
+    laplace: _Laplace[_Function],
 ) -> list[tuple[_Function, int]]:
     """The density of a noise on its bounds and the messages of its children, equal ones as one power."""
     rate, mean, has_low, low, has_high, high = nodes[at][:6]
-    own = function.laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
+    own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
     counts: dict[TreeKey, int] = {}
     child = at + 1
     for _ in range(nodes[at][-1]):

@@ -84,6 +84,19 @@ class Measurer:
         except OutsideFragment:
             return self._general(event)
 
+    def trees(self, event: Event) -> list[CanonicalTree] | None:
+        """Independent trees over the reals whose measures, each at its own `stretch`·eps, multiply to that of the
+        event; None where that is 0. Raises OutsideFragment where there are none."""
+        if any(not c.coefficients and not _holds(c) for c in event.constraints):
+            return None
+        system = event_shape(event).system(event)
+        if system is None:
+            return None
+        parts = self._parts_of(system)
+        if parts.cyclic or system.unit is None:
+            raise OutsideFragment("its constraints are no trees over the reals")
+        return [shape.canonical(system.means, system.lower, system.unit) for shape in parts.trees]
+
     def _general(self, event: Event) -> Closed:
         """The measure of an event that is no difference system, part by part."""
         parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))

@@ -7,10 +7,11 @@ from dataclasses import astuple, dataclass, field, replace
 from time import perf_counter
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.measure.bound import Bound, BoundMeasurer
 from dipc.measure.measure import Measurer
 from dipc.obligations.decide import decide
+from dipc.obligations.decide_by_series import decide_by_series
 from dipc.obligations.decision import MEASURED, Decision
 from dipc.obligations.obligation import Obligation
 from dipc.sign.interval import Interval
@@ -19,6 +20,9 @@ from dipc.sign.piecewise import BetaForm
 #: What may be asked: to decide an obligation, or only to measure a bound; the decision is UNDECIDED then, with the
 #: bound in closed form.
 Question = Obligation | Bound
+
+#: Limits past which a closed form is too long to be written out.
+_LONG = ("terms", "integrand", "steps")
 
 #: Answers that are remembered at a time: a table may have millions of rows.
 _REMEMBERED = 200_000
@@ -114,6 +118,8 @@ class Engine:
         try:
             measured = self.bounds.measure(bound)
         except Undecided as undecided:
+            if obligation is not None and isinstance(undecided, LimitReached) and undecided.limit in _LONG:
+                return decide_by_series(obligation, self.bounds, self.limits, undecided)
             return Decision.undecided(undecided.reason)
         if obligation is None:
             return Decision.undecided(MEASURED, measured)

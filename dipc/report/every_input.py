@@ -22,6 +22,7 @@ from dipc.report.words import (
     saying_text,
     vacuous_text,
     vacuous_why,
+    without_closed_form,
 )
 from dipc.sources.every_input.class_result import ClassResult, Method
 from dipc.sources.outcome import Counts, RowResult
@@ -231,7 +232,7 @@ def _written_out(page: Page, row: RowResult, forms: Sequence[WrittenForm]) -> No
         said = "" if form.variable == "eps" else f", t = {form.variable}"
         pairs.append(("probability", f"{'' if form.exact else 'at least '}{text}{said}"))
     if not forms:
-        pairs.append(("probability", "was not reached"))
+        pairs.append(("probability", without_closed_form(row)))
     page.fields(pairs, label_width=len("probability"))
 
 

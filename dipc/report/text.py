@@ -15,7 +15,18 @@ from dipc.report.classes import class_size, class_verdict_line, row_name, row_wo
 from dipc.report.numbers import agreement, cell_text, exact, rational, shown
 from dipc.report.page import Look, Page, Tone
 from dipc.report.vectors import assignment_text
-from dipc.report.words import LISTED, NO_INPUT, TONES, count, everywhere_text, number_text, s, saying_text, vacuous_text
+from dipc.report.words import (
+    LISTED,
+    NO_INPUT,
+    TONES,
+    count,
+    everywhere_text,
+    number_text,
+    s,
+    saying_text,
+    vacuous_text,
+    without_closed_form,
+)
 from dipc.sources.outcome import Effort, RowResult
 from dipc.sources.report import Report
 
@@ -91,11 +102,12 @@ def render(
     if closed_form is not None:
         _closed_form(page, next(row for row in report.rows if row.row == closed_form))
     elif report.counts.inaccurate:
-        page.blank()
         (worst,) = worst_first(report.select(Verdict.INACCURATE), 1)
-        page.line(
-            f"--closed-form {worst.row} writes out the probability of {row_name(worst)} for every eps", Tone.FAINT
-        )
+        if worst.closed_form is not None:
+            page.blank()
+            page.line(
+                f"--closed-form {worst.row} writes out the probability of {row_name(worst)} for every eps", Tone.FAINT
+            )
     if report.counts.undecided:
         page.blank()
         page.line("--limit NAME=N raises a limit; dipc check --help names them", Tone.FAINT)
@@ -252,7 +264,7 @@ def _closed_form(page: Page, row: RowResult) -> None:
     )
     probability = row.probability
     if probability is None:
-        probability = "was not reached"
+        probability = without_closed_form(row)
     page.fields([*_where(row), ("probability", probability), ("beta", row.beta)])
 
 

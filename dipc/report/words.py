@@ -8,7 +8,7 @@ from dipc.obligations.saying import Saying
 from dipc.obligations.verdict import EndPoint, FailureInterval, Verdict
 from dipc.report.numbers import exact, shown
 from dipc.report.page import Tone
-from dipc.sources.outcome import Counts
+from dipc.sources.outcome import Counts, RowResult
 
 #: How many numbers of rows a list spells out.
 LISTED = 12
@@ -37,6 +37,13 @@ def numbered(word: str, numbers: Sequence[int], most: int = LISTED) -> str:
         return f"{word} {numbers[0]}"
     text = ", ".join(map(str, numbers[:most]))
     return f"{plural(word)} {text}{', …' if len(numbers) > most else ''}"
+
+
+def without_closed_form(row: RowResult) -> str:
+    """Why there is no closed form of a row's probability."""
+    if row.vacuous or row.verdict is Verdict.UNDECIDED:
+        return "was not reached"
+    return "has too many terms to be written out; it was followed by Taylor polynomials"
 
 
 def vacuous_why(counts: Counts) -> str:

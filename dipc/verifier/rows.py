@@ -25,7 +25,7 @@ STEADINESS = "that within a range of gamma the answers within gamma are the same
 _REQUIRED = ("row", "input", "output", "alpha", "gamma", "probability", "beta", "obligation", "verdict")
 _RANGED = ("row", "input", "output", "ranges", "verdict")
 _RANGE = ("gamma", "alpha", "probability", "beta", "obligation", "verdict")
-_OPTIONAL = ("dd", "own", "vacuous", "reason", "derivation")
+_OPTIONAL = ("dd", "own", "vacuous", "reason", "derivation", "open")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Rows:
         doubts: set[str] = set()
         for number, item in enumerate(ranges):
             here = f"{step}, range {number}"
-            entry = record(item, here, _RANGE, ("vacuous", "reason", "derivation"))
+            entry = record(item, here, _RANGE, ("vacuous", "reason", "derivation", "open"))
             ends = [text(end, here) for end in items(entry["gamma"], here, 2)]
             if len(ends) != 2 or ends[0] != position:
                 raise Rejected(here, "it does not begin where the one before ends")
@@ -193,10 +193,13 @@ class Rows:
             if verdict != "accurate" or row["obligation"] is not None:
                 raise Rejected(step, "it holds vacuously, so it is accurate without an obligation")
             return verdict, True, None
+        without = optional_text(row.get("open"), step)
         if row["obligation"] is None:
-            if verdict != "undecided":
+            if (without is None) is (verdict != "undecided"):
                 raise Rejected(step, f"{verdict} without an obligation")
-            return verdict, False, None
+            return verdict, False, without
+        if without is not None:
+            raise Rejected(step, "it has an obligation, and says that it has none")
         decided = self.decided[index(row["obligation"], self.decided, step)]
         if decided.beta != beta:
             raise Rejected(step, "its obligation is about another beta")

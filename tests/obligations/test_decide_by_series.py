@@ -1,0 +1,276 @@
+"""Decisions without a closed form, against those with it."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import flint
+import pytest
+
+import dipc
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.certificate.seal import sealed
+from dipc.cli.main import run
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.bound import Bound, BoundMeasurer, Share
+from dipc.measure.event import Event, Family, Noise
+from dipc.measure.measure import Measurer
+from dipc.measure.series import UnexpandedBound, coefficients, left_out, majorant_of, series_of
+from dipc.measure.series_pieces import precision
+from dipc.obligations.decide import decide
+from dipc.obligations.decide_by_series import decide_by_series
+from dipc.obligations.decision import Decision
+from dipc.obligations.obligation import Obligation
+from dipc.obligations.verdict import Verdict
+from dipc.sign import Interval
+from dipc.sign.piecewise import PiecewiseForm
+from dipc.verifier.check import check_text
+from dipc.verifier.rejection import Rejected
+from tests.sources.real_programs import NOISY_MAX
+
+F = Fraction
+LIMITS = Limits()
+TOO_LONG = LimitReached("terms", "it is too long")
+
+
+def random_event(chance: random.Random, whole: bool = False) -> Event:
+    """A tree of differences and bounds, with windows now and then."""
+    count = chance.randint(1, 5)
+    family = Family.DISCRETE_LAPLACE if whole else Family.LAPLACE
+    noises = tuple(
+        Noise(family, F(chance.randint(1, 4), 2), F(chance.randint(-6, 6), 1 if whole else 2)) for _ in range(count)
+    )
+    constraints: list[Halfspace] = []
+    for at in range(1, count):
+        other = chance.randrange(at)
+        sign = chance.choice((1, -1))
+        terms = ((other, F(-sign)), (at, F(sign)))
+        constraints.append(Halfspace(terms, F(chance.randint(-4, 4), 2)))
+        if chance.random() < 0.3:
+            constraints.append(Halfspace(tuple((i, -c) for i, c in terms), F(chance.randint(5, 9))))
+    if chance.random() < 0.6 or not constraints:
+        constraints.append(Halfspace(((chance.randrange(count), F(chance.choice((1, -2)))),), F(chance.randint(-3, 3))))
+    return Event(noises, tuple(constraints))
+
+
+def random_bound(chance: random.Random) -> Bound:
+    shares = []
+    for _ in range(chance.choice((1, 1, 1, 2))):
+        weight = chance.choice((None, None, None, ExpPoly.term(F(1, 2), 0, F(-1)), ExpPoly.constant(F(1, 3))))
+        shares.append(Share(weight, tuple(random_event(chance) for _ in range(chance.choice((1, 1, 2))))))
+    return Bound(tuple(shares), F(chance.choice((0, 0, 0, F(1, 10)))))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_series_enclose_the_coefficients(seed: int) -> None:
+    """Of the closed form, expanded by itself; and the polynomial with its remainder encloses the function."""
+    chance = random.Random(seed)
+    for _ in range(4):
+        bound = random_bound(chance)
+        exact = BoundMeasurer().measure(bound).value
+        assert isinstance(exact, ExpPoly)
+        center, length = F(chance.randint(1, 40), 8), 9
+        unexpanded = UnexpandedBound.of(bound, Measurer(), LIMITS)
+        with precision(200, length):
+            found = coefficients(unexpanded.series(center), length)
+            expected = coefficients(series_of(exact, center), length)
+            for one, other in zip(found, expected, strict=True):
+                assert one.overlaps(other)
+                assert one.rad() < flint.arb(10) ** -20
+            most = unexpanded.majorant(center)
+            share = F(chance.randint(1, 9), 10)
+            step = center / 2 * share
+            for side in (1, -1):
+                low, high = exact.enclosure(center + side * step)
+                value = flint.arb_poly(list(found))(flint.arb(step.numerator * side) / step.denominator)
+                assert (
+                    abs(value - flint.arb(flint.fmpq(low.numerator, low.denominator)))
+                    < left_out(most, share, length) + flint.arb(10) ** -15
+                )
+                del high
+        low, high = unexpanded.enclosure(center, 60)
+        assert low <= exact.enclosure(center, 40)[1]
+        assert exact.enclosure(center, 40)[0] <= high
+        assert high - low < F(1, 2**60)
+
+
+def test_majorants() -> None:
+    """On the circle of the disk around the center, at some points of it."""
+    function = ExpPoly.from_terms([(0, F(-1), F(3)), (2, F(1, 2), F(-1, 4)), (1, F(0), F(2))])
+    center = F(2)
+    most = majorant_of(function, center)
+    for turn in range(16):
+        point = flint.acb(2) + flint.acb(F(1).numerator) * flint.acb(0, flint.arb.pi() * turn / 8).exp()
+        value = flint.acb(0)
+        for k, q, c in function.terms():
+            value += (
+                (point**k)
+                * (point * flint.arb(flint.fmpq(q.numerator, q.denominator))).exp()
+                * flint.arb(flint.fmpq(c.numerator, c.denominator))
+            )
+        assert abs(value) <= most
+
+
+INTERVALS = [(Interval.positive(),), (Interval.closed(F(1, 2), 4), Interval.open(9, None)), (Interval.closed(1, 1),)]
+
+
+def both(bound: Bound, beta: ExpPoly, intervals: tuple[Interval, ...]) -> tuple[Decision, Decision]:
+    bounds = BoundMeasurer()
+    form = PiecewiseForm(beta)
+    exact = decide(bounds.measure(bound), form, intervals, LIMITS)
+    return exact, decide_by_series(Obligation(bound, form, intervals), bounds, LIMITS, TOO_LONG)
+
+
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 200))])
+def test_both_ways_agree(seed: int) -> None:
+    chance = random.Random(f"both ways {seed}")
+    for _ in range(3):
+        bound = random_bound(chance)
+        rate, factor = F(-chance.randint(0, 6), 4), F(chance.randint(1, 12), 4)
+        exact, found = both(bound, ExpPoly.term(factor, 0, rate), chance.choice(INTERVALS))
+        assert found.verdict in (exact.verdict, Verdict.UNDECIDED)
+        if found.counterexample is not None:
+            again = BoundMeasurer().measure(bound).value
+            assert isinstance(again, ExpPoly)
+            low, high = again.enclosure(found.counterexample.eps)
+            assert found.counterexample.probability[0] <= high
+            assert low <= found.counterexample.probability[1] < found.counterexample.required[0]
+
+
+def star(means: list[Fraction], rates: list[Fraction]) -> Bound:
+    """That the first is the greatest."""
+    noises = tuple(Noise(Family.LAPLACE, rate, mean) for rate, mean in zip(rates, means, strict=True))
+    return Bound(
+        (Share(None, (Event(noises, tuple(Halfspace(((0, F(1)), (i, F(-1))), F(0)) for i in range(1, len(means)))),)),)
+    )
+
+
+@pytest.mark.parametrize("gap", [F(1, 10), F(1, 10**4)])
+def test_claims_that_are_nearly_tight(gap: Fraction) -> None:
+    """Of beta just above and just below what is needed at the worst eps."""
+    bound = star([F(2), F(0), F(1, 3), F(-1), F(7, 5)], [F(1, 2)] * 5)
+    for factor, verdict in ((1 + gap, Verdict.ACCURATE), (1 - gap, Verdict.INACCURATE)):
+        # The largest of (1 - Pr)·exp(eps/4) is at about eps = 0.32.
+        exact, found = both(bound, ExpPoly.term(F("0.8045423") * factor, 0, F(-1, 4)), (Interval.positive(),))
+        assert exact.verdict is verdict
+        assert found.verdict is verdict
+
+
+def test_a_wrong_answer_is_refuted() -> None:
+    exact, found = both(star([F(0), F(1)], [F(1), F(2)]), ExpPoly.term(F(2), 0, F(-1)), (Interval.positive(),))
+    assert exact.verdict is found.verdict is Verdict.INACCURATE
+
+
+def test_a_touching_claim_stays_open() -> None:
+    """Pr is 1 - beta."""
+    bound = star([F(2), F(0), F(1)], [F(1)] * 3)
+    exact = BoundMeasurer().measure(bound).value
+    assert isinstance(exact, ExpPoly)
+    _, found = both(bound, 1 - exact, (Interval.closed(1, 2),))
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.reason is not None
+    assert found.reason.startswith("it is too long")
+
+
+def test_other_events_have_no_series() -> None:
+    whole = Bound((Share(None, (random_event(random.Random(1), whole=True),)),))
+    with pytest.raises(OutsideFragment):
+        UnexpandedBound.of(whole, Measurer(), LIMITS)
+    form = PiecewiseForm(ExpPoly.constant(F(1, 2)))
+    found = decide_by_series(Obligation(whole, form, (Interval.positive(),)), BoundMeasurer(), LIMITS, TOO_LONG)
+    assert found.verdict is Verdict.UNDECIDED
+
+
+def generic(m: int, seed: int = 7) -> tuple[dict[str, Any], Fraction]:
+    """A row of noisy max with means of six digits, and its dd."""
+    chance = random.Random(seed)
+    values = [F(chance.randint(0, 10**6), 10**6) for _ in range(m)]
+    values[3] = F(2)
+    second = sorted(values)[-2]
+    return {**{f"q[{i}]": value for i, value in enumerate(values, 1)}, "out": 4}, (2 - second) / 2
+
+
+@pytest.mark.parametrize("beta", ["m*exp(-alpha*eps/2)/2", "m*exp(-alpha*eps/2)/5", "exp(-eps)"])
+def test_rows_both_ways(beta: str) -> None:
+    row, dd = generic(8)
+    program = dipc.load(NOISY_MAX, m=8)
+    exact = dipc.check(program, [row], beta=beta, alpha=dd)
+    found = dipc.check(program.with_limits(Limits(terms=40)), [row], beta=beta, alpha=dd)
+    assert exact.verdict is found.verdict is not Verdict.UNDECIDED
+    assert exact.rows[0].probability is not None
+    assert found.rows[0].probability is None
+    assert found.rows[0].reason is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"beta": "exp(-eps)"}, {"gamma": "free"}, {"inputs": "all"}, {"inputs": "all", "beta": "exp(-alpha*eps)"}],
+)
+def test_such_decisions_are_open_in_certificates(options: dict[str, Any]) -> None:
+    """Their verdict stands, and nothing is claimed to be proved by the file."""
+    program = dipc.load(NOISY_MAX, m=4).with_limits(Limits(terms=10))
+    rows = None if "inputs" in options else [generic(4)[0]]
+    report = dipc.check(program, rows, keep_proofs=True, **{"alpha": "dd", **options})
+    accepted = check_text(dipc.certify(report))
+    assert accepted.verdict == str(report.verdict)
+    if "inputs" not in options:
+        assert not accepted.complete
+        ((_, reason),) = accepted.open_rows
+        assert reason == "the closed form of its probability is too long to be written out"
+
+
+def test_an_open_row_needs_its_reason() -> None:
+    row, _ = generic(4)
+    program = dipc.load(NOISY_MAX, m=4).with_limits(Limits(terms=10))
+    document = json.loads(dipc.certify(dipc.check(program, [row], keep_proofs=True)))
+    del document["digest"]
+    for change in ({"open": None}, {"verdict": "undecided", "reason": "none", "open": "none"}):
+        (stated,) = document["rows"]
+        changed = {key: value for key, value in {**stated, **change}.items() if value is not None}
+        with pytest.raises(Rejected):
+            check_text(sealed({**document, "rows": [changed]}))
+
+
+def test_reports_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row, _ = generic(6)
+    table = tmp_path / "row.csv"
+    table.write_text(",".join(row) + "\n" + ",".join(map(str, row.values())) + "\n", encoding="utf-8")
+    path = tmp_path / "max.dip"
+    path.write_text(NOISY_MAX, encoding="utf-8")
+    words = ["check", str(path), str(table), "-D", "m=6", "--limit", "terms=20"]
+    assert run([*words, "--closed-form", "1"]) == 0
+    assert "has too many terms to be written out" in capsys.readouterr().out
+    assert run([*words, "--beta", "exp(-eps)"]) == 1
+    assert "--closed-form" not in capsys.readouterr().out
+    assert run([*words, "--format", "json", "-j", "2"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (found["verdict"], found["probability"], found["reason"]) == ("accurate", None, None)
+
+
+@pytest.mark.slow
+def test_seventy_five_generic_means() -> None:
+    row, dd = generic(75)
+    program = dipc.load(NOISY_MAX, m=75)
+    found = dipc.check(program, [row], beta="m*exp(-alpha*eps/2)/6", alpha=dd)
+    assert found.verdict is Verdict.ACCURATE
+    assert dipc.check(program, [row], beta="exp(-eps)", alpha=dd).verdict is Verdict.INACCURATE
+
+
+def test_precision_is_put_back() -> None:
+    before = flint.ctx.cap, flint.ctx.prec
+
+    def failing() -> None:
+        with precision(1000, 50):
+            assert (flint.ctx.cap, flint.ctx.prec) == (50, 1000)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        failing()
+    assert (flint.ctx.cap, flint.ctx.prec) == before
+    assert ClosedForm(ExpPoly.one()).value == ExpPoly.one()
