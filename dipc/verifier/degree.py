@@ -1,8 +1,8 @@
-"""The degree of a claim expression as a polynomial in one of its names."""
+"""What the texts of claim expressions show: the degree in one of their names, and arguments that do not matter."""
 
 from __future__ import annotations
 
-from dipc.verifier.expression import NotOneForm, tokens
+from dipc.verifier.expression import MOST_DIGITS, NotOneForm, tokens
 
 
 def degree_in(text: str, name: str) -> int:
@@ -16,6 +16,29 @@ def degree_in(text: str, name: str) -> int:
     if reader.at != len(reader.tokens):
         raise NotOneForm
     return found
+
+
+def without_ones(text: str) -> str:
+    """A well-formed expression without numbers that are at least 1 where it is the least of some, if one other is left;
+    else itself."""
+    found = tokens(text)
+    if found[:2] != ["min", "("]:
+        return text
+    depth, arguments = 0, [[""]]
+    for at, sign in enumerate(found[1:], start=1):
+        depth += (sign == "(") - (sign == ")")
+        if not depth and at + 1 < len(found):
+            return text  # The least of some is a part of it only.
+        if sign == "," and depth == 1:
+            arguments.append([])
+        elif at > 1 and depth:
+            arguments[-1].append(sign)
+    left = [words for words in (" ".join(argument).strip() for argument in arguments) if not _is_one(words)]
+    return left[0] if len(left) == 1 else text
+
+
+def _is_one(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS and int(text) >= 1
 
 
 class _Reader:

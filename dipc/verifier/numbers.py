@@ -21,7 +21,7 @@ from dipc.verifier.claims import Claim, Interval
 from dipc.verifier.classes import Required, Stated, Sum, intervals_of, required, same_least, variable_of
 from dipc.verifier.decay import positive_everywhere
 from dipc.verifier.decision import VERDICTS, Decided, index
-from dipc.verifier.degree import degree_in
+from dipc.verifier.degree import degree_in, without_ones
 from dipc.verifier.events import Event
 from dipc.verifier.expression import NotOneForm, mentions
 from dipc.verifier.ideal import Ideal
@@ -76,6 +76,9 @@ def check_numbers(
         return verdict, found if kinds[0] == "open" else None, []
     if verdict != "accurate":
         raise Rejected(step, "a union bound refutes nothing")
+    assert claim.beta is not None, "a claim without beta was refused"
+    # No probability is greater than 1.
+    claim = Claim(claim.alpha, without_ones(claim.beta), claim.gamma, claim.intervals, claim.constants)
     missing, coefficients, totals = _union(entry["union"], claim, parameter, start, stated, events, budget, step)
     first, *rest = (subtract(b, ONE) if not power else b for power, b in enumerate(coefficients))
     if all(not b or positive_everywhere(b, budget) for b in (first, *rest)):

@@ -78,6 +78,7 @@ def test_the_claims_of_the_literature_hold_for_every_number_of_queries(source: s
 SHARPER = [
     (SPARSE, {}, "2*m*c*exp(-alpha*eps/(8*c))/4"),
     (SPARSE, {}, "2*m*c*exp(-alpha*eps/(8*c))/6"),
+    (SPARSE, {}, "min(1, 2*m*c*exp(-alpha*eps/(8*c))/4, 2)"),
     (NOISY_MAX, {}, "m*exp(-alpha*eps/2)/3"),
     (ABOVE_THRESHOLD, {}, "2*m*exp(-alpha*eps/8)/5"),
     (NUMERIC_SPARSE, {}, "(2*m + 1)*c*exp(-alpha*eps/(9*c))/2"),
@@ -240,7 +241,7 @@ NOT_UNIFORM = {
         "divides by a distance",
     ),
     "beta with a minimum": (
-        changed(SPARSE, ("2*m*c*exp(-alpha*eps/(8*c))", "min(1, 2*m*c*exp(-alpha*eps/8))")),
+        changed(SPARSE, ("2*m*c*exp(-alpha*eps/(8*c))", "min(1/2, 2*m*c*exp(-alpha*eps/8))")),
         "minimum",
     ),
     "gamma with m": (changed(SPARSE, ("gamma: 0", "gamma: m - m")), "gamma depends on `m`"),

@@ -14,6 +14,7 @@ import dipc
 from dipc.obligations.verdict import Verdict
 from dipc.verifier.budget import Budget
 from dipc.verifier.check import check_text
+from dipc.verifier.degree import without_ones
 from dipc.verifier.events import Constraint, Event, Family, Noise
 from dipc.verifier.iteration import Iterations
 from dipc.verifier.rejection import NotDerived, Rejected
@@ -67,6 +68,7 @@ CLAIMS: dict[str, tuple[str, dict[str, Any]]] = {
     "sparse": (SPARSE, {}),
     "sparse, two": (SPARSE, {"c": 2}),
     "sparse, a sixth": (SPARSE, {"beta": "2*m*c*exp(-alpha*eps/(8*c))/6", "for_all": "m >= 3"}),
+    "sparse, at most 1": (SPARSE, {"beta": "min(1, 2*m*c*exp(-alpha*eps/(8*c)))"}),
     "sparse variant": (SPARSE_VARIANT, {"c": 2}),
     "above threshold": (ABOVE_THRESHOLD, {}),
     "at one alpha": (ABOVE_THRESHOLD, {"alpha": 2}),
@@ -239,6 +241,34 @@ def test_terms_are_found_whatever_their_order_and_scale() -> None:
     minus = Law(Family.LAPLACE, F(1), F(-5))
     assert terms.ball([one_sided, laplace], implied) == terms.ball([opposite, minus], implied) == terms.numbered(1)
     assert asked == [(F(15), F(25)), (F(25), F(15))]
+
+
+@pytest.mark.parametrize(
+    ("beta", "left"),
+    [
+        ("min(1, 2*m*exp(-eps))", "2 * m * exp ( - eps )"),
+        ("min(max(m, 2), 3, 1)", "max ( m , 2 )"),
+        ("min(1, m) + 1", None),
+        ("min(1, m)*min(1, 2)", None),
+        ("min(1/2, m)", None),
+        ("min(0, m)", None),
+        ("min(1, m, 2*m)", None),
+        ("max(1, m)", None),
+        ("(min(1, m))", None),
+    ],
+)
+def test_only_what_is_at_least_one_is_left_out(beta: str, left: str | None) -> None:
+    assert without_ones(beta) == (left or beta)
+
+
+def test_the_least_of_others_is_not_the_claim() -> None:
+    """A certificate for a beta does not hold for the least of it and less than 1."""
+    for other in ("min(1/2, {})", "min(0, {})", "min(1, {})/2", "min(1, {}, {}/2)"):
+        data = samples.document(certificate("sparse"))
+        beta = data["claim"]["beta"]
+        data["claim"]["beta"] = other.format(beta, beta)
+        with pytest.raises(Rejected):
+            check_text(samples.resealed(data))
 
 
 #: Changes of a text that may leave a program.

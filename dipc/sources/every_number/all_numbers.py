@@ -13,12 +13,14 @@ from functools import cached_property
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
+from dipc.claim.expression import ClaimExpression
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source as Text
 from dipc.exits.load import load_source
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal
+from dipc.lang import ast
 from dipc.lang.constants import computed_from
 from dipc.lang.core import IntType
 from dipc.lang.parser import parse, parse_interval
@@ -282,14 +284,25 @@ class AllNumbers(Source):
         if mentions(parts, self.parameter):
             raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
 
+    @cached_property
+    def _beta_below_one(self) -> ClaimExpression:
+        """An expression that says the same: beta, without numbers that are at least 1 where it is the least of some.
+        No error has a greater probability."""
+        beta = self.claim.beta
+        match beta.tree:
+            case ast.Call("min", arguments):
+                left = [part for part in arguments if not (isinstance(part, ast.Number) and part.value >= 1)]
+                return replace(beta, tree=left[0]) if len(left) == 1 else beta
+        return beta
+
     def _beta(self, start: int) -> dict[int, ExpPoly]:
         for name in self.varying:
-            if mentions(self.claim.beta.tree, name):
+            if mentions(self._beta_below_one.tree, name):
                 raise NotUniform(f"beta depends on `{self.parameter}` by `{name}`")
         names = self.claim.names()
         names.pop(self.parameter, None)
         found: dict[int, ExpPoly] = {}
-        for power, form in shifted(polynomial(self.claim.beta, self.parameter, names), start).items():
+        for power, form in shifted(polynomial(self._beta_below_one, self.parameter, names), start).items():
             value = form.in_product() if self.claim.is_open else form.flat()
             if value is None:
                 raise NotUniform("beta is not a function of distance*eps for every number of queries")
