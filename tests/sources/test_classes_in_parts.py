@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from math import exp
 
 import pytest
 
@@ -22,10 +23,14 @@ from dipc.measure.event import Family, Noise
 from dipc.sign import Interval
 from dipc.sources.every_input.class_result import ClassResult
 from dipc.sources.every_input.coins import ends, with_values
+from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.exits import CenteredExit, NoiseComponent, ShiftedHalfspace
 from dipc.sources.every_input.facets import Metric
+from dipc.sources.every_input.halfspaces import Moving
+from dipc.sources.every_input.joint_tails import joint_bound
 from dipc.sources.every_input.rivals import choices
 from dipc.sources.every_input.united import united
+from dipc.sources.every_input.vertices import vertex_bounds
 from dipc.verifier.check import check_text
 from tests.sources.real_programs import check_all, program
 from tests.sources.test_all_inputs import agrees_with_rows
@@ -119,6 +124,25 @@ HARDER = {
             "input: l1",
         ),
         "inaccurate",  # at y = -5/4, x = -19/4 the other answer has at least exp(-eps/4)/4
+    ),
+    "a threshold behind either side of another": (
+        program(
+            "if x - y <= 0 then if x + y < 1 then o <- a else o <- b end"
+            " else if x + y > 1/2 then o <- b else o <- a end end",
+            "r <- Lap(2*eps, x - y); s <- Lap(eps, x + y);"
+            "if r <= 0 then if s < 1 then o <- a else o <- b end else if s > 1/2 then o <- b else o <- a end end",
+            "alpha: 1; beta: 1/2",  # p·q + (1 - p)·v with q and v at least 1/2
+        ),
+        "accurate",
+    ),
+    "two tails at a corner": (
+        program(
+            "if x - y <= 0 then o <- a else if y <= 0 then o <- a else o <- b end end",
+            "r <- Lap(eps, x - y); s <- Lap(eps/2, y);"
+            "if r <= 0 then o <- a else if s <= 0 then o <- a else o <- b end end",
+            "alpha: dd; beta: exp(-alpha*eps/2)",
+        ),
+        "accurate",
     ),
     "far away the other number is another answer": (
         """
@@ -233,6 +257,53 @@ def test_ways_that_are_put_together_have_the_same_sum(exits: list[CenteredExit],
     for each in found:
         weight = ClosedForm(ExpPoly.one() if each.weight is None else each.weight)
         assert weight.at_least(0).verdict is dipc.Verdict.ACCURATE
+
+
+def test_events_of_integer_noise_are_put_together() -> None:
+    noises = (Noise(Family.DISCRETE_LAPLACE, F(1), F(0)),)
+
+    def found(*halves: ShiftedHalfspace) -> CenteredExit:
+        return CenteredExit((), None, (), False, (NoiseComponent(noises, halves),) if halves else ())
+
+    # N <= -1, N = 0 and N >= 1
+    exits = (found(half(-1, -1)), found(half(0, 1), half(0, -1)), found(half(-1, 1)))
+    assert united(exits, EVERY_EPS, Limits()) == (found(),)
+    apart = (found(half(-1, -1)), found(half(-1, 1)))
+    assert united(apart, EVERY_EPS, Limits()) == apart
+
+
+def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
+    chance = random.Random(7)
+    first, second = Affine.input(0), Affine.input(1)
+    facets = tuple(Moving(form, F(0)) for form in (first, second, first + second - Affine.number(F(2))))
+    distances = ClaimedDistances(F(0), F(0), F(0), F(0))
+
+    def comparison(slack: Affine, sign: int) -> NoiseComponent:
+        return NoiseComponent((LAPLACE,), (ShiftedHalfspace(((0, F(sign)),), slack.scaled(F(sign)), 0),))
+
+    one, two = (comparison(form, 1) for form in (first, second))
+    not_one, not_two = (comparison(form, -1) for form in (first, second))
+    ways = [CenteredExit((), None, (), False, parts) for parts in ((one, two), (not_one,))]
+    others = [CenteredExit((), None, (), False, (not_one, not_two))]
+    vertices = vertex_bounds(ways, facets, distances)
+    tails = joint_bound(others, facets, distances)
+    assert vertices is not None
+    assert tails is not None
+    measure = BoundMeasurer().measure
+    for _ in range(12):
+        u, v = F(chance.randint(0, 6), 2), F(chance.randint(0, 6), 2)
+        if u + v < 2:
+            continue
+        at = {0: u, 1: v}
+
+        def sum_at(exits: list[CenteredExit], at: dict[int, F] = at) -> float:
+            events = [tuple(part.event([h.slack.at(at) for h in part.halfspaces]) for part in e.parts) for e in exits]
+            return measure(Bound(tuple(Share(None, each) for each in events))).float(F(1))
+
+        assert sum_at(ways) >= min(measure(bound).float(F(1)) for bound in vertices) - 1e-12
+        assert 1 - sum_at(others) >= measure(tails).float(F(1)) - 1e-12
+    # At the corner u = 2, v = 0 they are what is there.
+    assert measure(tails).float(F(1)) == pytest.approx(1 - exp(-2) / 4)
 
 
 def test_the_weights_of_one_coin_are_between_their_ends() -> None:

@@ -50,6 +50,7 @@ from dipc.sources.every_input.facets import facets
 from dipc.sources.every_input.far_away import MOST_SINGLE, FarAway
 from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.every_input.integers import near_integers
+from dipc.sources.every_input.joint_tails import joint_bound
 from dipc.sources.every_input.lower import Lower, lower_bound
 from dipc.sources.every_input.requirement import (
     Requirement,
@@ -63,6 +64,7 @@ from dipc.sources.every_input.scaling import ClassClaim, products
 from dipc.sources.every_input.search import Claimed, most_promising, proposals
 from dipc.sources.every_input.united import united
 from dipc.sources.every_input.upper import complement_bound
+from dipc.sources.every_input.vertices import vertex_bounds
 from dipc.sources.every_input.witness import Witnesses, candidates
 from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import RowResult
@@ -594,7 +596,9 @@ class ClassCase:
                     found.proved(posed), beyond="its bound is of a kind that the checker does not derive"
                 )
                 shown = replace(found, lower=replace(found.lower, attained=False, corner=None))
-                return self._evident(self._row(Method.BOUND, Verdict.ACCURATE, shown, decisions[0].bound), evidence)
+                # Of several bounds none is one by itself.
+                bound = decisions[0].bound if len(every) == 1 else None
+                return self._evident(self._row(Method.BOUND, Verdict.ACCURATE, shown, bound), evidence)
         return None
 
     def _better_bounds(self, bounded: _Bounded) -> Iterator[tuple[_Bounded, list[Obligation]]]:
@@ -613,23 +617,37 @@ class ClassCase:
             if not isinstance(found, _Bounded):
                 continue
             assert found.required.beta is not None
-            for ways, bounding in ((exits, self._from_ways), (others, self._from_others)):
+            for ways, bounding in (
+                (exits, self._from_ways),
+                (others, self._from_others),
+                (exits, self._from_vertices),
+                (others, self._from_tails),
+            ):
                 if ways is None:
                     continue
                 weights = ends(ways, limits) if found.required.distances.is_open else None
                 each = [ways] if weights is None else [with_values(ways, values) for values in weights]
                 bounds = [bounding(one, found) for one in each]
-                known = [bound for bound in bounds if bound is not None]
-                if len(known) == len(bounds):
-                    yield found, [Obligation(bound, found.required.beta, found.intervals) for bound in known]
+                if all(bounds):
+                    every = dict.fromkeys(bound for some in bounds for bound in some)
+                    yield found, [Obligation(bound, found.required.beta, found.intervals) for bound in every]
 
-    def _from_ways(self, exits: Sequence[CenteredExit], found: _Bounded) -> Bound | None:
+    # Each gives functions of which at every value of the variable one is a lower bound; none where none is known.
+
+    def _from_ways(self, exits: Sequence[CenteredExit], found: _Bounded) -> Sequence[Bound]:
         slots, distances = self._source.ideal.symbolic_inputs, found.required.distances
-        return lower_bound(exits, self.of.facets, slots, distances, self.of.of.whole).bound
+        return [lower_bound(exits, self.of.facets, slots, distances, self.of.of.whole).bound]
 
-    def _from_others(self, others: Sequence[CenteredExit], found: _Bounded) -> Bound | None:
+    def _from_others(self, others: Sequence[CenteredExit], found: _Bounded) -> Sequence[Bound]:
         bound = complement_bound(others, (), self.of.facets, found.required.distances, self.of.of.whole)
-        return None if bound is None else bound[0]
+        return () if bound is None else [bound[0]]
+
+    def _from_vertices(self, exits: Sequence[CenteredExit], found: _Bounded) -> Sequence[Bound]:
+        return vertex_bounds(exits, self.of.facets, found.required.distances, self.of.of.whole) or ()
+
+    def _from_tails(self, others: Sequence[CenteredExit], found: _Bounded) -> Sequence[Bound]:
+        bound = joint_bound(others, self.of.facets, found.required.distances, self.of.of.whole)
+        return () if bound is None else [bound]
 
     # --- what is to be shown ----------------------------------------------------------------------------
 

@@ -92,18 +92,18 @@ def _without_opposite(
     others = [half for half in theirs[0].halfspaces if half not in mine[0].halfspaces]
     if len(ours) != 1:
         return None
-    opposite = _opposite(ours[0], whole=_is_whole(mine[0]))
-    if opposite not in others or not all(_implies(ours[0], half) for half in others if half != opposite):
+    turned = opposite(ours[0], whole=is_whole(mine[0]))
+    if turned not in others or not all(_implies(ours[0], half) for half in others if half != turned):
         return None
-    return (*kept, *_connected(mine[0], [half for half in theirs[0].halfspaces if half != opposite]))
+    return (*kept, *_connected(mine[0], [half for half in theirs[0].halfspaces if half != turned]))
 
 
-def _is_whole(part: NoiseComponent) -> bool:
+def is_whole(part: NoiseComponent) -> bool:
     """Whether all noises are integers."""
     return all(noise.family is Family.DISCRETE_LAPLACE for noise in part.noises)
 
 
-def _opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
+def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
     """The complement, but for the boundary where it has probability 0; None for one side of a ball. A form of `whole`
     noises and inputs takes integers only."""
     if half.radius:

@@ -43,14 +43,14 @@ def complement_bound(
             return None
         # A noise on integers depends on eps alone; leaving it out makes the event only more probable.
         parts = [part for part in found.parts if part.continuous or not distances.is_open]
-        widest = [_widest(part, facets, distances, whole) for part in parts]
+        bounded = [widest(part, facets, distances, whole) for part in parts]
         weight = _ONE if found.weight is None else found.weight
-        shares.append(Share(-weight, tuple([event for event, _ in widest])))
-        evidence.append(ShareEvidence((), tuple([slacks for _, slacks in widest])))
+        shares.append(Share(-weight, tuple([event for event, _ in bounded])))
+        evidence.append(ShareEvidence((), tuple([slacks for _, slacks in bounded])))
     return Bound(tuple(shares), Fraction(1)), Complement(tuple(facets), distances, tuple(evidence))
 
 
-def _widest(
+def widest(
     part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
 ) -> tuple[exact.Event, tuple[SlackBound, ...]]:
     """The event at upper bounds of its slacks, with the bounds of their negatives; without the constraints that have

@@ -1,0 +1,134 @@
+"""A lower bound of a probability that is better than exit by exit: over a box of probabilities of single comparisons.
+
+Where each event of the exits is a conjunction of independent comparisons, none twice in one, the sum of weight·Pr is a
+function of the probabilities p of single comparisons that is affine in each: w·p·q + v·(1 - p)·r. Such a function is
+least at a vertex of a box that holds them, and each p is between its values at the least and the greatest slack of the
+class. So all that is claimed of the vertices is true of every input of the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event
+from dipc.obligations.obligation import Bound, Share
+from dipc.sources.every_input.evidence import ClaimedDistances
+from dipc.sources.every_input.exits import CenteredExit, NoiseComponent
+from dipc.sources.every_input.halfspaces import Moving, best_bound
+from dipc.sources.every_input.lower import is_constant, slack_of
+from dipc.sources.every_input.united import is_whole, opposite
+
+#: More comparisons than this have too many vertices.
+_MOST_COMPARISONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Certain:
+    """An end of a probability that is known without a slack: 0 or 1."""
+
+    one: bool
+
+
+#: The slack, or what is sure.
+_End = Fraction | _Certain
+
+
+def vertex_bounds(
+    exits: Sequence[CenteredExit],
+    facets: Sequence[Moving],
+    distances: ClaimedDistances,
+    whole: frozenset[int] = frozenset(),
+) -> list[Bound] | None:
+    """Functions such that for every input behind the facets, and every value of the variable, the sum of the exits is
+    at least one of them. None where the exits are not of this kind."""
+    if any(found.points or found.in_balls for found in exits):
+        return None
+    if distances.is_open and any(found.weight is not None and not is_constant(found.weight) for found in exits):
+        return None
+    comparisons: list[NoiseComponent] = []
+    ways: list[list[tuple[int, bool]]] = []
+    for found in exits:
+        way: list[tuple[int, bool]] = []
+        for part in found.parts:
+            place = _place(part, comparisons)
+            if place is None or any(place[0] == other for other, _ in way):
+                return None
+            way.append(place)
+        ways.append(way)
+    if not comparisons or len(comparisons) > _MOST_COMPARISONS:
+        return None
+    ends = [_ends(part, facets, distances, whole) for part in comparisons]
+    bounds = []
+    for vertex in product(*ends):
+        shares = []
+        for found, way in zip(exits, ways, strict=True):
+            events = _events(way, comparisons, vertex)
+            if events is not None:
+                shares.append(Share(found.weight, events))
+        bounds.append(Bound(tuple(shares)))
+    return bounds
+
+
+def _place(part: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
+    """The number of a comparison, a new one if need be, and whether it holds; None where it is more than one."""
+    if len(part.halfspaces) != 1:
+        return None
+    if part in comparisons:
+        return comparisons.index(part), True
+    turned = _turned(part)
+    if turned is None:
+        return None
+    if turned in comparisons:
+        return comparisons.index(turned), False
+    comparisons.append(part)
+    return len(comparisons) - 1, True
+
+
+def _turned(part: NoiseComponent) -> NoiseComponent | None:
+    """The comparison that holds where this one does not."""
+    (half,) = part.halfspaces
+    other = opposite(half, whole=is_whole(part))
+    return None if other is None else NoiseComponent(part.noises, (other,))
+
+
+def _ends(
+    part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
+) -> list[_End]:
+    """Where the probability of a comparison is least and greatest."""
+    (half,) = part.halfspaces
+    if distances.is_open and not part.continuous:
+        return [_Certain(one=False), _Certain(one=True)]
+    found: list[_End] = []
+    for sign, form in ((1, half.slack), (-1, -half.slack)):
+        bound = best_bound(form, facets, distances.alpha)
+        slack = None if bound is None else slack_of(form, bound, 0, distances, whole)
+        if slack is None or (distances.is_open and slack.base < 0):
+            found.append(_Certain(one=sign < 0))
+        else:
+            found.append(sign * (slack.slope if distances.is_open else slack.base))
+    return list(dict.fromkeys(found))
+
+
+def _events(
+    way: Sequence[tuple[int, bool]], comparisons: Sequence[NoiseComponent], vertex: Sequence[_End]
+) -> tuple[Event, ...] | None:
+    """What has to happen on one way at a vertex; None where it cannot."""
+    events: list[Event] = []
+    for place, holds in way:
+        end, part = vertex[place], comparisons[place]
+        if isinstance(end, _Certain):
+            if end.one != holds:
+                return None
+            continue
+        (half,) = part.halfspaces
+        if holds:
+            events.append(Event(part.noises, (Halfspace(half.coefficients, end),)))
+        else:
+            step = 1 if is_whole(part) else 0
+            turned = tuple([(noise, -c) for noise, c in half.coefficients])
+            events.append(Event(part.noises, (Halfspace(turned, -end - step),)))
+    return tuple(events)
