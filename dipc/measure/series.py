@@ -28,6 +28,9 @@ from dipc.measure.series_pieces import SeriesRing, precision
 #: The disk of Cauchy's estimate, in parts of its center.
 DISK = Fraction(1, 2)
 
+#: The most bits of one value.
+MOST_BITS = 50_000
+
 _ONE = Fraction(1)
 
 
@@ -92,12 +95,13 @@ class UnexpandedBound:
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
         """Rationals lo <= value <= hi at a positive eps, apart by 2^-bits at most. Raises LimitReached."""
         work = 2 * bits + 64
-        while True:
+        while work <= MOST_BITS:
             with precision(work, 1):
                 (ball,) = self.series(eps).coeffs() or [flint.arb(0)]
                 if ball.is_finite() and ball.rad() < flint.arb(2) ** -(bits + 2):
                     return dyadic(ball.lower()), dyadic(ball.upper())
             work *= 2
+        raise OutsideFragment(f"its value takes numbers of more than {MOST_BITS} bits")
 
 
 def series_of(function: ExpPoly, center: Fraction) -> flint.arb_series:

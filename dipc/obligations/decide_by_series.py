@@ -27,7 +27,7 @@ from dipc.algebra.combine import total
 from dipc.algebra.decimals import outward
 from dipc.algebra.exppoly import ExpPoly, to_fmpq
 from dipc.algebra.limits import Limits, Undecided
-from dipc.algebra.quotient import Closed, fraction_of
+from dipc.algebra.quotient import Closed
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.bound import Bound, BoundMeasurer
 from dipc.measure.event import Event, Noise
@@ -38,6 +38,7 @@ from dipc.obligations.decision import Decision
 from dipc.obligations.obligation import Obligation
 from dipc.obligations.verdict import Counterexample, Verdict
 from dipc.sign import Interval
+from dipc.sign.piecewise import FormCell
 from dipc.sign.simplest import simplest_between
 
 #: The first cells reach so far, in parts of the disk's radius; a cell that is not decided is halved so often at most,
@@ -46,7 +47,7 @@ SHARE = Fraction(1, 3)
 MOST_HALVINGS, MOST_PARTS = 6, 7
 
 #: Cells that one obligation may take.
-MOST_CELLS = 600
+MOST_CELLS = 200
 
 #: What remainders are at first, in bits; and balls, before a cell is tried with more precision.
 _REMAINDER, _FIRST_BITS, _MOST_BITS = 24, 192, 6_000
@@ -63,11 +64,9 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
     ACCURATE only with that proved for every eps of the intervals, INACCURATE only with an eps of them at which it is
     refuted, else UNDECIDED, for the reason that it is too long where this way is no way.
     """
-    if obligation.beta.closed is None:
-        return Decision.undecided(too_long.reason)
     try:
         unexpanded = UnexpandedBound.of(obligation.bound, bounds.measurer, limits)
-        return _Search(obligation, obligation.beta.closed.value, unexpanded, bounds, limits, too_long).decided()
+        return _Search(obligation, unexpanded, bounds, limits, too_long).decided()
     except Undecided:
         return Decision.undecided(too_long.reason)
 
@@ -91,17 +90,11 @@ class _Open(Exception):
 @dataclass
 class _Search:
     obligation: Obligation
-    beta: Closed
     unexpanded: UnexpandedBound
     bounds: BoundMeasurer
     limits: Limits
     too_long: Undecided
     cells: int = 0
-
-    def __post_init__(self) -> None:
-        above, below = fraction_of(self.beta)
-        # (bound - 1)·below + above >= 0, where below > 0.
-        self.above, self.below = above, below
 
     def decided(self) -> Decision:
         """The decision. Raises Undecided where there is no such series."""
@@ -109,8 +102,9 @@ class _Search:
             for sample in _SAMPLES:
                 self._look_at(sample)
             for interval in self.obligation.intervals:
-                for part in self._open_parts(interval):
-                    self._follow(part)
+                for cell in self.obligation.beta.cells(interval, self.limits):
+                    for part in self._open_parts(cell.hull):
+                        self._follow(part, cell)
         except _Refuted as found:
             return Decision(Verdict.INACCURATE, None, found.example)
         except _Open as found:
@@ -123,7 +117,8 @@ class _Search:
         if not any(eps in interval for interval in self.obligation.intervals):
             return
         probability = self.unexpanded.enclosure(eps, 4 * DIGITS)
-        above, below = (part.enclosure(eps, 2 * DIGITS) for part in (self.below - self.above, self.below))
+        numerator, denominator = self.obligation.beta.fraction_at(eps)
+        above, below = (part.enclosure(eps, 2 * DIGITS) for part in (denominator - numerator, denominator))
         ends = [over / under for over in above for under in below]
         shown, required = outward(*probability, DIGITS), outward(min(ends), max(ends), DIGITS)
         if shown[1] < required[0]:
@@ -186,27 +181,27 @@ class _Search:
 
     # --- cells ----------------------------------------------------------------------------------------
 
-    def _follow(self, part: Interval) -> None:
-        """Raises _Refuted, _Open."""
+    def _follow(self, part: Interval, beta: FormCell) -> None:
+        """That the claim holds on the part, where beta is a quotient. Raises _Refuted, _Open."""
         if not part.lower or part.upper is None:
             raise _Open(part.lower)
         left = part.lower
         step = DISK * SHARE
         while True:
             right = min(part.upper, left * (1 + step) / (1 - step))
-            self._cell(left, right, MOST_HALVINGS)
+            self._cell(left, right, beta, MOST_HALVINGS)
             if right == part.upper:
                 return
             left = right
 
-    def _cell(self, left: Fraction, right: Fraction, halvings: int) -> None:
+    def _cell(self, left: Fraction, right: Fraction, beta: FormCell, halvings: int) -> None:
         """That the slack is positive between the ends. Raises _Refuted, _Open."""
         self.cells += 1
         center = (left + right) / 2
         radius = (right - left) / 2
         if self.cells > MOST_CELLS:
             raise _Open(center)
-        doubtful = self._doubtful(center, radius)
+        doubtful = self._doubtful(center, radius, beta)
         if not doubtful:
             return
         for place, reach in doubtful:
@@ -214,20 +209,21 @@ class _Search:
             self._look_at(simplest_between(low, high, lower_closed=True, upper_closed=True))
         if not halvings or left == right:
             raise _Open(center + radius * doubtful[0][0])
-        self._cell(left, center, halvings - 1)
-        self._cell(center, right, halvings - 1)
+        self._cell(left, center, beta, halvings - 1)
+        self._cell(center, right, beta, halvings - 1)
 
-    def _doubtful(self, center: Fraction, radius: Fraction) -> list[tuple[Fraction, Fraction]]:
+    def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell) -> list[tuple[Fraction, Fraction]]:
         """Where the slack is not seen to be positive: parts place ± reach of the cell, as multiples of its radius."""
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         bits = _FIRST_BITS + 4 * sum(factor.noises for factor in self.unexpanded.factors)
         while bits <= _MOST_BITS:
             with precision(bits, 1):
-                majorant = self._majorant(center)
+                majorant = self._majorant(center, beta)
                 length = _length(majorant, share)
             with precision(bits, length):
-                below = series_of(self.below, center)
-                slack = (self.unexpanded.series(center) - 1) * below + series_of(self.above, center)
+                # (bound - 1 + beta)·denominator, which is positive where the slack is.
+                below = series_of(beta.denominator, center)
+                slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
                 scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(slack, length))]
                 blurred = sum((c.rad() for c in scaled), flint.arb(0))
                 if all(c.is_finite() for c in scaled) and blurred < flint.arb(2) ** -40:
@@ -236,9 +232,9 @@ class _Search:
             bits *= 2
         raise _Open(center)
 
-    def _majorant(self, center: Fraction) -> flint.arb:
+    def _majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
         bound = self.unexpanded.majorant(center) + 1
-        return (bound * majorant_of(self.below, center) + majorant_of(self.above, center)).upper()
+        return (bound * majorant_of(beta.denominator, center) + majorant_of(beta.numerator, center)).upper()
 
 
 def _length(majorant: flint.arb, share: Fraction) -> int:

@@ -196,7 +196,13 @@ def generic(m: int, seed: int = 7) -> tuple[dict[str, Any], Fraction]:
     return {**{f"q[{i}]": value for i, value in enumerate(values, 1)}, "out": 4}, (2 - second) / 2
 
 
-@pytest.mark.parametrize("beta", ["m*exp(-alpha*eps/2)/2", "m*exp(-alpha*eps/2)/5", "exp(-eps)"])
+@pytest.mark.parametrize(
+    "beta",
+    [
+        *("m*exp(-alpha*eps/2)/2", "m*exp(-alpha*eps/2)/5", "exp(-eps)", "min(1, m*exp(-alpha*eps/2)/2)"),
+        *("max(exp(-eps), min(2 - eps, 7/9)) + 8*exp(-eps/2)/9", "1/(1 + eps)", "min(7/10, 2*exp(-eps))"),
+    ],
+)
 def test_rows_both_ways(beta: str) -> None:
     row, dd = generic(8)
     program = dipc.load(NOISY_MAX, m=8)
