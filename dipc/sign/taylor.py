@@ -25,8 +25,11 @@ from dipc.sign.polynomial import Layout
 
 _LOG2 = log(2)
 
-#: From this many bits of an exponent times the radius on, its powers are rounded one after the other.
+#: About as many bits as a product may grow by before it is rounded.
 _EXACT_BITS = 128
+
+#: What is left of small numbers that are rounded down.
+_NOTHING = (0, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, ne
     top = layout.exponents[kept - 1]
     growth = growth_bits(top * rn, rd)
     # One unit pays for all roundings: see the errors below.
-    errors = (layout.power_errors[kept - 1] + 1 + order) * layout.count + (order + degree + 1) * 4 * (degree + 1)
+    errors = (layout.power_errors[kept - 1] + 2 + order) * layout.count + (order + degree + 1) * 4 * (degree + 1)
     guard = errors.bit_length()
     fine = bits + growth + guard
     height = [0, *((bn**k // bd**k + 1).bit_length() for k in range(1, degree + 1))]
@@ -152,33 +155,34 @@ def _series(
     """The coefficients of u^n, n < order, of Σ_j c_j·e^{-jm}·e^{-jr·u}, in units 2^-(work - shift).
 
     c·Z is off by at most c times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that
-    error, and one for rounding; the factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Then one more each.
+    error, one for rounding, and one for the last bits of c, which are left out where they come to less than that: no Z
+    is twice as large as the first, 2^work. The factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Then one more each.
 
-    Large numbers are rounded after every power, by less than 1, else they would grow with each: what is rounded at the
-    power m comes to at most (jr)^(n - m)/(n - m)! at the power n, and so to at most `order` times as much.
+    Products are rounded after some powers, by at most 1 (what rounds to 0 or -1 is left out from there on), else they
+    would grow with each: what is rounded at the power m comes to at most (jr)^(n - m)/(n - m)! at the power n, and so
+    to at most `order` times as much.
     """
     exponents = layout.exponents
     if positions[-1] >= kept:
         count = bisect_left(positions, kept)
         positions, coefficients = positions[:count], coefficients[:count]
-    values = [c * powers[i] >> shift for i, c in zip(positions, coefficients, strict=True)]
-    if order == 1:
-        return [sum(values)]
+    spare = max(0, shift - powers[0].bit_length())
+    values = [(c >> spare) * powers[i] >> shift - spare for i, c in zip(positions, coefficients, strict=True)]
     steps = [-exponents[i] for i in positions]
     result = [sum(values)]
-    if steps and steps[-1].bit_length() + rn.bit_length() > _EXACT_BITS:
-        factors = [step * rn for step in steps]
-        for n in range(1, order):
-            divisor = n * rd
-            values = [value * factor // divisor for value, factor in zip(values, factors, strict=True)]
-            result.append(sum(values))
-        return result
+    growth = steps[-1].bit_length() + rn.bit_length() if steps else 0
+    exact_powers = max(1, _EXACT_BITS // max(1, growth))
     numerator = denominator = 1
     for n in range(1, order):
         values = list(map(int.__mul__, values, steps))
         numerator *= rn
         denominator *= n * rd
         result.append(sum(values) * numerator // denominator)
+        if n % exact_powers == 0:
+            rounded = [value * numerator // denominator for value in values]
+            steps = [step for step, value in zip(steps, rounded, strict=True) if value not in _NOTHING]
+            values = [value for value in rounded if value not in _NOTHING]
+            numerator = denominator = 1
     return result
 
 

@@ -1,7 +1,7 @@
 """The heart of the proofs: a model never claims to be nearer to F, or to F', than it is."""
 
 from fractions import Fraction
-from math import factorial
+from math import comb, factorial
 
 import mpmath
 import pytest
@@ -84,6 +84,15 @@ def test_large_exponents(
     check(large, lower / by, (lower + width) / by, bits, where)
     several = Polynomial(tuple((j * by + 7 * (j > 0), k, c) for j, k, c in polynomial.terms))
     check(several, lower / by, (lower + width) / by, bits, where)
+
+
+@pytest.mark.parametrize(("power", "bits"), [(100, 20), (200, -180)])
+@pytest.mark.parametrize("lower", [Fraction(1, 50), Fraction(3)])
+def test_coefficients_much_longer_than_their_sum(power: int, bits: int, lower: Fraction) -> None:
+    """Their last bits are left out, and products are rounded away: those of (1 + e^-t)^power·(1 - e^-t)^2."""
+    terms = [(j + k, 0, comb(power, j) * c) for j in range(power + 1) for k, c in enumerate((1, -2, 1))]
+    polynomial = Polynomial.of(terms)
+    check(polynomial, lower, 2 * lower, bits, [Fraction(-1), Fraction(1, 4)])
 
 
 @given(polynomials(), lowers, widths, st.integers(1, 300))
