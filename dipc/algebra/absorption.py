@@ -66,7 +66,9 @@ class _Arithmetic:
 
     def joined(self, left: _Flow, right: _Flow) -> _Flow:
         """The sum."""
-        powers = {d: max(left.powers.get(d, 0), right.powers.get(d, 0)) for d in {**left.powers, **right.powers}}
+        powers = left.powers
+        if left.powers != right.powers:
+            powers = {d: max(left.powers.get(d, 0), right.powers.get(d, 0)) for d in {**left.powers, **right.powers}}
         return _Flow(self._over_all(left, powers) + self._over_all(right, powers), powers)
 
     def passed(self, flow: _Flow, weight: Closed) -> _Flow:
@@ -84,6 +86,8 @@ class _Arithmetic:
     def _over_all(self, flow: _Flow, powers: Mapping[ExpPoly, int]) -> ExpPoly:
         """The numerator over higher powers of the divisors."""
         numerator = flow.numerator
+        if flow.powers == powers:
+            return numerator
         for divisor, power in powers.items():
             for _ in range(power - flow.powers.get(divisor, 0)):
                 numerator = self._product(numerator, divisor)
@@ -135,7 +139,8 @@ class _Arithmetic:
 
     def _count_ring(self, left: ExpPoly, right: ExpPoly) -> None:
         steps = 4 * len(left) * len(right)
-        if steps > _STEPS:
+        # The bulk is at least the number of terms: it need not be found for what is short, or times something short.
+        if steps > _STEPS * (len(left) + len(right)):
             steps = min(steps, self._bulk(left, right))
         self.meter.spend(_STEPS + steps)
 

@@ -162,4 +162,7 @@ def initial_state(label: int, values: tuple[SlotValue, ...]) -> State:
 
 
 def _slot_hash(slot: int, value: SlotValue) -> int:
+    if type(value) is Fraction:
+        # The hash of a fraction itself takes a modular inverse, and to ask what is an instance of its class is slow.
+        return hash((slot, value.numerator, value.denominator))
     return hash((slot, id(value) if isinstance(value, Mark) else value))
