@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import dipc
 from dipc import DiagnosticError, Verdict
+from dipc.claim.options import ClaimOptions
 from dipc.cli.main import run
+from dipc.ideal.distance import Distances
+from dipc.sources.every_input.all_inputs import ClassCase, EveryInput
 
 THRESHOLD = "x <- DLap(eps, n); if x >= 0 then o <- true else o <- false end"
 
@@ -192,3 +196,53 @@ def test_inputs_that_refute_are_found_where_corners_are_no_integers() -> None:
     assert decided(program("o <- 2*n - m < 0", body, claim, metric=metric)) == "inaccurate"
     equation = "x <- DLap(2*eps, 2*n - m); if x = 3 then o <- true else o <- false end"
     assert decided(program("o <- 2*n - m = 3", equation, "alpha: 0; beta: 1/3;")) == "inaccurate"
+
+
+#: Programs of which no bound way by way proves the claim.
+HARDER = {
+    "an answer behind two thresholds that share no input": (
+        "if n - 3*m >= 0 then o <- false else if -n >= -1 then o <- false else o <- true end end",
+        (
+            "x <- DLap(2*eps, n - 3*m); y <- DLap(2*eps, -n);"
+            "if x >= 0 then o <- false else if y >= -1 then o <- false else o <- true end end"
+        ),
+        "alpha: dd; beta: 2*exp(-alpha*eps)/(1 + exp(-eps));",
+    ),
+    "a threshold behind either side of another": (
+        "if n - m <= 0 then o <- n + m < 1 else o <- n + m <= 0 end",
+        (
+            "x <- DLap(2*eps, n - m); y <- DLap(eps, n + m);"
+            "if x <= 0 then if y < 1 then o <- true else o <- false end"
+            " else if y <= 0 then o <- true else o <- false end end"
+        ),
+        "alpha: dd; beta: exp(-alpha*eps);",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HARDER)
+def test_answers_given_in_several_ways(name: str) -> None:
+    ideal, body, claim = HARDER[name]
+    source = dipc.load(program(ideal, body, claim))
+    assert dipc.check(source, inputs="all").verdict is Verdict.ACCURATE
+    assert (
+        dipc.check(source, inputs="n in {-9, -1, 0, 1, 2, 3, 12}, m in {-5, -1, 0, 1, 4}").verdict is Verdict.ACCURATE
+    )
+
+
+def test_inputs_at_a_distance_are_behind_the_facets() -> None:
+    behind = 0
+    for seed in range(12):
+        source = EveryInput(dipc.load(random_program(random.Random(seed))), ClaimOptions("1/2", "0", "0", None))
+        distances, slots = Distances(source.ideal), source.ideal.symbolic_inputs
+        parts = [part for case in source.cases() if isinstance(case, ClassCase) for part in source.refined(case.of)]
+        for point in ({slots[0]: Fraction(n), slots[1]: Fraction(m)} for n in (-4, 0, 1, 5) for m in (-2, 1, 2)):
+            alpha = distances.at([point[slot] for slot in slots])
+            if alpha is None:
+                continue
+            found = [
+                part for part in parts if all(g.holds_at(point) for g in (*part.of.region.guards, *part.piece.guards))
+            ]
+            assert any(all(f.at(alpha).closure().contains(point) for f in part.facets) for part in found)
+            behind += 1
+    assert behind > 50

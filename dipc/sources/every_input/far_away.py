@@ -9,7 +9,7 @@ start on every slack is at least base + slope·k, the probability at these bound
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
@@ -30,7 +30,9 @@ from dipc.sign.whole_parameter import Growth, Trend, never_negative, of_ring, ti
 from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.exits import CenteredExit, NoiseComponent, ShiftedHalfspace
 from dipc.sources.every_input.halfspaces import Moving, best_bound
+from dipc.sources.every_input.joint_tails import front_of, is_tail, total_of
 from dipc.sources.every_input.scaling import ClassClaim
+from dipc.sources.every_input.vertices import Certain, End, box_of
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -74,7 +76,7 @@ class _Ratio:
         return found
 
 
-_Bounding = Callable[[int], _Ratio | None]
+_Bounding = Callable[[int], Sequence[_Ratio]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +98,21 @@ class FarAway:
         if self.only_at is not None:
             return None
         beta = self.claim.beta.value(self.claim.names(), open_divisors=True)
-        for bound in (self._from_ways, self._from_others):
+        for bounds in (self._from_ways, self._from_others, self._from_vertices, self._from_tails):
             least = 1
             for more in _MORE:
                 try:
-                    least, found = self._settled(bound, least + more)
+                    least, found = self._settled(bounds, least + more)
                 except Undecided:
                     break
-                if found is not None and self._meets(found, beta, least):
+                if not found:
+                    break
+                if all(self._meets(each, beta, least) for each in found):
                     return least
         return None
 
-    def _settled(self, bound: _Bounding, start: int) -> tuple[int, _Ratio | None]:
-        """The bound from some distance on, which is at least `start`. Raises Undecided."""
+    def _settled(self, bound: _Bounding, start: int) -> tuple[int, Sequence[_Ratio]]:
+        """The bounds from some distance on, which is at least `start`. Raises Undecided."""
         while start <= MOST_SINGLE:
             try:
                 return start, bound(start)
@@ -143,9 +147,9 @@ class FarAway:
             numerator.append({Growth(k, degree, -q, -rate): c})
         return _Ratio(total(numerator), {}) * _Ratio.of(over)
 
-    # --- bounds of the probability ----------------------------------------------------------------------
+    # --- bounds of the probability: at every distance it is at least one of them; none where none is known --------
 
-    def _from_ways(self, start: int) -> _Ratio:
+    def _from_ways(self, start: int) -> Sequence[_Ratio]:
         """The sum over the ways to the answer, at lower bounds of their slacks; those without one count as 0."""
         found = _Ratio({}, {})
         for way in self.ways:
@@ -154,18 +158,74 @@ class FarAway:
             if all(self._is_near(point, start) for point in way.points):
                 each = self._way(way, start, least=True)
                 found = found if each is None else found + each
-        return found
+        return [found]
 
-    def _from_others(self, start: int) -> _Ratio | None:
+    def _from_others(self, start: int) -> Sequence[_Ratio]:
         """1 less the sum over all ways to other answers, at upper bounds of their slacks."""
         if self.others is None:
-            return None
+            return ()
+        return [self._without([self._greatest(way, way.parts, start) for way in self._possible()])]
+
+    def _from_vertices(self, start: int) -> Sequence[_Ratio]:
+        """The sums over the ways at the vertices of a box (see `vertices`)."""
+        box = box_of(self.ways)
+        if box is None:
+            return ()
+
+        def ends(part: NoiseComponent) -> list[End]:
+            (half,) = part.halfspaces
+            least, most = self._slack(half, start, least=True), self._slack(half, start, least=False)
+            return [Certain(one=False) if least is None else least, Certain(one=True) if most is None else most]
+
+        found = []
+        for vertex in box.vertices(ends):
+            total_of_ways = _Ratio({}, {})
+            for way, compared in vertex:
+                each = _weight(way)
+                for part, slack in compared:
+                    each = each * self._measure(part, [(part.halfspaces[0], slack)], start)
+                total_of_ways = total_of_ways + each
+            found.append(total_of_ways)
+        return found
+
+    def _from_tails(self, start: int) -> Sequence[_Ratio]:
+        """As from other answers, where tails are put together (see `joint_tails`)."""
+        if self.others is None:
+            return ()
+        wrong, joined = [], False
+        for way in self._possible():
+            tails = [part for part in way.parts if self._is_tail(part, start)]
+            amount = self._bound(total_of(tails), start) if len(tails) > 1 else None
+            if amount is None or amount[0] + amount[1] * start < 0 or amount[1] < 0:
+                tails = []
+            each = self._greatest(way, [part for part in way.parts if part not in tails], start)
+            if tails:
+                assert amount is not None
+                joined = True
+                each = each * _Ratio.of(front_of(tails)) * _Ratio({Growth(0, 0, *amount): _ONE}, {})
+            wrong.append(each)
+        return [self._without(wrong)] if joined else ()
+
+    def _is_tail(self, part: NoiseComponent, start: int) -> bool:
+        if not is_tail(part):
+            return False
+        bound = self._bound(-part.halfspaces[0].slack, start)
+        return bound is not None and bound[1] >= 0 and bound[0] + bound[1] * start >= 0
+
+    def _possible(self) -> list[CenteredExit]:
+        """The ways to other answers that inputs of the class may take."""
+        return [way for way in self.others or () if not contradict([*self.guards, *way.guards])]
+
+    def _greatest(self, way: CenteredExit, parts: Sequence[NoiseComponent], start: int) -> _Ratio:
+        found = self._way(replace(way, parts=tuple(parts)), start, least=False)
+        assert found is not None, "constraints without a bound are left out"
+        return found
+
+    @staticmethod
+    def _without(wrong: Sequence[_Ratio]) -> _Ratio:
         found = _Ratio.of(ExpPoly.one())
-        for way in self.others:
-            if not contradict([*self.guards, *way.guards]):
-                each = self._way(way, start, least=False)
-                assert each is not None, "constraints without a bound are left out"
-                found = found + _Ratio.of(ExpPoly.constant(-_ONE)) * each
+        for each in wrong:
+            found = found + _Ratio.of(ExpPoly.constant(-_ONE)) * each
         return found
 
     def _is_near(self, point: Affine, start: int) -> bool:
@@ -181,7 +241,7 @@ class FarAway:
         return True
 
     def _way(self, way: CenteredExit, start: int, *, least: bool) -> _Ratio | None:
-        found = _Ratio.of(ExpPoly.one() if way.weight is None else way.weight)
+        found = _weight(way)
         for part in way.parts:
             bounds = [self._slack(half, start, least=least) for half in part.halfspaces]
             if least and None in bounds:
@@ -231,6 +291,10 @@ class FarAway:
         whole = form.inputs and found.slope.denominator == 1 and all(c.denominator == 1 for _, c in form.inputs)
         base = form.constant + ceil(found.base - form.constant) if whole else found.base
         return base, found.slope
+
+
+def _weight(way: CenteredExit) -> _Ratio:
+    return _Ratio.of(ExpPoly.one() if way.weight is None else way.weight)
 
 
 def _less(rate: Fraction) -> ExpPoly:

@@ -2,7 +2,8 @@
 
 For Laplace noise and distances σ >= 0, Pr[N >= σ] = exp(-rate·eps·σ)/2. A product of such tails depends on Σ rate·σ
 alone, and where that sum is at least V over the class, it is at most one tail at V/rate times 1/2 for each other. Each
-σ by itself may be 0 somewhere, where another is large.
+σ by itself may be 0 somewhere, where another is large. For integer noise and integers σ >= 0 the tail is
+exp(-rate·eps·σ)/(1 + exp(-rate·eps)).
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Closed, Quotient
 from dipc.chain.affine import Affine, combination
-from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family
+from dipc.measure.event import Family
 from dipc.obligations.obligation import Bound, Share
 from dipc.sources.every_input.evidence import ClaimedDistances, SlackBound
 from dipc.sources.every_input.exits import CenteredExit, NoiseComponent
@@ -38,39 +39,54 @@ def joint_bound(
         if distances.is_open and found.weight is not None and not is_constant(found.weight):
             return None
         parts = [part for part in found.parts if part.continuous or not distances.is_open]
-        tails = [part for part in parts if _is_tail(part, facets, distances)]
-        total = _least(tails, facets, distances) if len(tails) > 1 else None
-        if total is None:
+        tails = [part for part in parts if is_tail(part) and _is_far(part, facets, distances)]
+        total = _bound(total_of(tails), facets, distances) if len(tails) > 1 else None
+        if total is None or (distances.is_open and total.base < 0):
             tails = []
-        events = [widest(part, facets, distances, whole)[0] for part in parts if part not in tails]
-        for number, part in enumerate(tails):
+        weight: Closed = ExpPoly.one() if found.weight is None else found.weight
+        if tails:
             assert total is not None
-            (half,) = part.halfspaces
+            joined = True
             amount = total.slope if distances.is_open else total.base
-            away = max(amount, _ZERO) / _steepness(part) if number == 0 else _ZERO
-            events.append(Event(part.noises, (Halfspace(half.coefficients, -away),)))
-        joined = joined or bool(tails)
-        weight = ExpPoly.one() if found.weight is None else found.weight
+            weight = weight * front_of(tails) * ExpPoly.term(_ONE, 0, -max(amount, _ZERO))
+        events = [widest(part, facets, distances, whole)[0] for part in parts if part not in tails]
         shares.append(Share(-weight, tuple(events)))
     return Bound(tuple(shares), _ONE) if joined else None
 
 
-def _is_tail(part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances) -> bool:
-    """Whether it is one comparison of one Laplace noise that is in its tail for all inputs behind the facets."""
-    if len(part.noises) != 1 or len(part.halfspaces) != 1 or part.noises[0].family is not Family.LAPLACE:
+def is_tail(part: NoiseComponent) -> bool:
+    """Whether it is one comparison of one noise that is in its tail where its slack is not positive."""
+    if len(part.noises) != 1 or len(part.halfspaces) != 1 or part.noises[0].family is Family.ONE_SIDED:
         return False
     (half,) = part.halfspaces
+    ((_, c),) = half.coefficients
     if half.radius or part.noises[0].mean:
         return False
-    slack = _bound(-half.slack, facets, distances)
+    return part.continuous or (abs(c) == 1 and _is_whole(half.slack))
+
+
+def _is_far(part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances) -> bool:
+    """Whether the slack is not positive for any input behind the facets."""
+    slack = _bound(-part.halfspaces[0].slack, facets, distances)
     return slack is not None and slack.base >= 0 and slack.slope >= 0
 
 
-def _least(parts: Sequence[NoiseComponent], facets: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
-    """A lower bound of Σ rate·σ: of how far all of them are in their tails together."""
-    forms = [(-_steepness(part), part.halfspaces[0].slack) for part in parts]
-    found = _bound(combination(forms, _ZERO), facets, distances)
-    return None if found is None or (distances.is_open and found.base < 0) else found
+def total_of(tails: Sequence[NoiseComponent]) -> Affine:
+    """Σ rate·σ: how far all of them are in their tails together."""
+    return combination([(-_steepness(part), part.halfspaces[0].slack) for part in tails], _ZERO)
+
+
+def front_of(tails: Sequence[NoiseComponent]) -> Closed:
+    """The product of the tails at σ = 0."""
+    found: Closed = ExpPoly.one()
+    for part in tails:
+        rate = part.noises[0].rate
+        found = found * (Fraction(1, 2) if part.continuous else Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, -rate)))
+    return found
+
+
+def _is_whole(form: Affine) -> bool:
+    return form.constant.denominator == 1 and all(c.denominator == 1 for _, c in form.inputs)
 
 
 def _steepness(part: NoiseComponent) -> Fraction:

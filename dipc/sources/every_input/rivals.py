@@ -8,7 +8,9 @@ leaves. For a box in the norm linf, and a half-space in any, the facets are thei
 
 Over ints the least distance may be greater than this maximum. It is not for a box with integer ends, whose sides have
 width 1, and from a half-space a·v >= b it is ceil((b - a·u)/w), so that b - a·u + w - 1 >= alpha·w. So it is from a
-strip b <= a·v <= c in the norm linf, if every value between can be reached; of other regions of ints nothing is known.
+strip b <= a·v <= c in the norm linf, if every value between can be reached. Other regions are made narrower by w/2 on
+each side: a real point of what is left has integers of the region within 1/2 (in the norm linf), so that u is at least
+alpha - 1/2 away from what is left, if anything is.
 """
 
 from __future__ import annotations
@@ -64,10 +66,30 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
     whole = any(guard.whole for guard in rival.guards)
     strip = whole and norm is Norm.LINF and _is_strip(guards)
     if not box and not strip and len(guards) != 1:
-        if whole or not slanted or _systems(guards, norm) > _MOST_SYSTEMS:
+        if not slanted or _systems(guards, norm) > _MOST_SYSTEMS:
             return None
+        if whole:
+            if norm is Norm.L1:
+                return None
+            guards = [_inner(guard) for guard in rival.guards]
+            if contradict([constraint(form, CompareOp.GE) for form in guards]):
+                return None
         guards += _slanted(guards, norm)
+        if whole:
+            moved = [(form, norm.steepness(form.inputs)) for form in guards if form.inputs]
+            return _behind(region, [Moving((-form).shifted(width / 2), width) for form, width in moved])
     facets = [_side(form, norm.steepness(form.inputs), whole=whole) for form in guards if form.inputs]
+    return _behind(region, facets)
+
+
+def _inner(guard: Constraint) -> Affine:
+    """The guard so that it holds of all inputs whose ints are within 1/2 of those where this form is not negative."""
+    form = guard.form
+    return form.shifted(-Norm.LINF.steepness(form.inputs) / 2) if guard.whole else form
+
+
+def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
+    """Those that some u of the region is behind."""
     return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
 
 

@@ -8,7 +8,7 @@ class. So all that is claimed of the vertices is true of every input of the clas
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -27,27 +27,61 @@ _MOST_COMPARISONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Certain:
+class Certain:
     """An end of a probability that is known without a slack: 0 or 1."""
 
     one: bool
 
 
-#: The slack, or what is sure.
-_End = Fraction | _Certain
+#: The slack at an end, as base + slope·k.
+Slack = tuple[Fraction, Fraction]
+End = Slack | Certain
+
+#: A comparison, and its slack.
+Compared = tuple[NoiseComponent, Slack]
 
 
-def vertex_bounds(
-    exits: Sequence[CenteredExit],
-    facets: Sequence[Moving],
-    distances: ClaimedDistances,
-    whole: frozenset[int] = frozenset(),
-) -> list[Bound] | None:
-    """Functions such that for every input behind the facets, and every value of the variable, the sum of the exits is
-    at least one of them. None where the exits are not of this kind."""
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Exits as conjunctions of comparisons: for each the places of these, and whether they hold or their opposites."""
+
+    exits: Sequence[CenteredExit]
+    comparisons: Sequence[NoiseComponent]
+    ways: Sequence[Sequence[tuple[int, bool]]]
+
+    def vertices(
+        self, ends: Callable[[NoiseComponent], Sequence[End]]
+    ) -> Iterator[list[tuple[CenteredExit, list[Compared]]]]:
+        """For each choice of one of the ends of every comparison the exits that can be taken then, with what has to
+        happen."""
+        for vertex in product(*(dict.fromkeys(ends(part)) for part in self.comparisons)):
+            found = []
+            for each, way in zip(self.exits, self.ways, strict=True):
+                compared = self._compared(way, vertex)
+                if compared is not None:
+                    found.append((each, compared))
+            yield found
+
+    def _compared(self, way: Sequence[tuple[int, bool]], vertex: Sequence[End]) -> list[Compared] | None:
+        """What has to happen on one way; None where it cannot."""
+        found: list[Compared] = []
+        for place, holds in way:
+            end, part = vertex[place], self.comparisons[place]
+            if isinstance(end, Certain):
+                if end.one != holds:
+                    return None
+            elif holds:
+                found.append((part, end))
+            else:
+                turned = _turned(part)
+                assert turned is not None, "it has an opposite"
+                found.append((turned, (-end[0] - (1 if is_whole(part) else 0), -end[1])))
+        return found
+
+
+def box_of(exits: Sequence[CenteredExit]) -> Box | None:
+    """The exits in this form; None where they have none, or too many comparisons."""
     if any(found.points or found.in_balls for found in exits):
-        return None
-    if distances.is_open and any(found.weight is not None and not is_constant(found.weight) for found in exits):
         return None
     comparisons: list[NoiseComponent] = []
     ways: list[list[tuple[int, bool]]] = []
@@ -59,22 +93,41 @@ def vertex_bounds(
                 return None
             way.append(place)
         ways.append(way)
-    if not comparisons or len(comparisons) > _MOST_COMPARISONS:
+    return Box(exits, comparisons, ways) if 0 < len(comparisons) <= _MOST_COMPARISONS else None
+
+
+def vertex_bounds(
+    exits: Sequence[CenteredExit],
+    facets: Sequence[Moving],
+    distances: ClaimedDistances,
+    whole: frozenset[int] = frozenset(),
+) -> list[Bound] | None:
+    """Functions such that for every input behind the facets, and every value of the variable, the sum of the exits is
+    at least one of them. None where the exits are not of this kind."""
+    if distances.is_open and any(found.weight is not None and not is_constant(found.weight) for found in exits):
         return None
-    ends = [_ends(part, facets, distances, whole) for part in comparisons]
-    bounds = []
-    for vertex in product(*ends):
-        shares = []
-        for found, way in zip(exits, ways, strict=True):
-            events = _events(way, comparisons, vertex)
-            if events is not None:
-                shares.append(Share(found.weight, events))
-        bounds.append(Bound(tuple(shares)))
-    return bounds
+    box = box_of(exits)
+    if box is None:
+        return None
+    return [
+        Bound(
+            tuple(
+                Share(
+                    found.weight,
+                    tuple(
+                        Event(part.noises, (Halfspace(part.halfspaces[0].coefficients, base),))
+                        for part, (base, _) in compared
+                    ),
+                )
+                for found, compared in vertex
+            )
+        )
+        for vertex in box.vertices(lambda part: _ends(part, facets, distances, whole))
+    ]
 
 
 def _place(part: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
-    """The number of a comparison, a new one if need be, and whether it holds; None where it is more than one."""
+    """The place of a comparison, a new one if need be, and whether it holds; None where it is more than one."""
     if len(part.halfspaces) != 1:
         return None
     if part in comparisons:
@@ -97,38 +150,17 @@ def _turned(part: NoiseComponent) -> NoiseComponent | None:
 
 def _ends(
     part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
-) -> list[_End]:
+) -> list[End]:
     """Where the probability of a comparison is least and greatest."""
     (half,) = part.halfspaces
     if distances.is_open and not part.continuous:
-        return [_Certain(one=False), _Certain(one=True)]
-    found: list[_End] = []
+        return [Certain(one=False), Certain(one=True)]
+    found: list[End] = []
     for sign, form in ((1, half.slack), (-1, -half.slack)):
         bound = best_bound(form, facets, distances.alpha)
         slack = None if bound is None else slack_of(form, bound, 0, distances, whole)
         if slack is None or (distances.is_open and slack.base < 0):
-            found.append(_Certain(one=sign < 0))
+            found.append(Certain(one=sign < 0))
         else:
-            found.append(sign * (slack.slope if distances.is_open else slack.base))
-    return list(dict.fromkeys(found))
-
-
-def _events(
-    way: Sequence[tuple[int, bool]], comparisons: Sequence[NoiseComponent], vertex: Sequence[_End]
-) -> tuple[Event, ...] | None:
-    """What has to happen on one way at a vertex; None where it cannot."""
-    events: list[Event] = []
-    for place, holds in way:
-        end, part = vertex[place], comparisons[place]
-        if isinstance(end, _Certain):
-            if end.one != holds:
-                return None
-            continue
-        (half,) = part.halfspaces
-        if holds:
-            events.append(Event(part.noises, (Halfspace(half.coefficients, end),)))
-        else:
-            step = 1 if is_whole(part) else 0
-            turned = tuple([(noise, -c) for noise, c in half.coefficients])
-            events.append(Event(part.noises, (Halfspace(turned, -end - step),)))
-    return tuple(events)
+            found.append((sign * (slack.slope if distances.is_open else slack.base), Fraction(0)))
+    return found
