@@ -145,12 +145,14 @@ class _Exploration:
         self, costs: _Costs, way: _Way, moves: Mapping[int, Fraction]
     ) -> dict[tuple[Fraction, ...], Fraction]:
         """The costs after a way, by the shifts of what is carried then."""
+        changes = (*way.slacks, *way.outputs)
+        self.budget.spend(20 + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes), _STEP)
         slacks = [(change.noises, change.by(moves)) for change in way.slacks]
         outputs = [(change.noises, change.by(moves)) for change in way.outputs]
         found: dict[tuple[Fraction, ...], Fraction] = {}
         for fresh in product([shift * self.radius for shift in SHIFTS], repeat=len(way.drawn)):
             more = sum((rate * abs(shift) for rate, shift in zip(way.drawn, fresh, strict=True)), _ZERO)
-            self.budget.spend(5 + 2 * len(costs) * (1 + len(slacks) + len(outputs)), _STEP)
+            self.budget.spend(5 + 3 * len(costs) * (1 + len(changes)), _STEP)
             for before, cost in costs.items():
                 shifts = (*before, *fresh)
                 if (

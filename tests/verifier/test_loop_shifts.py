@@ -186,3 +186,16 @@ def test_what_is_open_has_none() -> None:
     report = asked.decide(read_claim(asked.program, "9*eps", None, None))
     with pytest.raises(Uncertified, match="undecided"):
         certify_privacy(asked, report)
+
+
+def test_the_moves_of_many_inputs_are_counted() -> None:
+    """For each of 2^8 moves 8 numbers are added up in each of two ways: an adversary has more inputs."""
+    names = [f"a{number}" for number in range(8)]
+    source = f"""
+    program sums; const m = 2; {" ".join(f"input {name}[1..m] : real;" for name in names)}
+    output out[1..m] : {{0, 1}} = 0; var r : real;
+    for i in 1..m do r <- Lap(eps, ({" + ".join(f"{name}[i]" for name in names)})/8); if r >= 0 then out[i] <- 1 end; exit end
+    """
+    budget = Budget()
+    require_private(read_program(source, Budget()), ("m", 1), {"m": F(2)}, ("linf", F(1)), F(1), budget)
+    assert budget.steps - budget.left > 2**8 * 2 * 100
