@@ -96,8 +96,9 @@ class Agreement:
         for number, (program, exact) in enumerate(self._heads):
             if number >= MOST_HEADS:
                 raise NotDerived(f"the head of the loop is reached in more than {MOST_HEADS} states")
-            iterations.append(tuple(self._iteration(program, exact)))
-            endings.append(tuple(self._ending(program, exact)))
+            # Equal ones are one: paths are counted by their terms.
+            iterations.append(tuple(dict.fromkeys(self._iteration(program, exact))))
+            endings.append(tuple(dict.fromkeys(self._ending(program, exact))))
         return Walks(begun[0].terms, iterations, endings)
 
     # --- parts of a run -------------------------------------------------------------------------------

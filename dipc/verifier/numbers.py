@@ -10,7 +10,7 @@ it is enough that b_0 >= 1 and all others are not negative: a probability is at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -108,13 +108,13 @@ def _not_derived(
         if not isinstance(theorem.ideal, Ideal):
             return theorem.ideal or "the program has no `ideal`"
         try:
-            found = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
+            found: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
         except NotDerived:
             shape = Iterations.of(tree, parameter, constants, budget)
             if start < shape.low:
                 return "there are numbers without an iteration"
-            found = list(totals(Agreement(shape, wanted, terms, budget).walks(), shape.low))
-        require_bounded(iter(found), known, budget)
+            found = totals(Agreement(shape, wanted, terms, budget).walks(), shape.low, budget)
+        require_bounded(found, known, budget)
     except (NotDerived, Rejected) as error:
         # It is the derivation that took too much, not the certificate.
         return error.why
@@ -161,6 +161,7 @@ def _union(
     elif items(entry["above_one"], step):
         raise Rejected(step, "beta is shown to be above 1 for nothing")
     known = Terms(events)
+    numbered = [known.numbered(number) for number in range(len(events))]
     found: list[Total | None] = []
     sums = items(entry["sums"], step)
     if not sums:
@@ -169,6 +170,7 @@ def _union(
         here = f"{step}, sum {number}"
         total = record(item, here, ("fixed", "repeated", "once", "inequalities"))
         terms = [[natural(term, here) for term in items(total[name], here)] for name in ("fixed", "repeated")]
+        budget.spend(100 + 20 * sum(map(len, terms)), here)
         once = _integer(total["once"], here)
         if once > start:
             raise Rejected(here, "a path takes no more iterations than there are")
@@ -186,7 +188,7 @@ def _union(
             _require_needed(stated.sums[decided.probability], needed.get(power, []), here)
             _require_beta(decided, coefficients[power] if power < len(coefficients) else {}, stated, budget, here)
             missing = decided.open or missing
-        fixed, repeated = ([known.numbered(index(term, events, here)) for term in part] for part in terms)
+        fixed, repeated = ([numbered[index(term, events, here)] for term in part] for part in terms)
         own_terms = tuple(filter(None, fixed)), tuple(filter(None, repeated))
         plain = len(own_terms[0]) == len(fixed) and len(own_terms[1]) == len(repeated)
         found.append(Total(*own_terms, once) if plain else None)

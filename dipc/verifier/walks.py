@@ -10,13 +10,15 @@ from low to m; a run that ends earlier has no more.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dipc.verifier.agreement import Leg, Walks
+from dipc.verifier.agreement import Walks
 from dipc.verifier.budget import Budget
 from dipc.verifier.rejection import NotDerived
 from dipc.verifier.terms import Term
+
+_STEP = "numbers"
 
 #: Paths through the heads of one loop.
 MOST_PATHS = 20_000
@@ -39,36 +41,47 @@ class Total:
         )
 
 
-def require_bounded(totals: Iterator[Total], stated: Sequence[Total], budget: Budget) -> None:
+def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Budget) -> None:
     """Raises NotDerived where one of the totals is bounded by none of those stated."""
+    known = tuple(dict.fromkeys(stated))
     some = False
     for total in totals:
         some = True
-        budget.spend(20 + 4 * len(total.fixed), "numbers", len(stated))
-        if not any(known.bounds(total) for known in stated):
+        for one in known:
+            budget.spend(20 + 2 * (len(one.fixed) + len(total.fixed) + len(one.repeated)), _STEP)
+            if one.bounds(total):
+                break
+        else:
             raise NotDerived("some runs have other terms than are stated")
     if not some:
         raise NotDerived("no run gives the answer of its `ideal`")
 
 
-def totals(walks: Walks, low: int) -> Iterator[Total]:
+def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
     """Totals such that each run of the loop from `low` to m has one of them as a bound, if m is at least `once`; at any
     eps, that with the most probable iteration of a cycle. Raises NotDerived."""
-    cycles = _on_cycles(walks)
-    for fixed, once, visited in _paths(walks):
-        for repeated in {leg.terms: None for head in visited for leg in cycles[head]} or [()]:
+    components, cycles = _on_cycles(walks)
+    for fixed, once, visited in _paths(walks, budget):
+        known = dict.fromkeys(components[head] for head in visited)
+        for repeated in dict.fromkeys(terms for component in known for terms in cycles[component]) or [()]:
+            budget.spend(50, _STEP)
             yield Total(fixed, repeated, once + low - 1)
 
 
-def _on_cycles(walks: Walks) -> Mapping[int, Sequence[Leg]]:
-    """By head the iterations between heads of its component."""
+def _on_cycles(walks: Walks) -> tuple[Sequence[int], Mapping[int, Sequence[tuple[Term, ...]]]]:
+    """By head the number of its component, and by component the different terms of iterations between its heads."""
     goals = [{leg.goal for leg in legs if leg.goal is not None} for legs in walks.iterations]
     reached = [_reached(goals, head) for head in range(len(goals))]
-    found: dict[int, Sequence[Leg]] = {}
+    numbers: list[int] = []
+    found: dict[int, Sequence[tuple[Term, ...]]] = {}
     for head in range(len(goals)):
         component = {other for other in reached[head] if head in reached[other]}
-        found[head] = [leg for other in sorted(component) for leg in walks.iterations[other] if leg.goal in component]
-    return found
+        first = min(component, default=head)
+        numbers.append(first)
+        if first == head:
+            legs = [leg for other in sorted(component) for leg in walks.iterations[other] if leg.goal in component]
+            found[head] = tuple(dict.fromkeys(leg.terms for leg in legs))
+    return numbers, found
 
 
 def _reached(goals: Sequence[set[int]], head: int) -> set[int]:
@@ -82,13 +95,14 @@ def _reached(goals: Sequence[set[int]], head: int) -> set[int]:
     return found
 
 
-def _paths(walks: Walks) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
+def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
     """By path that comes to no head twice: its terms, how many iterations it has, and its heads."""
     waiting: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [(walks.before, 0, (0,))]
     count = 0
     while waiting:
         terms, once, visited = waiting.pop()
         count += 1
+        budget.spend(20 + 2 * (len(terms) + len(visited)) * (1 + len(walks.iterations[visited[-1]])), _STEP)
         if count > MOST_PATHS:
             raise NotDerived(f"the heads of the loop are connected by more than {MOST_PATHS} paths")
         here = visited[-1]

@@ -12,6 +12,7 @@ import pytest
 
 import dipc
 from dipc.obligations.verdict import Verdict
+from dipc.verifier.agreement import Leg, Walks
 from dipc.verifier.budget import Budget
 from dipc.verifier.check import check_text
 from dipc.verifier.degree import without_ones
@@ -19,7 +20,8 @@ from dipc.verifier.events import Constraint, Event, Family, Noise
 from dipc.verifier.iteration import Iterations
 from dipc.verifier.rejection import NotDerived, Rejected
 from dipc.verifier.syntax import read_program
-from dipc.verifier.terms import Law, Terms
+from dipc.verifier.terms import Law, Term, Terms
+from dipc.verifier.walks import Total, require_bounded, totals
 from tests.sources.real_programs import (
     ABOVE_THRESHOLD,
     LAPLACE,
@@ -301,3 +303,18 @@ def test_what_is_accepted_for_every_number_is_so_for_some(seed: int) -> None:
             for number in (1, 2, 3):
                 verdict = dipc.check(dipc.load(source, m=number), inputs="all", beta="m*exp(-alpha*eps/2)/2").verdict
                 assert verdict is not Verdict.INACCURATE, source
+
+
+def test_the_paths_through_many_heads_are_counted() -> None:
+    """A ring of heads, all in one component, with two ways from each to the next: cheap where they are alike."""
+    term, other = (Term((Law(Family.LAPLACE, F(1), F(1)),), (F(c),)) for c in (0, 1))
+
+    def ring(*terms: Term) -> Walks:
+        steps = [tuple(Leg((head + 1) % 200, (one,)) for one in terms) for head in range(200)]
+        return Walks((), steps, [(Leg(None, ()),)] * 200)
+
+    budget = Budget()
+    require_bounded(totals(ring(term), 1, budget), [Total((term,) * 199, (term,), 0)], budget)
+    assert budget.steps - budget.left < 1_000_000
+    with pytest.raises(Rejected):
+        list(totals(ring(term, other), 1, Budget(2_000_000)))

@@ -194,7 +194,9 @@ def test_the_moves_of_many_inputs_are_counted() -> None:
     source = f"""
     program sums; const m = 2; {" ".join(f"input {name}[1..m] : real;" for name in names)}
     output out[1..m] : {{0, 1}} = 0; var r : real;
-    for i in 1..m do r <- Lap(eps, ({" + ".join(f"{name}[i]" for name in names)})/8); if r >= 0 then out[i] <- 1 end; exit end
+    for i in 1..m do
+      r <- Lap(eps, ({" + ".join(f"{name}[i]" for name in names)})/8); if r >= 0 then out[i] <- 1 end; exit
+    end
     """
     budget = Budget()
     require_private(read_program(source, Budget()), ("m", 1), {"m": F(2)}, ("linf", F(1)), F(1), budget)
