@@ -1,4 +1,4 @@
-"""A claim with logarithms: between a stronger and a weaker one, without any."""
+"""A claim between a stronger and a weaker one that are easier to decide: without logarithms, or of fewer summands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dipc.sources.report import Report
 from dipc.sources.source import Case, Posed, Settling, Source, results
 from dipc.tables.table import Table
 
-_BETWEEN = f"the claim fails with its logarithms rounded to {DIGITS} digits in one direction, and not in the other"
+LOGARITHMS = f"the claim fails with its logarithms rounded to {DIGITS} digits in one direction, and not in the other"
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Enclosed(Source):
     stronger: Source
     weaker: Source
     said: Mapping[str, str]
+    #: Why nothing is known where the stronger claim fails and the weaker one does not.
+    between: str = LOGARITHMS
 
     @property
     def program(self) -> Program:
@@ -71,7 +73,7 @@ class Enclosed(Source):
         # What refutes a case of the weaker claim refutes the claim, whichever case of the other it is beside.
         for stronger, weaker in zip_longest(self.stronger.cases(), self.weaker.cases()):
             if stronger is not None:
-                yield _EnclosedCase(stronger, weaker)
+                yield _EnclosedCase(stronger, weaker, self.between)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         if self.table is not None:
@@ -102,6 +104,7 @@ class _OnlyEnclosed:
 class _EnclosedCase:
     stronger: Case
     weaker: Case | None
+    between: str
 
     @property
     def number(self) -> int:
@@ -116,13 +119,13 @@ class _EnclosedCase:
     def settle(self) -> Settling:
         found = yield from self.stronger.settle()
         if found.verdict is Verdict.ACCURATE or self.weaker is None:
-            return found if found.verdict is not Verdict.INACCURATE else _open(found)
+            return found if found.verdict is not Verdict.INACCURATE else _open(found, self.between)
         refuted = yield from self.weaker.settle()
         if refuted.verdict is Verdict.INACCURATE:
             return refuted
-        return found if found.verdict is Verdict.UNDECIDED else _open(found)
+        return found if found.verdict is Verdict.UNDECIDED else _open(found, self.between)
 
 
-def _open(found: RowResult) -> RowResult:
-    found = replace(found, verdict=Verdict.UNDECIDED, reason=_BETWEEN, counterexample=None, failing=(), obligations=())
+def _open(found: RowResult, reason: str) -> RowResult:
+    found = replace(found, verdict=Verdict.UNDECIDED, reason=reason, counterexample=None, failing=(), obligations=())
     return replace(found, rows=()) if isinstance(found, ClassResult) else found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dipc.algebra.limits import Limits
 from dipc.claim.claim import Given, GivenEps, resolve_claim
@@ -65,7 +65,16 @@ def question(
         opened = None if for_all is None else open_constant(for_all)
 
         def about_every_input(options: ClaimOptions) -> Source:
-            return EveryInput(program, options) if opened is None else AllNumbers(program, *opened, options)
+            if opened is not None:
+                return AllNumbers(program, *opened, options)
+            found = EveryInput(program, options)
+            lesser = found.claim.lesser()
+            if lesser is None:
+                return found
+            from dipc.sources.enclosed import Enclosed
+
+            stronger = EveryInput(program, replace(options, beta=lesser))
+            return Enclosed(stronger, found, {"beta": found.stated["beta"] or ""}, found.claim.open().reason or "")
 
         return _between(program, ClaimOptions(beta, alpha, gamma, eps), None, about_every_input)
     if for_all is not None:

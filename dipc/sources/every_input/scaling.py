@@ -17,6 +17,7 @@ from dipc.algebra.selection import rebuilt
 from dipc.claim.claim import Claim, Given, GivenEps, Terms, resolve_claim
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.gamma import forgotten, unused_gamma
+from dipc.claim.lesser import without_terms_of_eps
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.lang.ast import Name
@@ -159,6 +160,19 @@ class ClassClaim:
         if self._open is None:
             self._open = self._opened()
         return self._open
+
+    def lesser(self) -> str | None:
+        """Where beta is no function of distance·eps, an expression that is one, and is at most beta; None where beta is
+        one itself, or none is found."""
+        if not self.is_open or self.open().beta is not None:
+            return None
+        moves = self.free_gamma or self.gamma_moves
+        distances = ("gamma",) if self.free_gamma else (*_DISTANCES, "gamma") if moves else _DISTANCES
+        names = self.names()
+        found = without_terms_of_eps(self.beta, names, distances)
+        if found is None or not _scales(ClaimExpression.parse("beta", found, "<beta>"), names):
+            return None
+        return found
 
     def names(self) -> dict[str, Parametric]:
         """What the names in beta stand for, a distance that is left open as an unknown."""
