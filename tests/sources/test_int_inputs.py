@@ -114,6 +114,29 @@ def test_ints_beside_reals_and_finite_inputs() -> None:
     assert decided(program(ideal, body, "alpha: dd; beta: 1/3;", inputs)) == "inaccurate"
 
 
+@pytest.mark.parametrize(
+    ("beta", "verdict"),
+    [
+        ("exp(-alpha*eps)", "accurate"),
+        ("exp(-alpha*eps)/(1 + exp(-eps))", "accurate"),
+        ("exp(-alpha*eps)/2", "inaccurate"),
+        ("alpha*eps", "inaccurate"),
+    ],
+)
+def test_distances_of_ints_and_reals(beta: str, verdict: str) -> None:
+    body = "x <- DLap(eps, n); if x >= 0 and q > 0 then o <- true else o <- false end"
+    source = program("o <- n >= 0 and q > 0", body, f"alpha: dd; beta: {beta};", "n : int; input q : real")
+    assert decided(source) == verdict
+
+
+def test_noises_of_ints_and_reals() -> None:
+    body = "r <- Lap(eps, q); x <- DLap(eps, n); if x >= 0 and r > 0 then o <- true else o <- false end"
+    for beta, verdict in (("3/2*exp(-(alpha - 1)*eps)", "accurate"), ("exp(-alpha*eps)", "inaccurate")):
+        claim = f"alpha: dd; beta: {beta};"
+        source = program("o <- n >= 0 and q > 0", body, claim, "n : int; input q : real; var r : real")
+        assert decided(source) == verdict
+
+
 @pytest.mark.parametrize("norm", ["l1", "discrete"])
 def test_other_distances(norm: str) -> None:
     body = "x <- DLap(eps, n - m); if x >= 0 then o <- true else o <- false end"

@@ -23,6 +23,7 @@ from dipc.chain.affine import Affine
 from dipc.chain.constraints import constraint
 from dipc.chain.entailment import contradict
 from dipc.claim.options import ClaimOptions
+from dipc.claim.trend import trend
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.program import Program
 from dipc.ideal.distance import Distances
@@ -330,7 +331,7 @@ class ClassCase:
         bounded = self._bounded
         if isinstance(bounded, Empty):
             return ()
-        if self._counts(bounded):
+        if self._counts(bounded) and not self.of.of.reals:
             raise Undecided("the distances of int inputs are integers, which only `check` decides one by one")
         posed = self._posed(bounded)
         if posed is None:
@@ -506,14 +507,54 @@ class ClassCase:
     # --- int inputs -------------------------------------------------------------------------------------
 
     def _counts(self, bounded: _Bounded) -> bool:
-        """Whether the distance that is left open is an integer, of int inputs."""
-        return bool(self.of.of.whole and not self.of.of.reals and bounded.required.distances.alpha_rate)
+        """Whether a distance is left open of a class with int inputs."""
+        return bool(self.of.of.whole and bounded.required.distances.alpha_rate)
 
     def _by_distances(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
         """The class of ints proved for one distance after the other, and for all that are left at once."""
         if self._counted:
             return None
         self._counted = True
+        if self.of.of.reals:
+            return (yield from self._by_rounded_distances(bounded))
+        posed = yield from self._at_every_distance(bounded)
+        return None if posed is None else self._counted_out(bounded, posed)
+
+    def _counted_out(self, bounded: _Bounded, posed: Posed) -> ClassResult:
+        evidence = replace(bounded.proved(posed), beyond="it was proved for one integer distance after the other")
+        return self._evident(self._row(Method.BOUND, Verdict.ACCURATE, bounded), evidence)
+
+    def _by_rounded_distances(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        """The class of ints and reals proved for distances that are rounded up: where k - 1 < dd(u) <= k, facets of
+        ints are as far as k and others as k - 1, and beta is at least what it is at k, if it never grows."""
+        claim, required = self._source.claim, bounded.required
+        if required.distances.gamma_rate or not trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
+            return None
+        near = self._bounds(at_zero(claim))
+        if isinstance(near, Empty) or (yield from self._proved_at(near)) is None:
+            return None
+        rounded = ClassCase(self._source, replace(self.of, facets=tuple(self._rounded_facets())))
+        found = rounded._bounds(required)
+        if isinstance(found, Empty):
+            return None
+        posed = yield from rounded._at_every_distance(found)
+        return None if posed is None else self._counted_out(bounded, posed)
+
+    def _rounded_facets(self) -> Iterator[Moving]:
+        """What is true at k of all inputs of the class with k - 1 < dd(u) <= k, for every integer k >= 1."""
+        of = self.of.of
+        for place, facet in enumerate(self.of.facets):
+            whole = all(slot in of.whole for slot, _ in facet.form.inputs)
+            # A facet of the region is passed after an integer distance; and what is an integer, and at least alpha, is
+            # at least k.
+            integers = [facet.form.constant, *(c for _, c in facet.form.inputs)]
+            exact = place < len(of.region.guards) or (
+                facet.step == 1 and all(number.denominator == 1 for number in integers)
+            )
+            yield facet if whole and exact else Moving(facet.form.shifted(facet.step), facet.step)
+
+    def _at_every_distance(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, Posed | None]:
+        """What proves the claim at the least distance, if it is proved at each integer from 1 on."""
         greatest = MOST_SINGLE if bounded.greatest is None else bounded.greatest
         last: int | None = None
         posed: Posed | None = None
@@ -535,10 +576,7 @@ class ClassCase:
                 self._failing.append(Fraction(distance))
                 return None
             posed = posed or proved
-        if posed is None:
-            return None
-        evidence = replace(bounded.proved(posed), beyond="it was proved for one integer distance after the other")
-        return self._evident(self._row(Method.BOUND, Verdict.ACCURATE, bounded), evidence)
+        return posed
 
     def _uncounted(self) -> str:
         """Why a class of ints is not proved."""
@@ -569,6 +607,7 @@ class ClassCase:
             others,
             guards,
             part.facets,
+            part.of.whole,
             program.measurer,
             program.core.only_at,
         )
@@ -750,10 +789,10 @@ class ClassCase:
         alphas: Sequence[Fraction] = (distances.alpha or _ZERO,)
         if distances.is_open:
             scale = self._scale_of(bounded, decision.counterexample)
-            if self._counts(bounded):
-                alphas = tuple(dict.fromkeys([*self._failing, *_INTEGERS]))
-            elif distances.alpha_rate:
-                alphas = tuple(dict.fromkeys([scale, bounded.sample]))
+            if distances.alpha_rate:
+                alphas = (scale, bounded.sample) if part.of.reals else ()
+                integers = (*self._failing, *_INTEGERS) if self._counts(bounded) else ()
+                alphas = tuple(dict.fromkeys([*alphas, *integers]))
             else:
                 gamma = scale
         slots = source.ideal.symbolic_inputs
@@ -770,7 +809,7 @@ class ClassCase:
         if found is not None:
             note = self._note(Method.WITNESS, bounded, decision.bound)
             return self._evident(self._witnessed(found.row, note), found)
-        if self._counts(bounded):
+        if self._counts(bounded) and not part.of.reals:
             reason = self._uncounted()
         else:
             reason = bounded.required.reason or decision.reason or _unproved(lower)

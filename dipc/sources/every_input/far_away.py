@@ -22,7 +22,7 @@ from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint
 from dipc.chain.entailment import contradict
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event
+from dipc.measure.event import Event, Family
 from dipc.measure.lattice import Unsettled, lattice_trend
 from dipc.measure.measure import Measurer
 from dipc.sign.positive import over_positive
@@ -81,7 +81,8 @@ _Bounding = Callable[[int], Sequence[_Ratio]]
 
 @dataclass(frozen=True, slots=True)
 class FarAway:
-    """What is claimed of a class of int inputs, all of whose other answers' exits are `others` (None: not known)."""
+    """What is claimed of a class with the int inputs `whole` at integer distances. All ways to other answers are
+    `others` (None: not known)."""
 
     claim: ClassClaim
     distances: ClaimedDistances
@@ -89,6 +90,7 @@ class FarAway:
     others: Sequence[CenteredExit] | None
     guards: Sequence[Constraint]
     facets: Sequence[Moving]
+    whole: frozenset[int]
     measurer: Measurer
     #: The one eps that the program is for, where it is.
     only_at: Fraction | None = None
@@ -258,6 +260,8 @@ class FarAway:
         event = Event(part.noises, tuple(constraints))
         if not any(slopes):
             return _Ratio.of(self.measurer.measure(event))
+        if len(part.noises) == 1 and len(kept) == 1 and part.noises[0].family is Family.LAPLACE:
+            return self._tail(part, *kept[0], start)
         if part.continuous or len(part.noises) > _MOST_NOISES:
             raise OutsideFragment("too many noises are compared with each other")
         trend = lattice_trend(event, slopes, start, self.measurer.limits)
@@ -269,6 +273,20 @@ class FarAway:
             decay = ExpPoly.term(1, 0, -rate)
             found = found * _Ratio(of_ring(1 - decay), {1 + decay: 1})
         return found
+
+    def _tail(
+        self, part: NoiseComponent, half: ShiftedHalfspace, slack: tuple[Fraction, Fraction], start: int
+    ) -> _Ratio:
+        """Pr[c·N + base + slope·k >= 0] for one Laplace noise N: on one side of its mean for all k >= start."""
+        ((_, c),) = half.coefficients
+        (noise,) = part.noises
+        base, slope = slack[0] + c * noise.mean, slack[1]
+        rate = noise.rate / abs(c)
+        if base + slope * start >= 0 and slope >= 0:
+            return _Ratio({Growth(0, 0, _ZERO, _ZERO): _ONE, Growth(0, 0, rate * base, rate * slope): -_ONE / 2}, {})
+        if base + slope * start <= 0 and slope <= 0:
+            return _Ratio({Growth(0, 0, -rate * base, -rate * slope): _ONE / 2}, {})
+        raise Unsettled(start + 1)
 
     def _slack(self, half: ShiftedHalfspace, start: int, *, least: bool) -> tuple[Fraction, Fraction] | None:
         """(base, slope) such that the slack is always at least, or at most, base + slope·k; None where it has none."""
@@ -287,8 +305,9 @@ class FarAway:
         found = best_bound(form, self.facets, Fraction(start))
         if found is None:
             return None
-        # At integers k the form differs from slope·k by its constant and an integer, if the slope is one.
-        whole = form.inputs and found.slope.denominator == 1 and all(c.denominator == 1 for _, c in form.inputs)
+        # At integers k a form of ints differs from slope·k by its constant and an integer, if the slope is one.
+        integers = all(slot in self.whole and c.denominator == 1 for slot, c in form.inputs)
+        whole = form.inputs and integers and found.slope.denominator == 1
         base = form.constant + ceil(found.base - form.constant) if whole else found.base
         return base, found.slope
 
