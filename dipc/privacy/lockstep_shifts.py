@@ -99,8 +99,8 @@ class LoopExplorer:
 
     def paths(self) -> LoopPaths:
         """Raises NotUniform with what is not covered, TooFew where the program has too few iterations, LimitReached."""
-        require_defined(self._side, self._limits.states)
-        start = initial(self._side.flow)
+        require_defined(self._side, {}, self._limits.states)
+        start = initial(self._side.flow, {})
         before = tuple(self._ways(start, (), self._side.head(0), 0, None))
         iterations: list[tuple[Way, ...]] = []
         endings: list[tuple[Way, ...]] = []

@@ -29,6 +29,7 @@ from dipc.verifier.ideal import Path
 from dipc.verifier.iteration import Iterations
 from dipc.verifier.linear import Guard, implied, is_empty
 from dipc.verifier.loop_runs import MOST_HEADS, LoopRuns, State
+from dipc.verifier.program import Value
 from dipc.verifier.rejection import NotDerived
 from dipc.verifier.surroundings import ALPHA, Surroundings, outwards
 from dipc.verifier.terms import Law, Term, Terms
@@ -58,10 +59,11 @@ class Walks:
 
 @dataclass
 class Agreement:
-    """Explores all runs in agreement. Terms are looked for among those stated; a slack may grow with the distance that
-    is left open, as `wanted` says."""
+    """Explores all runs in agreement, for these values of the finite inputs. Terms are looked for among those stated; a
+    slack may grow with the distance that is left open, as `wanted` says."""
 
     shape: Iterations
+    finite: tuple[Value, ...]
     wanted: Required
     terms: Terms
     budget: Budget
@@ -73,9 +75,14 @@ class Agreement:
         self._distances = self.shape.distances(self.budget)
         self._first_noise = len(ideal.slots)
         #: Inputs have the numbers of their slots in the ideal.
-        self._inputs = {ideal.slots[slot].name: slot for slot in ideal.numbered("input")}
+        left = iter(self.finite)
+        self._inputs: dict[int, Affine | Value] = {
+            slot: Affine(_ZERO, ((slot, _ONE),)) if ideal.slots[slot].type == "real" else next(left)
+            for slot in ideal.numbered("input")
+        }
+        inputs = {ideal.slots[slot].name: value for slot, value in self._inputs.items()}
         self._own, self._ideal = (
-            LoopRuns(side, self.shape.elements, self._inputs, self._first_noise, self.budget)
+            LoopRuns(side, self.shape.elements, inputs, self._first_noise, self.budget)
             for side in (self.shape.own, self.shape.ideal)
         )
         self._outputs = [
@@ -188,7 +195,7 @@ class Agreement:
     def _moved(self, way: State) -> tuple[Guard, ...]:
         """What inputs of this way satisfy at which something is claimed, with the distance that is left open."""
         path = Path(way.inputs, ())
-        around = Surroundings(self._distances, (), path, self.budget)
+        around = Surroundings(self._distances, self.finite, path, self.budget)
         base, rate = self.wanted.alpha
         found = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
@@ -206,8 +213,7 @@ class Agreement:
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
             return False
-        here: dict[int, Held] = {slot: Affine(_ZERO, ((slot, _ONE),)) for slot in self._inputs.values()}
-        if any(apart for _, apart in self._distances.cases(here, here, ())):
+        if any(apart for _, apart in self._distances.cases(self._inputs, self._inputs, ())):
             return False
         return not around.may_be_apart(guard, width, direction)
 

@@ -116,13 +116,17 @@ def alone(
     if any(first > low for first in arrays.values()):
         raise NotDerived("the loop begins before an array")
     program = _scalars(replace(bare, body=_open_end(tree.body, loop, arrays)), arrays)
-    return _side(program, constants, frozenset(arrays), budget), low, frozenset(arrays)
+    side = _side(program, constants, frozenset(arrays), budget)
+    if any(slot.role == "input" and slot.type != "real" for slot in side.machine.slots):
+        raise NotDerived("an input is not real")
+    return side, low, frozenset(arrays)
 
 
 def _side(program: Program, constants: Mapping[str, Fraction], elements: frozenset[str], budget: Budget) -> Side:
     machine = Machine.of(program, constants, budget)
-    if any(slot.type == "int" or (slot.role == "input" and slot.type != "real") for slot in machine.slots):
-        raise NotDerived("it has whole variables, or inputs that are not real")
+    for slot in machine.slots:
+        if slot.type == "int" or (slot.role == "input" and slot.type != "real" and slot.name in elements):
+            raise NotDerived("it has whole variables, or inputs of an iteration that are not real")
     ((head, end),) = machine.loops
     assert isinstance(machine.code[head], Branch)
     live = Shape.of(machine, machine.numbered("output"), budget).live[head]

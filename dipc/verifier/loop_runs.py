@@ -113,12 +113,12 @@ class _Values(Execution):
 
 @dataclass
 class LoopRuns:
-    """One side of a program, of which `elements` stand for those of the iteration. Inputs have these numbers, by name,
-    and noises those from `first_noise` on, as they are drawn."""
+    """One side of a program, of which `elements` stand for those of the iteration. Inputs are these, by name, left open
+    or not, and noises have the numbers from `first_noise` on, as they are drawn."""
 
     side: Side
     elements: frozenset[str]
-    inputs: Mapping[str, int]
+    inputs: Mapping[str, Affine | Value]
     first_noise: int
     budget: Budget
     _values: _Values = field(init=False)
@@ -126,7 +126,12 @@ class LoopRuns:
     def __post_init__(self) -> None:
         self._values = _Values(self.side.machine, Wanted({}, _ZERO), self.budget)
         self._values.noises = self.first_noise
-        self._of_elements = {number for name, number in self.inputs.items() if name in self.elements}
+        self._of_elements = {
+            number
+            for name, value in self.inputs.items()
+            if name in self.elements and isinstance(value, Affine)
+            for number, _ in value.terms
+        }
 
     def start(self) -> State:
         """The beginning of a run."""
@@ -142,9 +147,7 @@ class LoopRuns:
         return replace(head, at=self.side.head + 1, values=values)
 
     def _fresh(self, slot: Slot) -> Held:
-        if slot.role == "input":
-            return Affine(_ZERO, ((self.inputs[slot.name], _ONE),))
-        return slot.initial
+        return self.inputs[slot.name] if slot.role == "input" else slot.initial
 
     def left(self, head: State) -> State:
         """What follows the loop, if it ends at a head."""

@@ -89,7 +89,7 @@ def require_private(
     if adjacent[0] == "hamming":
         raise NotDerived("inputs that move by anything are not covered")
     slots = side.machine.slots
-    inputs = {slots[slot].name: slot for slot in side.machine.numbered("input")}
+    inputs = {slots[slot].name: Affine(_ZERO, ((slot, Fraction(1)),)) for slot in side.machine.numbered("input")}
     runs = LoopRuns(side, elements, inputs, len(slots), budget)
     return _Exploration(runs, *adjacent, most, budget).check()
 
@@ -108,7 +108,8 @@ class _Exploration:
     def check(self) -> int:
         """How many ways there are. Raises NotDerived where one has no shifts within the budget."""
         elements = self.runs.elements
-        shared = [slot for name, slot in self.runs.inputs.items() if name not in elements]
+        slots = self.runs.side.machine.slots
+        shared = [slot for slot in self.runs.side.machine.numbered("input") if slots[slot].name not in elements]
         for fixed, spent in self._moves(shared, spent=False):
             seen: set[object] = set()
             waiting: list[tuple[int | None, bool, _Costs]] = [(None, spent, {(): _ZERO})]

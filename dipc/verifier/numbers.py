@@ -113,7 +113,11 @@ def _not_derived(
             shape = Iterations.of(tree, parameter, constants, budget)
             if start < shape.low:
                 return "there are numbers without an iteration"
-            found = totals(Agreement(shape, wanted, terms, budget).walks(), shape.low, budget)
+            found = (
+                total
+                for finite in shape.distances(budget).combinations()
+                for total in totals(Agreement(shape, finite, wanted, terms, budget).walks(), shape.low, budget)
+            )
         require_bounded(found, known, budget)
     except (NotDerived, Rejected) as error:
         # It is the derivation that took too much, not the certificate.

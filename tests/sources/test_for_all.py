@@ -387,6 +387,45 @@ def test_no_run_in_agreement_proves_nothing() -> None:
         UnionBound(frozenset(), 1, 1)
 
 
+#: Inputs that belong to no query: a threshold, and whether to go on after the first answer above it.
+FINITE = """
+program finite;
+const m = 3;
+domain answer = {none, bot, top};
+input q[1..m] : real;
+input T : {0..2};
+input once : bool;
+output out[1..m] : answer = none;
+var t, r : real;
+claim { alpha: dd; beta: 2*m*exp(-alpha*eps/8); }
+ideal { for i in 1..m do if q[i] >= T then out[i] <- top; if once then exit end else out[i] <- bot end end }
+t <- Lap(eps/2, T);
+for i in 1..m do
+  r <- Lap(eps/4, q[i]);
+  if r >= t then out[i] <- top; if once then exit end else out[i] <- bot end
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "beta", "verdict"),
+    [
+        (FINITE, "2*m*exp(-alpha*eps/8)", Verdict.ACCURATE),
+        (FINITE, "m*exp(-alpha*eps/8)/2", Verdict.ACCURATE),
+        (FINITE, "2*m*exp(-alpha*eps/8)/9", Verdict.INACCURATE),
+        (changed(FINITE, ("t <- Lap(eps/2, T)", "if T = 1 then t <- Lap(eps/9, T) else t <- Lap(eps/2, T) end")),
+         "m*exp(-alpha*eps/8)/2", Verdict.INACCURATE),
+        (changed(FINITE, ("input q[1..m]", "input b[1..m] : bool; input q[1..m]")), "2*m*exp(-alpha*eps/8)",
+         Verdict.UNDECIDED),
+    ],
+)  # fmt: skip
+def test_finite_inputs_that_belong_to_no_query(source: str, beta: str, verdict: Verdict) -> None:
+    found = for_all(source, beta=beta)
+    assert found.report.verdict is verdict
+    exactly = [dipc.check(dipc.load(source, m=m), inputs="all", beta=beta).verdict for m in range(1, 4)]
+    assert (Verdict.INACCURATE in exactly) is (verdict is Verdict.INACCURATE)
+
+
 #: Every other query gets half of the noise, or every third one: the loop comes back to its states in turn.
 TURNS = """
 program turns;

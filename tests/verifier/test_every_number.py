@@ -30,7 +30,7 @@ from tests.sources.real_programs import (
     SPARSE,
     SPARSE_VARIANT,
 )
-from tests.sources.test_for_all import NOT_UNIFORM, TURNS, changed
+from tests.sources.test_for_all import FINITE, NOT_UNIFORM, TURNS, changed
 from tests.verifier import samples
 
 F = Fraction
@@ -84,6 +84,7 @@ CLAIMS: dict[str, tuple[str, dict[str, Any]]] = {
     "turns": (TURNS, {}),
     "three turns": (changed(TURNS, ("turn = 1 then", "turn = 2 then")), {}),
     "shared": (SHARED, {}),
+    "finite inputs": (FINITE, {}),
 }
 
 
@@ -143,6 +144,19 @@ WORSE: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "the first at another rate": ("noisy max", [("best <- Lap(eps/2, q[1])", "best <- Lap(eps/3, q[1])")]),
     "the last of the largest": ("noisy max", [("r > best", "r < best")]),
     "the index before": ("noisy max", [("best <- r; out <- i", "best <- r; out <- i - 1")]),
+    "more noise for one value of an input": (
+        "finite inputs",
+        [
+            (
+                "r <- Lap(eps/4, q[i])",
+                "if T = 2 then r <- Lap(eps/9, q[i]) else r <- Lap(eps/4, q[i]) end",
+            )
+        ],
+    ),
+    "another threshold for one value of an input": (
+        "finite inputs",
+        [("t <- Lap(eps/2, T)", "if T = 2 then t <- Lap(eps/2, 1) else t <- Lap(eps/2, T) end")],
+    ),
     "another array": ("noisy max", [("input q[1..m] : real;", "input q[1..m] : real; input w[1..m] : real;")]),
     "another norm": ("shared", [("input: l1", "input: linf"), ("q[i] + x >= 2", "q[i] + x >= 2 or x >= 7")]),
     "a third turn": (

@@ -47,6 +47,16 @@ class InputClass:
         return not isinstance(solution(inner), Infeasible)
 
 
+def finite_cases(ideal: Ideal) -> list[dict[int, Value]]:
+    """All values of the finite inputs, by slot. Raises LimitReached for too many of them."""
+    slots = [ideal.program.core.slots[slot] for slot in ideal.finite_inputs]
+    domains = [finite_values(slot) for slot in slots]
+    most = ideal.program.limits.cases
+    if prod(map(len, domains)) > most:
+        raise LimitReached("cases", f"the finite inputs have more than {most} combinations")
+    return [{slot.index: value for slot, value in zip(slots, values, strict=True)} for values in product(*domains)]
+
+
 def classes(ideal: Ideal) -> Iterator[InputClass]:
     """The classes in the order of the ideal's paths; together they are all inputs.
 
@@ -55,20 +65,10 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
     `stepping` if the output grows along some int input: then each step of 1 does.
     Raises DiagnosticError for programs whose inputs are all finite, LimitReached for too many of these.
     """
-    core = ideal.program.core
     _require_infinite(ideal.program)
     whole = frozenset(ideal.whole_inputs)
     reals = len(whole) < len(ideal.symbolic_inputs)
-    finite_slots = [core.slots[slot] for slot in ideal.finite_inputs]
-    domains = [finite_values(slot) for slot in finite_slots]
-    most = ideal.program.limits.cases
-    if prod(map(len, domains)) > most:
-        raise LimitReached("cases", f"the finite inputs have more than {most} combinations")
-    by_finite = [
-        (finite, ideal.regions(finite))
-        for values in product(*domains)
-        for finite in [{slot.index: value for slot, value in zip(finite_slots, values, strict=True)}]
-    ]
+    by_finite = [(finite, ideal.regions(finite)) for finite in finite_cases(ideal)]
     every = [region for _, regions in by_finite for region in regions]
     constant = all(not (isinstance(v, Affine) and v.inputs) for region in every for v in region.answer)
     alone = constant and all(_same_answer(region, every[0]) for region in every)

@@ -14,7 +14,7 @@ there are for any m, and the terms of an iteration are those of one of finitely 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ from dipc.chain.entailment import contradict
 from dipc.chain.state import Mark, State
 from dipc.chain.symbolic import is_symbolic
 from dipc.ideal.ideal import Ideal, Region
-from dipc.lang.core import RealType, Type
+from dipc.lang.core import RealType, Type, Value
 from dipc.lang.core_program import CoreProgram
 from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.facets import Metric, facets
@@ -82,8 +82,16 @@ class Lockstep:
     `shape` is the uniform program that `ideal` and its program are for some number of iterations.
     """
 
-    def __init__(self, ideal: Ideal, shape: Uniform, metric: Metric, distances: ClaimedDistances) -> None:
-        """Raises NotUniform where the loops cannot be made out in the instructions."""
+    def __init__(
+        self,
+        ideal: Ideal,
+        shape: Uniform,
+        metric: Metric,
+        distances: ClaimedDistances,
+        finite: Mapping[int, Value],
+    ) -> None:
+        """`finite` are the values of the finite inputs, by slot. Raises NotUniform where the loops cannot be made out
+        in the instructions, and for inputs that are whole, or finite and of one iteration."""
         self._core = ideal.program.core
         self._limits = ideal.program.limits
         self._ideal = ideal.core
@@ -91,12 +99,14 @@ class Lockstep:
         self._distances = distances
         self._shape = shape
         count = int(self._core.constants[shape.parameter]) - shape.low + 1
-        if any(not isinstance(_type(self._core, slot), RealType) for slot in self._core.inputs):
-            raise NotUniform("an input is not real")
+        for slot in self._core.inputs:
+            if not isinstance(_type(self._core, slot), RealType) and (slot not in finite or self._array_of(slot)):
+                raise NotUniform("an input is not real, nor finite and of no iteration")
         arrays = shape.arrays
         self._own = side_of(ideal.program.flow, shape.loop.span, count, arrays)
         self._other = side_of(ideal.flow, shape.ideal_loop.span, count, arrays)
         self._inputs = dict(zip(ideal.core.inputs, self._core.inputs, strict=True))
+        self._finite = finite
         self._outputs = list(zip(self._core.outputs, self._ideal.outputs, strict=True))
         indices = range(shape.low, shape.low + count)
         arrays_out = [own for own, _ in self._outputs if self._array_of(own) is not None]
@@ -112,7 +122,7 @@ class Lockstep:
         Raises NotUniform with the reason where that is not covered, TooFew where the program has too few iterations,
         LimitReached past one of the program's limits.
         """
-        require_defined(self._own, self._limits.states)
+        require_defined(self._own, self._finite, self._limits.states)
         before = self._begin()
         iterations: list[tuple[Transition, ...]] = []
         endings: list[tuple[Transition, ...]] = []
@@ -130,8 +140,9 @@ class Lockstep:
     # --- parts of a run -----------------------------------------------------------------------------------
 
     def _begin(self) -> tuple[Term, ...]:
-        ideal, _ = self._only_way(initial(self._other.flow), self._other.head(0), "before")
-        found = list(self._runs(initial(self._own.flow), (), self._own.head(0)))
+        there = {slot: self._finite[own] for slot, own in self._inputs.items() if own in self._finite}
+        ideal, _ = self._only_way(initial(self._other.flow, there), self._other.head(0), "before")
+        found = list(self._runs(initial(self._own.flow, self._finite), (), self._own.head(0)))
         if len(found) != 1 or ideal.label != self._other.head(0) or found[0][0].label != self._own.head(0):
             raise NotUniform("there is more than one way to the loop")
         ((program, terms),) = found

@@ -15,6 +15,7 @@ from dipc.chain.step import step
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.source import Span
 from dipc.lang.ast import Role
+from dipc.lang.core import Value
 from dipc.sources.every_number.uniform import NotUniform
 
 #: What the two runs know at the head of the loop: all that later iterations depend on.
@@ -72,12 +73,12 @@ def steps(flow: Flow, state: State) -> list[State]:
         raise NotUniform(fault.message, fault.span) from None
 
 
-def initial(flow: Flow) -> State:
-    """The beginning of a run, with all inputs left open."""
+def initial(flow: Flow, finite: Mapping[int, Value]) -> State:
+    """The beginning of a run with these values of the finite inputs, and all others left open."""
     values: list[SlotValue] = []
     for slot in flow.program.slots:
         if slot.role is Role.INPUT:
-            values.append(Affine.input(slot.index))
+            values.append(finite[slot.index] if slot.index in finite else Affine.input(slot.index))
         elif slot.initial is None:
             values.append(Mark.UNASSIGNED)
         elif is_symbolic(slot.type):
@@ -125,14 +126,14 @@ def plain_value(value: SlotValue) -> object:
     return isinstance(value, bool), value
 
 
-def require_defined(side: Side, states: int) -> None:
+def require_defined(side: Side, finite: Mapping[int, Value], states: int) -> None:
     """Raises NotUniform where a run of the program, in agreement or not, would leave a domain, or where this is not
     known for every number of iterations; TooFew where the program has too few iterations; LimitReached where more than
     `states` states would have to be looked at."""
     flow, end = side.flow, side.count
     heads = {side.head(iteration): iteration for iteration in range(end)}
     seen: set[Key] = set()
-    pending = [initial(flow)]
+    pending = [initial(flow, finite)]
     for _ in range(states):
         if not pending:
             return

@@ -18,6 +18,7 @@ from dipc.lang.core import RealType, SampleNoise
 from dipc.lang.parser import parse
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Family, Noise
+from dipc.sources.every_input.classes import finite_cases
 from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.facet_metric import facet_metric
 from dipc.sources.every_input.facets import facets
@@ -81,10 +82,11 @@ def union_of(
 
 
 def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: ClaimedDistances) -> frozenset[Sum]:
-    """The sums as found with `count` iterations. Raises TooFew."""
+    """The sums as found with `count` iterations, for all values of the finite inputs. Raises TooFew."""
     ideal = instance(shape.low + count - 1)
-    automaton = Lockstep(ideal, shape, facet_metric(ideal), distances).automaton()
-    return sums(automaton, shape.low, ideal.program.limits.paths)
+    metric, most = facet_metric(ideal), ideal.program.limits.paths
+    automata = (Lockstep(ideal, shape, metric, distances, finite).automaton() for finite in finite_cases(ideal))
+    return frozenset(total for automaton in automata for total in sums(automaton, shape.low, most))
 
 
 def _enough(
