@@ -104,6 +104,20 @@ def test_answers_that_are_ints() -> None:
     assert decided(source % ("alpha: 1; gamma: 0; beta: 0;", "n")) == "inaccurate"
 
 
+@pytest.mark.parametrize(
+    ("beta", "verdict"),
+    [
+        ("2*exp(-gamma*eps)", "accurate"),
+        ("2*exp(-gamma*eps)/(1 + exp(-eps))", "accurate"),  # what it is just below an integer
+        ("199/100*exp(-gamma*eps)", "inaccurate"),
+        ("2*exp(-(gamma + 1)*eps)/(1 + exp(-eps))", "inaccurate"),
+    ],
+)
+def test_every_gamma_of_an_int_output(beta: str, verdict: str) -> None:
+    source = "program p; input n : int; output o : int; ideal { o <- 3*n } claim { alpha: 0 } o <- DLap(eps, 3*n)"
+    assert dipc.check(dipc.load(source), inputs="all", gamma="free", beta=beta).verdict == verdict
+
+
 def test_ints_beside_reals_and_finite_inputs() -> None:
     ideal = "o <- n >= 0 and q > 0 and k = 1"
     body = "o <- n > -1 and 2*q > 0 and k = 1"

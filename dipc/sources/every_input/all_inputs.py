@@ -9,7 +9,7 @@ A bound over all reals behind the half-spaces is one over the integers there.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -44,7 +44,7 @@ from dipc.sources.every_input.coins import ends, with_values
 from dipc.sources.every_input.convex_pieces import ConvexPiece, pieces
 from dipc.sources.every_input.corner import Ceiling, greatest_alpha
 from dipc.sources.every_input.describe import answer_texts, corner_texts, facet_texts, guard_texts, input_texts
-from dipc.sources.every_input.evidence import ClassEvidence, Empty, Exact, Farkas, Proved, Refuted
+from dipc.sources.every_input.evidence import ClaimedDistances, ClassEvidence, Empty, Exact, Farkas, Proved, Refuted
 from dipc.sources.every_input.exits import CenteredExit, ExitFinder
 from dipc.sources.every_input.facet_metric import facet_metric
 from dipc.sources.every_input.facets import facets
@@ -61,7 +61,7 @@ from dipc.sources.every_input.requirement import (
     without_distance,
 )
 from dipc.sources.every_input.rivals import MOST_CHOICES, choices
-from dipc.sources.every_input.scaling import ClassClaim, products
+from dipc.sources.every_input.scaling import ClassClaim, Fixed, products
 from dipc.sources.every_input.search import Claimed, most_promising, proposals
 from dipc.sources.every_input.united import united
 from dipc.sources.every_input.upper import complement_bound
@@ -77,6 +77,9 @@ _ONE = Fraction(1)
 
 #: Distances at which inputs are looked for that refute a claim about all of them.
 _SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
+
+#: By how much a gamma is less than an integer.
+_SHORT = Fraction(1, 4096)
 
 #: Distances of int inputs at which inputs are looked for that refute a claim, and how many are decided before it is
 #: asked whether one proof is enough for all that are left.
@@ -332,7 +335,7 @@ class ClassCase:
         if isinstance(bounded, Empty):
             return ()
         if self._counts(bounded) and not self.of.of.reals:
-            raise Undecided("the distances of int inputs are integers, which only `check` decides one by one")
+            raise Undecided("distances of ints are integers, which only `check` decides one by one")
         posed = self._posed(bounded)
         if posed is None:
             raise Undecided(bounded.required.reason or "beta is no function of the obligation's variable")
@@ -508,13 +511,15 @@ class ClassCase:
 
     def _counts(self, bounded: _Bounded) -> bool:
         """Whether a distance is left open of a class with int inputs."""
-        return bool(self.of.of.whole and bounded.required.distances.alpha_rate)
+        return bool(self.of.of.whole and bounded.required.distances.is_open)
 
     def _by_distances(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
         """The class of ints proved for one distance after the other, and for all that are left at once."""
         if self._counted:
             return None
         self._counted = True
+        if not bounded.required.distances.alpha_rate:
+            return (yield from self._by_rounded_gammas(bounded))
         if self.of.of.reals:
             return (yield from self._by_rounded_distances(bounded))
         posed = yield from self._at_every_distance(bounded)
@@ -523,6 +528,21 @@ class ClassCase:
     def _counted_out(self, bounded: _Bounded, posed: Posed) -> ClassResult:
         evidence = replace(bounded.proved(posed), beyond="it was proved for one integer distance after the other")
         return self._evident(self._row(Method.BOUND, Verdict.ACCURATE, bounded), evidence)
+
+    def _by_rounded_gammas(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        """The class proved for every gamma: where k - 1 <= gamma < k, the probability is at least what it is at k - 1,
+        and beta what it is at k, if it never grows."""
+        claim, distances = self._source.claim, bounded.required.distances
+        if not trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
+            return None
+        alpha = distances.alpha_base
+
+        def wanted(number: Fraction) -> Requirement:
+            return fixed_requirement(Fixed(alpha, number - 1, claim.at_gamma(number)))
+
+        rounded = replace(distances, gamma_base=-_ONE, gamma_rate=_ONE)
+        posed = yield from self._at_every_integer(wanted, self._far_away(rounded), None)
+        return None if posed is None else self._counted_out(bounded, posed)
 
     def _by_rounded_distances(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
         """The class of ints and reals proved for distances that are rounded up: where k - 1 < dd(u) <= k, facets of
@@ -555,20 +575,31 @@ class ClassCase:
 
     def _at_every_distance(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, Posed | None]:
         """What proves the claim at the least distance, if it is proved at each integer from 1 on."""
-        greatest = MOST_SINGLE if bounded.greatest is None else bounded.greatest
+        claim = self._source.claim
+
+        def wanted(distance: Fraction) -> Requirement:
+            return fixed_requirement(claim.at_number(distance), str(distance))
+
+        far = self._far_away(bounded.required.distances)
+        return (yield from self._at_every_integer(wanted, far, bounded.greatest))
+
+    def _at_every_integer(
+        self, wanted: Callable[[Fraction], Requirement], far: FarAway, greatest: Fraction | None
+    ) -> Generator[Obligation | Bound, Decision, Posed | None]:
+        """What proves what is wanted at 1, if that is proved at each integer from 1 on, up to the greatest that inputs
+        of the class have."""
         last: int | None = None
         posed: Posed | None = None
         for distance in count(1):
-            if distance > greatest and bounded.greatest is not None:
+            if greatest is not None and distance > greatest:
                 break
-            if distance == _FIRST + 1 and (bounded.greatest is None or greatest > MOST_SINGLE):
-                last = self._far_away(bounded).start()
+            if distance == _FIRST + 1 and (greatest is None or greatest > MOST_SINGLE):
+                last = far.start()
                 if last is None:
                     return None
             if last is not None and distance >= last:
                 break
-            wanted = fixed_requirement(self._source.claim.at_number(Fraction(distance)), str(distance))
-            found = self._bounds(wanted)
+            found = self._bounds(wanted(Fraction(distance)))
             if isinstance(found, Empty):
                 break
             proved = yield from self._proved_at(found)
@@ -578,12 +609,14 @@ class ClassCase:
             posed = posed or proved
         return posed
 
-    def _uncounted(self) -> str:
-        """Why a class of ints is not proved."""
-        if self._failing:
-            what = f"at the distance {self._failing[-1]}"
+    def _uncounted(self, name: str) -> str:
+        """Why a class of ints is not proved, for each value of what is left open."""
+        if not self._failing:
+            what = f"for all large values of the {name} at once"
+        elif name == "gamma":
+            what = f"for gamma just below {self._failing[-1]}"
         else:
-            what = "at all large distances at once"
+            what = f"at the distance {self._failing[-1]}"
         return f"the lower bound of the class's probabilities does not prove the claim {what}, and no input refutes it"
 
     def _proved_at(self, found: _Bounded) -> Generator[Obligation | Bound, Decision, Posed | None]:
@@ -595,14 +628,14 @@ class ClassCase:
         proof = None if row is None or row.evidence is None else row.evidence.found
         return proof.posed if isinstance(proof, Proved) else None
 
-    def _far_away(self, bounded: _Bounded) -> FarAway:
+    def _far_away(self, distances: ClaimedDistances) -> FarAway:
         source, part = self._source, self.of
         guards = [*part.of.region.guards, *part.piece.guards]
         ways, others = self._united()
         program = source.program
         return FarAway(
             source.claim,
-            bounded.required.distances,
+            distances,
             ways,
             others,
             guards,
@@ -795,6 +828,9 @@ class ClassCase:
                 alphas = tuple(dict.fromkeys([*alphas, *integers]))
             else:
                 gamma = scale
+                if self._counts(bounded):
+                    # Just before the outputs within gamma are more.
+                    gamma = (self._failing[-1] if self._failing else _ONE) - _SHORT
         slots = source.ideal.symbolic_inputs
         proposed = candidates(
             part.of.region, part.facets, lower.slacks, slots, part.of.finite, lower.corner, alphas, part.of.whole
@@ -810,7 +846,7 @@ class ClassCase:
             note = self._note(Method.WITNESS, bounded, decision.bound)
             return self._evident(self._witnessed(found.row, note), found)
         if self._counts(bounded) and not part.of.reals:
-            reason = self._uncounted()
+            reason = self._uncounted("distance" if distances.alpha_rate else "gamma")
         else:
             reason = bounded.required.reason or decision.reason or _unproved(lower)
         return self._row(Method.NONE, Verdict.UNDECIDED, bounded, decision.bound, reason)

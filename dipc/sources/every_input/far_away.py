@@ -31,6 +31,7 @@ from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.exits import CenteredExit, NoiseComponent, ShiftedHalfspace
 from dipc.sources.every_input.halfspaces import Moving, best_bound
 from dipc.sources.every_input.joint_tails import front_of, is_tail, total_of
+from dipc.sources.every_input.lower import slack_of
 from dipc.sources.every_input.scaling import ClassClaim
 from dipc.sources.every_input.vertices import Certain, End, box_of
 
@@ -145,7 +146,7 @@ class FarAway:
         for k, q, factors, c in beta.terms():
             if len(factors) > 1:
                 return None
-            ((_, degree, rate),) = factors or (("alpha", 0, _ZERO),)
+            ((_, degree, rate),) = factors or (("", 0, _ZERO),)
             numerator.append({Growth(k, degree, -q, -rate): c})
         return _Ratio(total(numerator), {}) * _Ratio.of(over)
 
@@ -300,11 +301,19 @@ class FarAway:
             sign * bound[1] + radius * self.distances.gamma_rate,
         )
 
+    @staticmethod
+    def _at_alpha(alpha: Fraction) -> ClaimedDistances:
+        return ClaimedDistances(alpha, _ZERO, _ZERO, _ZERO)
+
     def _bound(self, form: Affine, start: int) -> tuple[Fraction, Fraction] | None:
         """(base, slope) such that form(u) >= base + slope·k for every u of the class with dd(u) >= k."""
-        found = best_bound(form, self.facets, Fraction(start))
+        alpha = self.distances.alpha
+        found = best_bound(form, self.facets, Fraction(start) if alpha is None else alpha)
         if found is None:
             return None
+        if alpha is not None:
+            # It is gamma that is left open.
+            return slack_of(form, found, 0, self._at_alpha(alpha), self.whole).base, _ZERO
         # At integers k a form of ints differs from slope·k by its constant and an integer, if the slope is one.
         integers = all(slot in self.whole and c.denominator == 1 for slot, c in form.inputs)
         whole = form.inputs and integers and found.slope.denominator == 1
