@@ -74,23 +74,20 @@ class Coverage:
         must have a class."""
         try:
             self._bounds.require_plain()
-            used, missing = self._compared(classes)
-            if missing or not everything:
-                # What was left is about its own inputs at least.
-                left = [shown for shown in classes if shown.number not in used]
-                used |= {shown.number for shown in left if self._is_about_some(shown)}
+            missing = self._missing(classes) if everything else 0
+            if everything and not missing:
+                return ()  # Whatever else a class says is so, then.
+            # Each is about its own inputs at least.
+            unused = sum(not self._is_about_its_own(shown) for shown in classes)
         except (NotDerived, Rejected) as error:
             # It is the derivation that took too much, not the certificate.
             return (f"that the classes are all inputs, with the program's bounds: {error.why}",)
         except RecursionError:
             return ("that the classes are all inputs, with the program's bounds: it is nested too deeply",)
-        if everything and not missing:
-            return ()  # Whatever else a class says is so, then.
         because = f": {self._why}" if self._why else ""
         trusted: list[str] = []
         if everything:
             trusted.append(f"that each input is in a class with the program's bound, of {missing} cells{because}")
-        unused = sum(shown.number not in used for shown in classes)
         if unused:
             trusted.append(f"that {unused} of {len(classes)} classes have the program's bounds{because}")
         return tuple(trusted)
@@ -105,21 +102,16 @@ class Coverage:
             for slot, value in zip(outputs, path.answer, strict=True)
         )
 
-    def _compared(self, classes: Sequence[Shown]) -> tuple[set[int], int]:
-        """The classes that are right about some cell, by number, and how many cells have none."""
-        used: set[int] = set()
+    def _missing(self, classes: Sequence[Shown]) -> int:
+        """How many cells of all inputs have no class that is right about them."""
         missing = 0
         for finite in self.ideal.combinations():
             for path in self.ideal.paths(finite):
                 here = [shown for shown in classes if self._answers(shown, path)]
-                for shown in self._divided(finite, path, here, ()):
-                    if shown is None:
-                        missing += 1
-                    else:
-                        used.add(shown.number)
-        return used, missing
+                missing += sum(shown is None for shown in self._divided(finite, path, here, ()))
+        return missing
 
-    def _is_about_some(self, shown: Shown) -> bool:
+    def _is_about_its_own(self, shown: Shown) -> bool:
         """Whether the class is right about all inputs that it names: those with its answer in its half-spaces that do
         not move, edges excluded, and of a path with another answer on the sides that it says. They are in its other
         half-spaces because of their distance."""

@@ -11,7 +11,7 @@ import pytest
 import dipc
 from dipc.verifier.check import check_text
 from dipc.verifier.rejection import Rejected
-from tests.sources.real_programs import ABOVE_THRESHOLD, LAPLACE, SPARSE
+from tests.sources.real_programs import ABOVE_THRESHOLD, ADVERSARIAL, LAPLACE, SPARSE
 from tests.verifier import samples
 
 #: One test with noise, by a facet that is not parallel to an axis.
@@ -299,3 +299,13 @@ def test_a_class_is_about_all_inputs_that_it_names() -> None:
         }
     data["verdict"] = "undecided"
     assert not check_text(about(data, new)).complete
+
+
+def test_a_class_of_a_refuted_claim_is_right_about_all_its_inputs() -> None:
+    """At 0 < x <= 1/2 the answer is another: the class x > 0 is right about the rest of its inputs alone."""
+    source = ADVERSARIAL["no noise, and wrong on the edge"]
+    data = document(source)
+    assert check_text(samples.resealed(data)).complete
+    accepted = check_text(about(data, source.replace("if x > 0 then", "if x > 1/2 then")))
+    assert accepted.verdict == "inaccurate"
+    assert not accepted.complete
