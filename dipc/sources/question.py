@@ -69,7 +69,8 @@ def question(
                 return AllNumbers(program, *opened, options)
             found = EveryInput(program, options)
             lesser = found.claim.lesser()
-            if lesser is None:
+            # Integer distances are decided with beta as it is.
+            if lesser is None or found.ideal.whole_inputs:
                 return found
             from dipc.sources.enclosed import Enclosed
 

@@ -71,6 +71,14 @@ def test_claims_about_every_input(beta: str, verdict: Verdict) -> None:
     assert (grid.verdict is Verdict.INACCURATE) is (verdict is Verdict.INACCURATE)
 
 
+def test_a_beta_of_eps_alone_is_kept() -> None:
+    """It is decided in eps alone; without it nothing would be left."""
+    body = "if x >= 0 then o <- choose { true : 1 - exp(-eps)/2, false : exp(-eps)/2 } else o <- false end"
+    source = THRESHOLD.replace("r <- Lap(eps, x); o <- r >= 0", body)
+    for beta, verdict in (("exp(-eps)/2", Verdict.ACCURATE), ("exp(-eps)/3", Verdict.INACCURATE)):
+        assert dipc.check(dipc.load(source), inputs="all", beta=beta).verdict is verdict
+
+
 def test_deterministic_programs_that_are_right() -> None:
     """Whatever beta is, if it is not negative."""
     source = THRESHOLD.replace("r <- Lap(eps, x); o <- r >= 0", "o <- x >= 0")

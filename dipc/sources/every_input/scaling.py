@@ -163,8 +163,8 @@ class ClassClaim:
 
     def lesser(self) -> str | None:
         """Where beta is no function of distance·eps, an expression that is one, and is at most beta; None where beta is
-        one itself, or none is found."""
-        if not self.is_open or self.open().beta is not None:
+        one itself, or none is found, or where beta does not depend on the distance, and is decided as it is."""
+        if not self.is_open or self.open().beta is not None or self.whatever_distance() is not None:
             return None
         moves = self.free_gamma or self.gamma_moves
         distances = ("gamma",) if self.free_gamma else (*_DISTANCES, "gamma") if moves else _DISTANCES
