@@ -1,8 +1,8 @@
-"""A beta that is less, and a function of distance·eps where beta is none: without its summands of eps alone.
+"""Betas that are less, and functions of distance·eps or of eps where beta is of both: without some of its summands.
 
-beta = f(alpha·eps) + g(eps) with g >= 0 is at least f(alpha·eps). A claim with f is stronger, and its classes have one
-obligation each. As alpha may be as small as one likes for a given alpha·eps, so that eps is large, no more is left of a
-g that goes to 0.
+beta = f(alpha·eps) + g(eps) with f, g >= 0 is at least f and at least g. A claim with one of them is stronger, and its
+classes have one obligation each. No more is left where the other goes to 0: g, as alpha may be as small as one likes
+for a given alpha·eps, and f far away from other answers.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import DiagnosticError
@@ -18,19 +19,18 @@ from dipc.lang.printer import print_expression
 from dipc.lang.tree import mentions
 
 
-def without_terms_of_eps(
-    beta: ClaimExpression, names: Mapping[str, Parametric], distances: Collection[str]
+def lesser(
+    beta: ClaimExpression, names: Mapping[str, Parametric], distances: Collection[str], *, far: bool
 ) -> str | None:
-    """The text of an expression that is at most beta for every eps > 0: without the summands that mention none of the
-    `distances`, and are not negative for any eps > 0. None where there are no such summands."""
+    """The text of an expression that is at most beta for every eps > 0 and distance > 0: without the summands that are
+    seen not to be negative and mention some of the `distances`, or where they are `far` none. None where there are no
+    such summands."""
     kept: list[Expr] = []
-    dropped = False
     for term in _summands(beta.tree):
-        if not any(mentions(term, name) for name in distances) and _is_nonnegative(beta, term, names):
-            dropped = True
-        else:
+        near = any(mentions(term, name) for name in distances)
+        if near is not far or not _is_nonnegative(beta, term, names):
             kept.append(term)
-    if not dropped:
+    if len(kept) == len(list(_summands(beta.tree))):
         return None
     total: Expr = kept[0] if kept else Number(Fraction(0), "0")
     for term in kept[1:]:
@@ -55,5 +55,6 @@ def _is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Param
         value = ClaimExpression(beta.what, beta.source, term).value(names)
     except DiagnosticError:
         return False
-    flat = value.flat() if isinstance(value, Parametric) else None
-    return flat is not None and all(c > 0 for _, _, c in flat.terms())
+    if not isinstance(value, Parametric) or value.denominator != ExpPoly.one():
+        return False
+    return all(c > 0 for _, _, _, c in value.terms())

@@ -32,6 +32,10 @@ class Enclosed(Source):
     said: Mapping[str, str]
     #: Why nothing is known where the stronger claim fails and the weaker one does not.
     between: str = LOGARITHMS
+    #: Other claims that are stronger, about the same cases.
+    others: tuple[Source, ...] = ()
+    #: Whether the weaker claim is the claim itself: what proves it counts, too.
+    itself: bool = False
 
     @property
     def program(self) -> Program:
@@ -71,9 +75,10 @@ class Enclosed(Source):
 
     def cases(self) -> Iterable[Case]:
         # What refutes a case of the weaker claim refutes the claim, whichever case of the other it is beside.
-        for stronger, weaker in zip_longest(self.stronger.cases(), self.weaker.cases()):
+        sides = (self.stronger, self.weaker, *self.others)
+        for stronger, weaker, *others in zip_longest(*(side.cases() for side in sides)):
             if stronger is not None:
-                yield _EnclosedCase(stronger, weaker, self.between)
+                yield _EnclosedCase(stronger, weaker, self.between, tuple(filter(None, others)), self.itself)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         if self.table is not None:
@@ -86,11 +91,15 @@ class Enclosed(Source):
         if interrupted or not engine.keep_proofs or found.verdict is Verdict.UNDECIDED:
             return found
         # What is certified is the stronger claim, or that the weaker one fails: neither has such numbers.
-        side = self.stronger if found.verdict is Verdict.ACCURATE else self.weaker
-        decided, steps = side.begin(engine)
-        for _ in steps:
-            pass
-        return replace(found, evidence=side.report(decided, engine).evidence)
+        sides = (self.stronger, *self.others) if found.verdict is Verdict.ACCURATE else ()
+        for side in (*sides, *((self.weaker,) if self.itself or not sides else ())):
+            decided, steps = side.begin(engine)
+            for _ in steps:
+                pass
+            report = side.report(decided, engine)
+            if report.verdict is found.verdict:
+                return replace(found, evidence=report.evidence)
+        return found  # Some cases hold by one of the stronger claims, and some by another.
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +114,8 @@ class _EnclosedCase:
     stronger: Case
     weaker: Case | None
     between: str
+    others: tuple[Case, ...]
+    itself: bool
 
     @property
     def number(self) -> int:
@@ -120,10 +131,24 @@ class _EnclosedCase:
         found = yield from self.stronger.settle()
         if found.verdict is Verdict.ACCURATE or self.weaker is None:
             return found if found.verdict is not Verdict.INACCURATE else _open(found, self.between)
+        for other in self.others:
+            if _is_same(other.shown(), self.shown()):
+                proved = yield from other.settle()
+                if proved.verdict is Verdict.ACCURATE:
+                    return proved
         refuted = yield from self.weaker.settle()
-        if refuted.verdict is Verdict.INACCURATE:
+        if refuted.verdict is Verdict.INACCURATE or (
+            self.itself and refuted.verdict is Verdict.ACCURATE and _is_same(refuted, self.shown())
+        ):
             return refuted
         return found if found.verdict is Verdict.UNDECIDED else _open(found, self.between)
+
+
+def _is_same(one: RowResult, other: RowResult) -> bool:
+    """Whether two cases are about the same class."""
+    if not isinstance(one, ClassResult) or not isinstance(other, ClassResult) or one.note is None or other.note is None:
+        return False
+    return (one.row, one.note.answer, one.note.where) == (other.row, other.note.answer, other.note.where)
 
 
 def _open(found: RowResult, reason: str) -> RowResult:

@@ -68,14 +68,15 @@ def question(
             if opened is not None:
                 return AllNumbers(program, *opened, options)
             found = EveryInput(program, options)
-            lesser = found.claim.lesser()
+            betas = found.claim.lesser()
             # Integer distances are decided with beta as it is.
-            if lesser is None or found.ideal.whole_inputs:
+            if not betas or found.ideal.whole_inputs:
                 return found
             from dipc.sources.enclosed import Enclosed
 
-            stronger = EveryInput(program, replace(options, beta=lesser))
-            return Enclosed(stronger, found, {"beta": found.stated["beta"] or ""}, found.claim.open().reason or "")
+            first, *others = (EveryInput(program, replace(options, beta=beta)) for beta in betas)
+            said, why = {"beta": found.stated["beta"] or ""}, found.claim.open().reason or ""
+            return Enclosed(first, found, said, why, tuple(others), itself=True)
 
         return _between(program, ClaimOptions(beta, alpha, gamma, eps), None, about_every_input)
     if for_all is not None:

@@ -11,7 +11,7 @@ import pytest
 import dipc
 from dipc.algebra.parametric import Parametric
 from dipc.claim.expression import ClaimExpression
-from dipc.claim.lesser import without_terms_of_eps
+from dipc.claim.lesser import lesser
 from dipc.obligations.verdict import Verdict
 from dipc.verifier.check import check_text
 
@@ -37,8 +37,11 @@ r <- Lap(eps, x); o <- r >= 0
 )
 def test_summands_of_eps_alone_are_left_out(beta: str, left: str | None) -> None:
     distance = Parametric.unknown("alpha")
-    found = without_terms_of_eps(
-        ClaimExpression.parse("beta", beta, "<beta>"), {"alpha": distance, "dd": distance}, ("alpha", "dd")
+    found = lesser(
+        ClaimExpression.parse("beta", beta, "<beta>"),
+        {"alpha": distance, "dd": distance},
+        ("alpha", "dd"),
+        far=False,
     )
     if left is None or found is None:
         assert found is left
@@ -77,6 +80,37 @@ def test_a_beta_of_eps_alone_is_kept() -> None:
     source = THRESHOLD.replace("r <- Lap(eps, x); o <- r >= 0", body)
     for beta, verdict in (("exp(-eps)/2", Verdict.ACCURATE), ("exp(-eps)/3", Verdict.INACCURATE)):
         assert dipc.check(dipc.load(source), inputs="all", beta=beta).verdict is verdict
+
+
+COIN = """
+program p; input x : real; output o : {0, 1};
+ideal { if x >= 0 then o <- 1 else o <- 0 end } claim { alpha: dd; beta: exp(-alpha*eps/6) + exp(-eps)/2; }
+if x >= 0 then o <- choose { 1 : 1 - exp(-eps)/2, 0 : exp(-eps)/2 } else o <- 0 end
+"""
+
+
+def test_far_from_other_answers_only_the_rest_counts() -> None:
+    """One class holds by the summands of eps alone, the other by any."""
+    report = dipc.check(dipc.load(COIN), inputs="all", keep_proofs=True)
+    assert report.verdict is Verdict.ACCURATE
+    assert check_text(dipc.certify(report)).verdict == "accurate"
+    alone = dipc.check(dipc.load(COIN), inputs="all", beta="exp(-eps)/2", keep_proofs=True)
+    assert alone.verdict is Verdict.ACCURATE
+    assert check_text(dipc.certify(alone)).verdict == "accurate"
+    assert (
+        dipc.check(dipc.load(COIN), inputs="all", beta="exp(-alpha*eps/6) + exp(-eps)/3").verdict is Verdict.INACCURATE
+    )
+
+
+@pytest.mark.parametrize(
+    ("beta", "left"),
+    [("exp(-alpha*eps) + exp(-eps)/2", "exp(-eps)/2"), ("exp(-dd*eps) - exp(-eps)", "-exp(-eps)"), ("2*alpha", "0")],
+)
+def test_summands_with_a_distance_are_left_out(beta: str, left: str) -> None:
+    distance = Parametric.unknown("alpha")
+    names = {"alpha": distance, "dd": distance}
+    found = lesser(ClaimExpression.parse("beta", beta, "<beta>"), names, ("alpha", "dd"), far=True)
+    assert found == left
 
 
 def test_deterministic_programs_that_are_right() -> None:

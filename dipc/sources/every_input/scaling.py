@@ -17,7 +17,7 @@ from dipc.algebra.selection import rebuilt
 from dipc.claim.claim import Claim, Given, GivenEps, Terms, resolve_claim
 from dipc.claim.expression import ClaimExpression
 from dipc.claim.gamma import forgotten, unused_gamma
-from dipc.claim.lesser import without_terms_of_eps
+from dipc.claim.lesser import lesser
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.lang.ast import Name
@@ -161,18 +161,21 @@ class ClassClaim:
             self._open = self._opened()
         return self._open
 
-    def lesser(self) -> str | None:
-        """Where beta is no function of distance·eps, an expression that is one, and is at most beta; None where beta is
-        one itself, or none is found, or where beta does not depend on the distance, and is decided as it is."""
+    def lesser(self) -> tuple[str, ...]:
+        """Where beta is no function of distance·eps, expressions that are, or are functions of eps, and are at most
+        beta; none where beta is one itself or depends on no distance, or none is found. Raises DiagnosticError as `open` does."""
         if not self.is_open or self.open().beta is not None or self.whatever_distance() is not None:
-            return None
+            return ()
         moves = self.free_gamma or self.gamma_moves
         distances = ("gamma",) if self.free_gamma else (*_DISTANCES, "gamma") if moves else _DISTANCES
         names = self.names()
-        found = without_terms_of_eps(self.beta, names, distances)
-        if found is None or not _scales(ClaimExpression.parse("beta", found, "<beta>"), names):
-            return None
-        return found
+        scaling = lesser(self.beta, names, distances, far=False)
+        if scaling is not None and not _scales(ClaimExpression.parse("beta", scaling, "<beta>"), names):
+            scaling = None
+        far = lesser(self.beta, names, distances, far=True)
+        if far is not None and any(mentions(ClaimExpression.parse("beta", far, "<beta>").tree, d) for d in distances):
+            far = None
+        return tuple(found for found in (scaling, far) if found is not None)
 
     def names(self) -> dict[str, Parametric]:
         """What the names in beta stand for, a distance that is left open as an unknown."""
