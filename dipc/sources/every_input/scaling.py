@@ -163,7 +163,8 @@ class ClassClaim:
 
     def lesser(self) -> tuple[str, ...]:
         """Where beta is no function of distance·eps, expressions that are, or are functions of eps, and are at most
-        beta; none where beta is one itself or depends on no distance, or none is found. Raises DiagnosticError as `open` does."""
+        beta; none where beta is one itself or depends on no distance, or none is found. Raises DiagnosticError as
+        `open` does."""
         if not self.is_open or self.open().beta is not None or self.whatever_distance() is not None:
             return ()
         moves = self.free_gamma or self.gamma_moves
