@@ -202,15 +202,22 @@ def targets(runs: int, as_json: bool) -> None:
 @main.command()
 @click.option("--count", type=click.IntRange(min=1), default=300, show_default=True, help="How many programs.")
 @click.option("--first", type=click.IntRange(min=0), default=0, show_default=True, help="The number of the first one.")
-def undecided(count: int, first: int) -> None:
-    """Count what is decided of random claims about every real input.
+@click.option("--ints", is_flag=True, help="Programs with int inputs.")
+def undecided(count: int, first: int, *, ints: bool) -> None:
+    """Count what is decided of random claims about every real input, or every int input.
 
     The exit code is 1 where an input of a grid contradicts a verdict.
     """
     from benchmarks import undecided as programs
+    from benchmarks import undecided_ints as with_ints
 
-    outcomes = list(programs.run(range(first, first + count)))
-    programs.show(outcomes, _console())
+    numbers = range(first, first + count)
+    if ints:
+        outcomes = list(programs.run(map(with_ints.random_int_claim, numbers), with_ints.grid))
+        programs.show(outcomes, _console(), with_ints.KINDS)
+    else:
+        outcomes = list(programs.run(map(programs.random_claim, numbers)))
+        programs.show(outcomes, _console())
     if any(outcome.wrong for outcome in outcomes):
         raise SystemExit(1)
 

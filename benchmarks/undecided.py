@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -123,29 +123,28 @@ class Outcome:
         return self.verdict is Verdict.ACCURATE and self.refuted
 
 
-def run(seeds: Iterable[int]) -> Iterator[Outcome]:
-    """The claims of these numbers, in order."""
-    for seed in seeds:
-        claim = random_claim(seed)
+def run(claims: Iterable[RandomClaim], grid: Callable[[RandomClaim], str] = lambda _: GRID) -> Iterator[Outcome]:
+    """The claims, in order; `grid` are the inputs that are decided one by one."""
+    for claim in claims:
         program = dipc.load(claim.text)
         report = dipc.check(program, inputs="all")
         # What is refuted has been refuted by an input already, decided in the same way.
         refuted = report.verdict is not Verdict.INACCURATE and (
-            dipc.check(program, inputs=GRID).verdict is Verdict.INACCURATE
+            dipc.check(program, inputs=grid(claim)).verdict is Verdict.INACCURATE
         )
         reasons = tuple(row.reason or "" for row in report.rows if row.verdict is Verdict.UNDECIDED)
         yield Outcome(claim, report.verdict, reasons, refuted)
 
 
-def show(outcomes: list[Outcome], console: Console) -> None:
+def show(outcomes: list[Outcome], console: Console, kinds: Sequence[str] = KINDS) -> None:
     """The verdicts by kind, the reasons of what is undecided with how often each is given, and the numbers of the
     programs that are undecided or wrong."""
-    table = Table(title=f"Claims about every real input: {len(outcomes)} random programs", title_justify="left")
+    table = Table(title=f"Claims about every input: {len(outcomes)} random programs", title_justify="left")
     table.add_column("kind")
     columns = (*map(str, Verdict), "undecided, but refuted on the grid", "wrong")
     for column in columns:
         table.add_column(column, justify="right")
-    for kind in (*KINDS, "all"):
+    for kind in (*kinds, "all"):
         of = [outcome for outcome in outcomes if kind in (outcome.claim.kind, "all")]
         counts = [sum(outcome.verdict is verdict for outcome in of) for verdict in Verdict]
         missed = sum(outcome.verdict is Verdict.UNDECIDED and outcome.refuted for outcome in of)

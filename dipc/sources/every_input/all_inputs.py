@@ -858,7 +858,8 @@ class ClassCase:
         source, part, slots = self._source, self.of, self._source.ideal.symbolic_inputs
         distances = bounded.required.distances
         if distances.alpha_rate:
-            more = [alpha for alpha in _SCALES if bounded.greatest is None or alpha < bounded.greatest]
+            scales = _SCALES if part.of.reals else ()
+            more = [alpha for alpha in scales if bounded.greatest is None or alpha < bounded.greatest]
             alphas = tuple(dict.fromkeys([*alphas, *more, *([bounded.greatest] if bounded.greatest else [])]))
         forms = bounded.lower.slacks or _inputs(part)
         systems = [each._system(alpha) for alpha in alphas for each in self._refined]  # noqa: SLF001 - of the same kind
