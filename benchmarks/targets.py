@@ -309,6 +309,7 @@ def _tolerance() -> Goal:
 #: Goals of one process each: the name, the tasks of benchmarks/tasks.py (the slowest counts), and seconds of CPU.
 _TASKS = (
     ("Smart sum, T = 4, one row", ("smart_sum",), 5.0),
+    ("Smart sum, T = 64", ("smart_sum_64",), 20.0),
     ("Three noises below each of three others", ("order",), 2.0),
     ("A sum of six noises within γ", ("total",), 2.0),
     ("`while`, 2000 states", ("fair_walk", "biased_walk", "lazy_walk", "stopping_walk"), 10.0),

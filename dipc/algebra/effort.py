@@ -7,6 +7,13 @@ from dataclasses import dataclass
 from dipc.algebra.limits import LimitReached, Limits
 
 _WORD = 64
+#: A term takes about as much room as so many bits of its coefficient.
+_TERM_BITS = 256
+
+
+def weight(bits: int) -> int:
+    """For how many terms one with a coefficient of so many bits counts."""
+    return 1 + bits // _TERM_BITS
 
 
 @dataclass(slots=True)
@@ -28,7 +35,7 @@ class Meter:
     def expansion(self, terms: int, bits: int, each: int = 1000) -> None:
         """Count the making of so many terms one by one, with coefficients of so many bits: `each` is for short ones."""
         self.spend(terms * (each + bits // 4))
-        self.size(terms * (1 + bits // _WORD))
+        self.size(terms * weight(bits))
 
     def room(self, terms: int) -> None:
         """Look at a bound on the size of a function that is yet to be made and may turn out smaller."""

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import flint
 
-from dipc.algebra.effort import Meter
+from dipc.algebra.effort import Meter, weight
 from dipc.algebra.exppoly import ExpPoly
 
 _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y", "X", "Y"), flint.Ordering.lex)
@@ -30,6 +30,11 @@ Exponents = tuple[int, int, int, int]
 #: The terms of a piece as rationals by exponents, and those of a ring element by (k, q); zeros may be among them.
 Terms = dict[Exponents, flint.fmpq]
 RingTerms = dict[tuple[int, int], flint.fmpq]
+
+#: Polynomials in X, by power, under the other exponents (k, q, l).
+Chains = dict[tuple[int, int, int], dict[int, flint.fmpq]]
+
+_NOTHING = flint.fmpq(0)
 
 _T = TypeVar("_T")
 
@@ -87,7 +92,7 @@ class Piece:
         return len(self.poly) * self._term_size() if len(self.poly) > 1 else len(self.poly)
 
     def _term_size(self) -> int:
-        return 1 + self.bits // 64 + max([int(d) for d in self.poly.degrees()]).bit_length() // 16
+        return weight(self.bits) + max([int(d) for d in self.poly.degrees()]).bit_length() // 16
 
     def times(self, other: Piece, meter: Meter) -> Piece:
         """The product; raises LimitReached, if it can before a long computation."""
@@ -125,6 +130,11 @@ class Piece:
         """The difference of two functions."""
         return self.plus(Piece(-other.poly, other.low_y, other.low_X, other.bits))
 
+    def scaled(self, factor: flint.fmpq) -> Piece:
+        """The function times a number."""
+        bits = int(factor.p).bit_length() + int(factor.q).bit_length()
+        return Piece(self.poly * factor, self.low_y, self.low_X, self.bits + bits)
+
     def exact_quotient(self, divisor: Piece) -> Piece:
         """The g with self = g·divisor; raises DomainError where there is none."""
         return Piece(self.poly / divisor.poly, self.low_y - divisor.low_y, self.low_X - divisor.low_X, self.bits)
@@ -145,42 +155,51 @@ class Piece:
 
     def antiderivative(self, meter: Meter) -> Terms:
         """A function F with dF/dX = f and no constant term: it vanishes at -∞ (at +∞) if every l > 0 (l < 0)."""
-        terms = self.terms()
-        # The denominators grow by powers of every l, and long ones are what makes a large function slow.
-        whole = 1
-        for l in {l for _, _, _, l in terms if l}:
-            if whole % l:
-                whole = lcm(whole, l)
-                meter.spend(whole.bit_length())
-        power = 1 + max((n for _, _, n, l in terms if l), default=0)
-        bits = self.bits + power * whole.bit_length()
-        if not any(n for _, _, n, _ in terms):
-            meter.expansion(len(terms), bits, each=300)
-            return {(k, q, 0 if l else 1, l): c / l if l else c for (k, q, _, l), c in terms.items()}
-        meter.expansion(len(terms), bits)
-        found: Terms = {}
-        for (k, q, n, l), c in terms.items():
-            if l == 0:
-                key = (k, q, n + 1, 0)
-                found[key] = found.get(key, 0) + c / (n + 1)
-                continue
-            # By parts: the integral of X^n·e^{lX} is X^n·e^{lX}/l less n/l times that of X^(n-1)·e^{lX}.
-            factor = c / l
-            for m in range(n, -1, -1):
-                key = (k, q, m, l)
-                found[key] = found.get(key, 0) + factor
-                if m:
-                    factor *= flint.fmpq(-m, l)
+        return tilted_antiderivative(self.chains(), 0, self.bits, meter)
+
+    def chains(self) -> Chains:
+        """The terms as polynomials in X."""
+        found: Chains = {}
+        for (k, q, n, l), c in self.terms().items():
+            found.setdefault((k, q, l), {})[n] = c
         return found
 
 
-def add_value(total: RingTerms, terms: Terms, point: int, sign: int) -> None:
-    """Add sign·f(eps·point) to the total."""
+def tilted_antiderivative(chains: Chains, tilt: int, bits: int, meter: Meter) -> Terms:
+    """e^{-tilt·X}·F for the antiderivative F without a constant term of f·e^{tilt·X}, where f has these terms, with
+    coefficients of so many bits."""
+    # The denominators grow by powers of l, and long ones are what makes a large function slow.
+    steepest = max((abs(l + tilt) for _, _, l in chains), default=0)
+    power = 1 + max((max(coefficients) for (_, _, l), coefficients in chains.items() if l + tilt), default=0)
+    meter.expansion(sum(map(len, chains.values())), bits + power * steepest.bit_length(), each=200)
+    found: Terms = {}
+    for (k, q, l), coefficients in chains.items():
+        slope = l + tilt
+        if not slope:
+            for n, c in coefficients.items():
+                found[k, q, n + 1, l] = c / (n + 1)
+            continue
+        # The derivative of G(X)·e^{slope·X} is (G' + slope·G)·e^{slope·X}: from the highest power of G down.
+        rise = _NOTHING
+        for n in range(max(coefficients), -1, -1):
+            rest = coefficients[n] + rise if n in coefficients else rise
+            found[k, q, n, l] = grown = rest / slope
+            if n:
+                rise = grown * -n
+    return found
+
+
+def add_value(total: RingTerms, terms: Terms, point: int, sign: int, tilt: int = 0) -> None:
+    """Add sign·f(eps·point)·e^{tilt·eps·point} to the total."""
+    powers = [sign]
     for (k, q, n, l), c in terms.items():
         if n and not point:
             continue
-        key = (k + n, q + l * point)
-        total[key] = total.get(key, 0) + c * (sign * point**n)
+        while n >= len(powers):
+            powers.append(powers[-1] * point)
+        key = (k + n, q + (l + tilt) * point)
+        value = c * powers[n]
+        total[key] = total[key] + value if key in total else value
 
 
 def constant_terms(value: RingTerms) -> Terms:

@@ -7,12 +7,13 @@ of pieces.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import flint
 
 from dipc.algebra.effort import Meter
-from dipc.measure.pieces import Piece, Piecewise, RingTerms, Terms, add_value, constant_terms
+from dipc.measure.pieces import Chains, Piece, Piecewise, RingTerms, Terms, add_value, tilted_antiderivative
 
 
 class Support(IntEnum):
@@ -42,35 +43,33 @@ def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Pie
     LimitReached before a long computation.
     """
     sides = (Support.RIGHT, Support.LEFT) if side is Support.BOTH else (side,)
-    weight = flint.fmpq(rate, len(sides))
-    tails = [_tail(function, one, rate, meter) for one in sides]
-    pieces = []
-    for parts in zip(*tails, strict=True):
-        total = parts[0]
-        for part in parts[1:]:
+    pieces = [(piece.chains(), piece.bits) for piece in function.pieces]
+    total, *more = [_tail(pieces, function.breaks, one, rate, meter) for one in sides]
+    for tail in more:
+        for terms, part in zip(total, tail, strict=True):
             for exponents, c in part.items():
-                total[exponents] = total.get(exponents, flint.fmpq(0)) + c
-        pieces.append(Piece.of_terms({exponents: c * weight for exponents, c in total.items()}))
-    return Piecewise(function.breaks, tuple(pieces))
+                terms[exponents] = terms[exponents] - c if exponents in terms else -c
+    weight = flint.fmpq(sides[0] * rate, len(sides))
+    return Piecewise(function.breaks, tuple([Piece.of_terms(terms).scaled(weight) for terms in total]))
 
 
-def _tail(function: Piecewise, side: Support, rate: int, meter: Meter) -> list[Terms]:
+def _tail(
+    pieces: Sequence[tuple[Chains, int]], breaks: Sequence[int], side: Support, rate: int, meter: Meter
+) -> list[Terms]:
     """By pieces, e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X for RIGHT; for LEFT,
-    e^{rate·X} times that of function(C)·e^{-rate·C} from X to +∞."""
+    e^{rate·X} times that of function(C)·e^{-rate·C} from +∞ to X."""
     tilt = side * rate
-    last = len(function.breaks)
-    found = {}
+    last = len(breaks)
+    found: dict[int, Terms] = {}
     constant: RingTerms = {}
     for i in range(last + 1) if side is Support.RIGHT else range(last, -1, -1):
-        piece = function.pieces[i]
-        grown = Piece(piece.poly, piece.low_y, piece.low_X + tilt, piece.bits).antiderivative(meter)
-        if side is Support.LEFT:
-            grown = {exponents: -c for exponents, c in grown.items()}
+        chains, bits = pieces[i]
+        grown = tilted_antiderivative(chains, tilt, bits, meter)
         near, far = (i - 1, i) if side is Support.RIGHT else (i, i - 1)
         if 0 <= near < last:
-            add_value(constant, grown, function.breaks[near], -1)
+            add_value(constant, grown, breaks[near], -1, tilt)
         # An antiderivative has no constant of its own; this one makes the integral continuous.
-        found[i] = {(k, q, n, l - tilt): c for (k, q, n, l), c in (grown | constant_terms(constant)).items()}
+        found[i] = grown | {(k, q, 0, -tilt): c for (k, q), c in constant.items()}
         if 0 <= far < last:
-            add_value(constant, grown, function.breaks[far], 1)
+            add_value(constant, grown, breaks[far], 1, tilt)
     return [found[i] for i in range(last + 1)]

@@ -8,7 +8,7 @@ where all values are sums and differences of the noises.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
@@ -23,7 +23,7 @@ from dipc.algebra.quotient import Quotient
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.lattice_pieces import LatticePiecewise
-from dipc.measure.pieces import Piece, Piecewise
+from dipc.measure.pieces import Piece, Piecewise, integral_of_product
 from dipc.measure.smoothing import Support, density, smoothed
 from dipc.measure.values import ValueSystem, value_system
 
@@ -63,8 +63,8 @@ def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
     rows = tuple(c for c in event.constraints if c.coefficients)
     tree = _Densities(value_system(Event(event.noises, rows)), limit)
     total = ExpPoly.one()
-    for weight in tree.weights():
-        total = total * weight.integral(tree.meter)
+    for factors in tree.weights():
+        total = total * integral_of_product([(factor, 1) for factor in factors], tree.meter)
     return total.scaled(tree.stretch)
 
 
@@ -73,8 +73,8 @@ def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
     rows = tuple(map(_closed, event.constraints))
     tree = _Masses(value_system(Event(event.noises, rows)), limit)
     total = Quotient.of(1)
-    for weight in tree.weights():
-        total = total * weight.integral(tree.meter)
+    for factors in tree.weights():
+        total = total * tree.product(factors).integral(tree.meter)
     return total.scaled(tree.stretch)
 
 
@@ -128,6 +128,8 @@ class _Forest(ABC, Generic[_Function]):
         self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
         if not self.dense and (self._length_unit != 1 or any(abs(scale) != 1 for scale in self._scales)):
             raise OutsideFragment("values of integers are compared in other proportions than 1 and -1")
+        #: By value a number near what it is likely to be, so that exponents are small: from there it is counted.
+        self._centers: list[int] = self._find_centers()
         #: Rates and lengths are counted in units: the measure in those, at stretch·eps, is the true one at eps.
         self.stretch = self._rate_unit * self._length_unit
 
@@ -160,11 +162,30 @@ class _Forest(ABC, Generic[_Function]):
             raise OutsideFragment("the values are tied in a cycle")
         return [scales[i] for i in range(self.count)]
 
+    def _find_centers(self) -> list[int]:
+        """The middle of what bounds a value on both sides, or where its mean is."""
+        centers: list[int] = []
+        for value, scale, bound in zip(self._system.values, self._scales, self._bounds, strict=True):
+            middle = value.mean * scale if value.parent is None else Fraction(0)
+            if bound.low is not None and bound.high is not None:
+                middle = (bound.low + bound.high) / 2
+            centers.append(floor(middle / self._length_unit))
+        return centers
+
     def _length(self, x: Fraction | None) -> int | None:
         return None if x is None else int(x / self._length_unit)
 
     def _mean(self, i: int) -> int:
-        return int(self._system.values[i].mean * self._scales[i] / self._length_unit)
+        """That of a value, or of its distance from its parent."""
+        value = self._system.values[i]
+        center = self._centers[i] - (0 if value.parent is None else self._centers[value.parent])
+        return int(value.mean * self._scales[i] / self._length_unit) - center
+
+    def _bound(self, i: int) -> tuple[int | None, int | None]:
+        """The least and the greatest value."""
+        bound, center = self._bounds[i], self._centers[i]
+        low, high = self._length(bound.low), self._length(bound.high)
+        return None if low is None else low - center, None if high is None else high - center
 
     def _law(self, i: int) -> _Law:
         scale = self._scales[i]
@@ -173,15 +194,27 @@ class _Forest(ABC, Generic[_Function]):
             for side, rate in self._system.values[i].law
         )
 
-    def weights(self) -> Iterator[_Function]:
-        """For each tree a function of its root's value: the density, or mass, that the root has it and all holds."""
-        seen: set[int] = set()
-        for root in sorted(range(self.count), key=lambda i: -len(self.adjacent[i])):
-            if root not in seen:
-                yield self._weight(root, seen)
+    def weights(self) -> Iterator[list[_Function]]:
+        """For each tree functions of its root's value, the shortest first: their product is the density, or mass, that
+        the root has it and all holds.
 
-    def _weight(self, root: int, seen: set[int]) -> _Function:
-        """The function for the tree of `root`, whose values are added to `seen`."""
+        The root of a tree is a value without a parent: the density of others, which has a kink, would be passed on.
+        """
+        seen: set[int] = set()
+        values = self._system.values
+        for root in sorted(range(self.count), key=lambda i: (values[i].parent is not None, -len(self.adjacent[i]))):
+            if root not in seen:
+                yield sorted(self._factors(root, seen), key=self.size)
+
+    def product(self, factors: Sequence[_Function]) -> _Function:
+        """The product of some functions."""
+        product: _Function = factors[0]
+        for factor in factors[1:]:
+            product = product.times(factor, self.meter)
+        return product
+
+    def _factors(self, root: int, seen: set[int]) -> list[_Function]:
+        """The functions for the tree of `root`, whose values are added to `seen`."""
         order, above = [root], {root: -1}
         for i in order:
             for j in self.adjacent[i]:
@@ -189,21 +222,19 @@ class _Forest(ABC, Generic[_Function]):
                     above[j] = i
                     order.append(j)
         seen.update(order)
-        weights: dict[int, _Function] = {}
-        for i in reversed(order):
-            weight = weights.pop(i, None)
+        messages: dict[int, list[_Function]] = {}
+        for i in order[::-1]:
+            # Pieces outside the bounds would be multiplied for nothing.
+            factors = messages.pop(i, [])
             if self._system.values[i].parent is None:
-                own = self._density(i)
-                weight = own if weight is None else weight.times(own, self.meter)
-            elif weight is None:
-                weight = self.constant(_ONE)
-            bound = self._bounds[i]
-            weight = weight.restricted(self._length(bound.low), self._length(bound.high))
+                factors.append(self._density(i))
+            elif not factors:
+                factors.append(self.constant(_ONE))
+            factors = [factor.restricted(*self._bound(i)) for factor in factors]
             if above[i] < 0:
-                return weight
-            message = self._message(i, above[i], weight)
-            known = weights.get(above[i])
-            weights[above[i]] = message if known is None else known.times(message, self.meter)
+                return factors
+            message = self._message(i, above[i], self.product(factors))
+            messages.setdefault(above[i], []).append(message)
         raise AssertionError("a tree has a root")
 
     def _density(self, i: int) -> _Function:
@@ -229,6 +260,9 @@ class _Forest(ABC, Generic[_Function]):
         if i > parent:
             # The edge bounds Z_parent - Z_i; the message needs Z_i - Z_parent.
             low, high = (None if high is None else -high), (None if low is None else -low)
+        # From the values to what they are counted as.
+        apart = self._centers[i] - self._centers[parent]
+        low, high = (None if low is None else low - apart), (None if high is None else high - apart)
         if low is not None and high is not None and low + self.dense > high:
             return self.constant(_ZERO)
         return weight.within(low, high, self.meter)
@@ -240,6 +274,10 @@ class _Forest(ABC, Generic[_Function]):
     @abstractmethod
     def density(self, side: Support, rate: int) -> _Function:
         """That of one noise around 0."""
+
+    @abstractmethod
+    def size(self, function: _Function) -> int:
+        """How long a function is."""
 
     @abstractmethod
     def smoothed(self, function: _Function, side: Support, rate: int) -> _Function:
@@ -257,6 +295,9 @@ class _Densities(_Forest[Piecewise]):
     def density(self, side: Support, rate: int) -> Piecewise:
         return density(side, rate, 0)
 
+    def size(self, function: Piecewise) -> int:
+        return function.size()
+
     def smoothed(self, function: Piecewise, side: Support, rate: int) -> Piecewise:
         return smoothed(function, side, rate, self.meter)
 
@@ -272,6 +313,9 @@ class _Masses(_Forest[LatticePiecewise]):
     def density(self, side: Support, rate: int) -> LatticePiecewise:
         assert side is Support.BOTH
         return LatticePiecewise.laplace(rate, 0)
+
+    def size(self, function: LatticePiecewise) -> int:
+        return function.numerator.size()
 
     def smoothed(self, function: LatticePiecewise, side: Support, rate: int) -> LatticePiecewise:
         assert side is Support.BOTH
