@@ -155,7 +155,12 @@ class Piece:
 
     def antiderivative(self, meter: Meter) -> Terms:
         """A function F with dF/dX = f and no constant term: it vanishes at -∞ (at +∞) if every l > 0 (l < 0)."""
-        return tilted_antiderivative(self.chains(), 0, self.bits, meter)
+        terms = self.terms()
+        if any(n for _, _, n, _ in terms):
+            return tilted_antiderivative(self.chains(), 0, self.bits, meter)
+        steepest = max((abs(l) for _, _, _, l in terms), default=0)
+        meter.expansion(len(terms), self.bits + steepest.bit_length(), each=200)
+        return {(k, q, 0 if l else 1, l): c / l if l else c for (k, q, _, l), c in terms.items()}
 
     def chains(self) -> Chains:
         """The terms as polynomials in X."""
