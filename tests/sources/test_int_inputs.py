@@ -283,3 +283,28 @@ def test_inputs_at_a_distance_are_behind_the_facets() -> None:
             assert any(all(f.at(alpha).closure().contains(point) for f in part.facets) for part in found)
             behind += 1
     assert behind > 50
+
+
+def test_no_input_is_nearer_than_a_step() -> None:
+    ideal = "if 2*n - m = 0 then o <- true else o <- false end"
+    beta = "2*exp(-alpha*eps)/(1 + exp(-eps))"
+    assert decided(program(ideal, ideal, f"alpha: dd; beta: {beta};")) == "accurate"
+
+
+def test_finite_inputs_may_be_nearer_than_a_step() -> None:
+    """The answer changes with k, which is 1/2 away: the claim is about alpha = 1/2, where beta is less than at 1."""
+    inputs = "n, m : int; input k : {0, 1/2}"
+    body = "x <- DLap(eps, n); if x >= 0 and k = 0 then o <- true else o <- false end"
+    rising = "alpha: dd; beta: min(1, 1/2 + exp(-eps)*(alpha - 1/2));"
+    source = dipc.load(program("o <- n >= 0 and k = 0", body, rising.replace("1/2 +", "1/3 +"), inputs))
+    assert dipc.check(source, inputs="n in {0}, m in {0}").verdict is Verdict.INACCURATE
+    assert dipc.check(source, inputs="all").verdict is Verdict.INACCURATE
+    falling = program("o <- n >= 0 and k = 0", body, "alpha: dd; beta: exp(-alpha*eps);", inputs)
+    assert decided(falling) == "accurate"
+
+
+def test_alpha_is_rounded_up_to_an_integer() -> None:
+    body = "x <- DLap(eps, 2*n - m); if x >= 3 then o <- true else o <- false end"
+    # dd >= 3/2 means dd >= 2: then 2n - m - 3 >= 3.
+    claim = "alpha: 3/2; beta: exp(-4*eps)/(1 + exp(-eps));"
+    assert decided(program("o <- 2*n - m >= 3", body, claim)) == "accurate"

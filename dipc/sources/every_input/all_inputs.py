@@ -334,7 +334,7 @@ class ClassCase:
         bounded = self._bounded
         if isinstance(bounded, Empty):
             return ()
-        if self._counts(bounded) and not self.of.of.reals:
+        if self._counts(bounded) and self.of.of.integral:
             raise Undecided("distances of ints are integers, which only `check` decides one by one")
         posed = self._posed(bounded)
         if posed is None:
@@ -520,7 +520,7 @@ class ClassCase:
         self._counted = True
         if not bounded.required.distances.alpha_rate:
             return (yield from self._by_rounded_gammas(bounded))
-        if self.of.of.reals:
+        if not self.of.of.integral:
             return (yield from self._by_rounded_distances(bounded))
         posed = yield from self._at_every_distance(bounded)
         return None if posed is None else self._counted_out(bounded, posed)
@@ -587,7 +587,7 @@ class ClassCase:
         self, wanted: Callable[[Fraction], Requirement], far: FarAway, greatest: Fraction | None
     ) -> Generator[Obligation | Bound, Decision, Posed | None]:
         """What proves what is wanted at 1, if that is proved at each integer from 1 on, up to the greatest that inputs
-        of the class have."""
+        of the class have: nothing is wanted where they have none."""
         last: int | None = None
         posed: Posed | None = None
         for distance in count(1):
@@ -607,6 +607,11 @@ class ClassCase:
                 self._failing.append(Fraction(distance))
                 return None
             posed = posed or proved
+        if posed is None:
+            least = wanted(_ONE)
+            assert least.beta is not None, "at a number"
+            obligation = Obligation(Bound(()), least.beta, self._source.claim.intervals)
+            posed = Posed(obligation, least.variable, Farkas(self.of.facets, least.distances, ()))
         return posed
 
     def _uncounted(self, name: str) -> str:
@@ -823,7 +828,7 @@ class ClassCase:
         if distances.is_open:
             scale = self._scale_of(bounded, decision.counterexample)
             if distances.alpha_rate:
-                alphas = (scale, bounded.sample) if part.of.reals else ()
+                alphas = () if part.of.integral else (scale, bounded.sample)
                 integers = (*self._failing, *_INTEGERS) if self._counts(bounded) else ()
                 alphas = tuple(dict.fromkeys([*alphas, *integers]))
             else:
@@ -845,7 +850,7 @@ class ClassCase:
         if found is not None:
             note = self._note(Method.WITNESS, bounded, decision.bound)
             return self._evident(self._witnessed(found.row, note), found)
-        if self._counts(bounded) and not part.of.reals:
+        if self._counts(bounded) and part.of.integral:
             reason = self._uncounted("distance" if distances.alpha_rate else "gamma")
         else:
             reason = bounded.required.reason or decision.reason or _unproved(lower)
@@ -858,7 +863,7 @@ class ClassCase:
         source, part, slots = self._source, self.of, self._source.ideal.symbolic_inputs
         distances = bounded.required.distances
         if distances.alpha_rate:
-            scales = _SCALES if part.of.reals else ()
+            scales = () if part.of.integral else _SCALES
             more = [alpha for alpha in scales if bounded.greatest is None or alpha < bounded.greatest]
             alphas = tuple(dict.fromkeys([*alphas, *more, *([bounded.greatest] if bounded.greatest else [])]))
         forms = bounded.lower.slacks or _inputs(part)

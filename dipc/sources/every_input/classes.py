@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 from math import prod
 
@@ -24,7 +25,7 @@ class InputClass:
     same, `rivals` those whose finite outputs differ. `alone` says that det has no other answer at all, so that dd is
     infinite; `restless` that the answer changes between inputs of the class as near to each other as one likes, and
     `stepping` that it changes from each to some input at the distance 1 (see `classes`). `whole` are the int inputs,
-    and `reals` says whether there are real ones."""
+    and `integral` says that all distances of inputs are integers."""
 
     finite: Mapping[int, Value]
     region: Region
@@ -34,7 +35,7 @@ class InputClass:
     restless: bool
     stepping: bool
     whole: frozenset[int]
-    reals: bool
+    integral: bool
 
     @property
     def moving(self) -> bool:
@@ -67,8 +68,10 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
     """
     _require_infinite(ideal.program)
     whole = frozenset(ideal.whole_inputs)
-    reals = len(whole) < len(ideal.symbolic_inputs)
-    by_finite = [(finite, ideal.regions(finite)) for finite in finite_cases(ideal)]
+    combinations = finite_cases(ideal)
+    numbers = [value for finite in combinations for value in finite.values() if isinstance(value, Fraction)]
+    integral = len(whole) == len(ideal.symbolic_inputs) and all(number.denominator == 1 for number in numbers)
+    by_finite = [(finite, ideal.regions(finite)) for finite in combinations]
     every = [region for _, regions in by_finite for region in regions]
     constant = all(not (isinstance(v, Affine) and v.inputs) for region in every for v in region.answer)
     alone = constant and all(_same_answer(region, every[0]) for region in every)
@@ -77,7 +80,7 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
             others = tuple(other for other in regions if other is not region and _same_finite(region, other))
             rivals = tuple(other for other in regions if not _same_finite(region, other))
             restless, stepping = [not others and _grows(region, but) for but in (whole, frozenset[int]())]
-            yield InputClass(finite, region, others, rivals, alone, restless, stepping, whole, reals)
+            yield InputClass(finite, region, others, rivals, alone, restless, stepping, whole, integral)
 
 
 def _grows(region: Region, but: frozenset[int]) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 
 from dipc.ideal.norm import Norm
 from dipc.sign.piecewise import BetaForm
@@ -36,12 +37,16 @@ def requirement(claim: ClassClaim, found: InputClass, metric: Metric) -> Require
     """The claim for all inputs of a class at once.
 
     With alpha = dd(u), dd is a number on the whole class where det has one answer only (infinity), where the answer
-    itself moves with the input (0, or 1 where all inputs are ints), and for the discrete distance (1), unless some
-    inputs are infinitely far apart; else it is left open.
+    itself moves with the input (0, or 1 where all distances are integers), and for the discrete distance (1), unless
+    some inputs are infinitely far apart; else it is left open.
     Raises DiagnosticError where beta has no exact meaning.
     """
     if not claim.at_distance:
-        return open_requirement(claim) if claim.free_gamma else fixed_requirement(claim.without_distance())
+        wanted = open_requirement(claim) if claim.free_gamma else fixed_requirement(claim.without_distance())
+        if not found.integral:
+            return wanted
+        # What is at least alpha is at least the next integer.
+        return replace(wanted, distances=replace(wanted.distances, alpha_base=Fraction(ceil(claim.alpha_number()))))
     if found.alone:
         # With a gamma that grows with alpha the claim is about every alpha, and no limit says the same.
         return open_requirement(claim) if claim.gamma_moves else fixed_requirement(claim.at_number(None), "inf")
@@ -49,8 +54,7 @@ def requirement(claim: ClassClaim, found: InputClass, metric: Metric) -> Require
         return fixed_requirement(claim.at_number(_ONE), "1")
     if found.restless and metric.apart is None:
         return fixed_requirement(claim.at_number(_ZERO), "0")
-    if found.stepping and not found.reals and metric.apart is None:
-        # Other ints, and other values of finite inputs, are at least 1 away.
+    if found.stepping and found.integral and metric.apart is None:
         return fixed_requirement(claim.at_number(_ONE), "1")
     return open_requirement(claim)
 
