@@ -144,6 +144,15 @@ HARDER = {
         ),
         "accurate",
     ),
+    "another comparison without bound along an edge": (
+        program(
+            "if x + y <= 2 then o <- a else o <- b end",
+            "r <- Lap(eps, x + y); s <- Lap(eps, x - y);"
+            "if x + y <= 2 then o <- a else if r <= 0 and s > 0 then o <- a else o <- b end end",
+            "alpha: 0; beta: 1/4",
+        ),
+        "inaccurate",  # near x + y = 2 with x - y large the other answer has nearly 1/2
+    ),
     "far away the other number is another answer": (
         """
         program p; input x, y : real; output o : real; var r : real;

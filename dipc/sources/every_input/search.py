@@ -73,23 +73,28 @@ def _extremes(
     ends: list[Point] = []
     ways: list[Point] = []
 
-    def look(where: Sequence[Halfspace], first: Affine, *then: Affine) -> None:
-        least = minimum(_halfspace(first), where, slots, [_halfspace(form) for form in then])
+    def look(where: Sequence[Halfspace], form: Affine) -> Fraction | None:
+        """What the form is at least there, if anything."""
+        least = minimum(_halfspace(form), where, slots)
         if isinstance(least, Infeasible):
-            return
+            return None
         found, point = (ends, least.point) if isinstance(least, Least) else (ways, least.direction)
         chosen = {slot: point.get(slot, _ZERO) for slot in slots}
         if chosen not in found:
             found.append(chosen)
+        return least.value if isinstance(least, Least) else None
 
-    both = [side for form in forms for side in (form, -form)]
-    for form in both:
-        look(system, form)
+    def at(form: Affine, value: Fraction) -> list[Halfspace]:
+        return [*closed, *equation(form.inputs, form.constant - value)]
+
+    closed = [item.closure() for item in system]
+    leasts = {form: look(system, form) for one in forms for form in (one, -one)}
     for one, other in islice(permutations(forms, 2), _MOST_PAIRS):
-        where_zero = [*system, *equation(one.inputs, one.constant)]
-        for form in (other, -other):
-            look(system, one, form)
-            look(where_zero, form)
+        # Along an edge on which one is least, the other may have no bound.
+        values = (leasts[one], _ZERO)
+        for where in [at(one, value) for value in dict.fromkeys(values) if value is not None]:
+            for form in (other, -other):
+                look(where, form)
     return ends, ways
 
 
