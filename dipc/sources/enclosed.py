@@ -88,7 +88,7 @@ class Enclosed(Source):
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         found = replace(self.stronger.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
-        if interrupted or not engine.keep_proofs or found.verdict is Verdict.UNDECIDED:
+        if interrupted or not engine.keep_proofs or (found.verdict is Verdict.UNDECIDED and not self.itself):
             return found
         # What is certified is the stronger claim, or that the weaker one fails: neither has such numbers.
         sides = (self.stronger, *self.others) if found.verdict is Verdict.ACCURATE else ()

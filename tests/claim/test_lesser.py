@@ -113,6 +113,12 @@ def test_summands_with_a_distance_are_left_out(beta: str, left: str) -> None:
     assert found == left
 
 
+def test_what_stays_undecided_has_a_certificate_that_says_so() -> None:
+    report = dipc.check(dipc.load(THRESHOLD), inputs="all", beta="exp(-alpha*eps)*(1 + exp(-eps))/2", keep_proofs=True)
+    assert report.verdict is Verdict.UNDECIDED
+    assert check_text(dipc.certify(report)).verdict == "undecided"
+
+
 def test_deterministic_programs_that_are_right() -> None:
     """Whatever beta is, if it is not negative."""
     source = THRESHOLD.replace("r <- Lap(eps, x); o <- r >= 0", "o <- x >= 0")
