@@ -41,7 +41,7 @@ _FAMILIES = {
     "09": "certificates",
     "10": "`dipc tighten` and `dipc solve`",
     "11": "inputs, `ideal` and `metric`",
-    "12": "questions about every real input, and every number of queries",
+    "12": "questions about every real and int input, and every number of queries",
     "13": "processes, clusters and caches",
     "14": "differential privacy",
     "15": "files of claims for `dipc test`",

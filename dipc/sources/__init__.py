@@ -1,1 +1,1 @@
-"""Questions: rows of a table, every gamma, classes of inputs, every real input, every number of queries."""
+"""Questions: rows of a table, every gamma, classes of inputs, every real and int input, every number of queries."""

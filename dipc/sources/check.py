@@ -53,8 +53,8 @@ def check(
     `table` is the path of a CSV file, a list of dicts, a pair (header, rows), or a DataFrame; without a column dd it
     gets dd(u) from the program's `ideal`. `inputs`, such as "q = -1..1", the path of a CSV file of inputs, a list of
     dicts such as [{"q": (-1, 0, 1)}] or a DataFrame, needs an `ideal`. Numbers are ints, Fractions, Decimals or texts,
-    never floats; an array is a sequence under its name, or given element by element. "all" asks about every real input,
-    and with `for_all`, such as "m" or "m >= 3", about every value of a constant.
+    never floats; an array is a sequence under its name, or given element by element. "all" asks about every real and
+    int input, and with `for_all`, such as "m" or "m >= 3", about every real input and every value of a constant.
     With neither, a program whose inputs are all finite is checked at all of them.
     beta, alpha and gamma are expressions as text, or exact numbers; eps is intervals as text, or a number. None leaves
     them to the table's columns and the program's claim block; gamma "free" asks about every gamma.

@@ -1,1 +1,1 @@
-"""Claims about every real input."""
+"""Claims about every real and int input."""
