@@ -15,7 +15,7 @@ class Statement:
     of the claim with where each was said. `near` names the types of the outputs compared within gamma: "real and int",
     empty where there are none; `distance` says whether the `metric` block has its own distance of answers.
 
-    Without a table it is about every real and int input: `scale` is the distance that is left open then, `alpha` or `gamma`,
+    Without a table it is about all inputs: `scale` is the distance that is left open then, `alpha` or `gamma`,
     None where none is, and `numbers` the values of a constant that is left open, such as `m >= 1`; `inputs` names the
     types of those that are not finite, as `near` does.
     """
