@@ -144,11 +144,12 @@ class _Shown:
     def of(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
         """Why nothing is shown by an obligation that has to be about these probabilities at the two inputs of a pair,
         and to have this verdict; None where it is."""
-        key = (number, tuple(first), tuple(second))
+        step = "obligation of a pair"
+        place = index(number, self.decided, step)
+        key = (place, tuple(first), tuple(second))
         if key not in self._known:
-            step = "obligation of a pair"
             allowed = self.claim.allowed(self.total(second, step), self.budget, step)
-            self._known[key] = self.at_most(number, self.total(first, step), allowed, verdict, step)
+            self._known[key] = self.at_most(place, self.total(first, step), allowed, verdict, step)
         return self._known[key]
 
     def at_most(self, number: object, likely: Closed, allowed: Closed, verdict: str, step: str) -> str | None:

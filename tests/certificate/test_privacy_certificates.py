@@ -253,6 +253,7 @@ def test_refutations_by_events_of_numbers(text: str, adjacent: str, budget: str,
         (lambda data: data["inputs"].reverse(), "law 0"),
         (lambda data: data["refuted"]["outputs"].append(0), "refuted"),
         (lambda data: data["claim"].update(budget="9"), "obligation of a pair"),
+        (lambda data: data["refuted"].update(obligation=[0]), "obligation of a pair"),
     ):
         _rejected(source, change, step)
 
