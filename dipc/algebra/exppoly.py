@@ -27,6 +27,9 @@ _MOST_DEGREE = 2_000_000
 #: Nor where one has a higher degree than this, and the other is no polynomial in eps: the quotient may be dense.
 _MOST_DENSE_DEGREE = 20_000_000
 
+#: Numbers beyond 2 to the power of this or its negative are not written out: an exact one would fill the memory.
+_MOST_MAGNITUDE = 300_000
+
 #: One term c·eps^k·e^{q·eps} as (k, q, c).
 Term = tuple[int, Fraction, Fraction]
 
@@ -350,7 +353,7 @@ class ExpPoly:
 
     def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
         """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|); lo = hi for a polynomial in eps
-        and where f(eps) = 0 exactly."""
+        and where f(eps) = 0 exactly. Raises LimitReached where they are too large or small to be written out."""
         if self.value_is_zero(eps):
             return Fraction(0), Fraction(0)
         unit, terms = self.integer_terms()
@@ -381,6 +384,8 @@ def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> 
 
 
 def dyadic(exact: flint.arb) -> Fraction:
-    """The number itself, for a ball of radius 0."""
+    """The number itself, for a ball of radius 0. Raises LimitReached where writing it out would fill the memory."""
     mantissa, exponent = exact.man_exp()
+    if mantissa != 0 and abs(int(exponent) + int(mantissa).bit_length()) > _MOST_MAGNITUDE:
+        raise LimitReached(None, "a number is too large or small to be written out")
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -162,6 +162,13 @@ def test_what_is_bounded_only_is_said() -> None:
         assert exact <= mpmath.mpf(high.numerator) / high.denominator
 
 
+@pytest.mark.parametrize("number", ["exp(-100000000000000000000)", "exp(100000000000000000000)"])
+def test_numbers_too_long_to_be_written_out_are_refused(number: str) -> None:
+    """They filled the memory."""
+    with pytest.raises(DiagnosticError, match="too large or small to be written out"):
+        dipc.check(PROGRAM, inputs="all", beta=f"{number}*eps")
+
+
 @pytest.mark.parametrize(
     ("beta", "inputs", "verdict"),
     [
