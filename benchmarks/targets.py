@@ -324,6 +324,7 @@ _TASKS = (
     ("The exponential mechanism over 10 values, 8 times", ("exponential_8",), 5.0),
     ("400 randomized responses, counted", ("responses_400",), 10.0),
     ("A sum of 30 integers", ("total_30",), 5.0),
+    ("40 integers of different rates, two claims", ("forty_rates",), 2.0),
     ("NoisyMax and AboveThreshold over integers, m = 30", ("integers_30", "threshold_30"), 1.0),
     ("NoisyMax over integers, m = 60", ("integers_60",), 10.0),
     ("A grid of 4 by 4 like noises", ("grid_4",), 1.0),

@@ -123,6 +123,13 @@ for i in 1..n do x <- DLap(eps/2, 0); sum <- sum + x end;
 if sum <= 3 and sum >= -3 then near <- true end
 """
 
+#: None of forty noisy integers, all of different rates, is above 5.
+_FORTY = """
+program forty;
+output within : bool = true;
+var x : int;
+""" + ";\n".join(f"x <- DLap(eps/{i}, 0); if x > 5 then within <- false; exit end" for i in range(1, 41))
+
 #: Two up, or one or two down.
 _JUMPS = """
 program jumps;
@@ -318,6 +325,24 @@ def total_30() -> Answer:
         return float(sums[30 * 80 - 3 : 30 * 80 + 4].sum())
 
     return _answer(found, _ONE, otherwise)
+
+
+def forty_rates() -> Answer:
+    """Two claims about forty integers whose rates have no common unit, decided without a closed form.
+
+    For small eps each is at most 5 with a probability of about 1/2.
+    """
+    program = dipc.load(_FORTY)
+    row = [{"within": True}]
+    holds, fails = (dipc.check(program, row, beta=f"min(1 - (1/2)^{n}, 60*exp(-eps/9))") for n in (40, 39))
+    if holds.verdict is not dipc.Verdict.ACCURATE:
+        raise RuntimeError(f"a claim that holds is {holds.verdict}: {holds.rows[0].reason}")
+    example = fails.rows[0].counterexample
+    if example is None:
+        raise RuntimeError(f"a claim that fails is {fails.verdict}: {fails.rows[0].reason}")
+    return Answer(
+        *example.probability, lambda: math.prod(_geometric(float(example.eps) / i, 5)[1] for i in range(1, 41))
+    )
 
 
 def jumps() -> Answer:
@@ -552,6 +577,7 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         integers_60,
         threshold_30,
         total_30,
+        forty_rates,
         jumps,
         run_40000,
         ties_100,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import lcm
 
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Closed, Quotient
+from dipc.algebra.exppoly import ExpPoly, watch_degrees
+from dipc.algebra.quotient import Closed, Quotient, fraction_of
+
+#: Of so many factors the product is tried.
+_FEW = 4
 
 
 def simplest(value: Closed) -> Closed:
@@ -34,8 +39,24 @@ def total(values: Iterable[Closed]) -> Closed:
 
 
 def product(values: Iterable[Closed]) -> Closed:
-    """The product; of nothing, 1."""
+    """The product; of nothing, 1. Raises LimitReached where common divisors of too high a degree are to be found."""
+    factors = list(values)
+    watch_product(factors)
     result: Closed = ExpPoly.one()
-    for value in values:
-        result = result * value
+    for factor in factors:
+        result = result * factor
     return simplest(result)
+
+
+def watch_product(factors: Sequence[Closed]) -> None:
+    """Raises LimitReached where a product of many factors is sure to do so in the end, unless half of it cancels."""
+    if len(factors) <= _FEW:
+        return
+    above = below = Fraction(0)
+    unit = 1
+    for factor in factors:
+        more, under = fraction_of(factor)
+        unit = lcm(unit, more.unit, under.unit)
+        watch_degrees(int(above * unit / 2), int(under.span * unit / 2))
+        watch_degrees(int(more.span * unit / 2), int(below * unit / 2))
+        above, below = above + more.span, below + under.span

@@ -247,15 +247,18 @@ class ExpPoly:
         Raises LimitReached where the degrees over the common unit are too high: FLINT works on dense polynomials.
         """
         (left, _), (right, _), unit = self._aligned(other)
-        degree, larger = sorted((int(left.degrees()[1]), int(right.degrees()[1])))
-        if degree > _MOST_DEGREE or (degree and larger > _MOST_DENSE_DEGREE):
-            raise LimitReached(None, f"a common divisor of functions of degree {larger} was asked for")
+        watch_degrees(int(left.degrees()[1]), int(right.degrees()[1]))
         return ExpPoly(left.gcd(right), 0, unit)
 
     @property
     def unit(self) -> int:
         """The least or a larger n >= 1 such that all exponents are multiples of 1/n."""
         return self._unit
+
+    @property
+    def span(self) -> Fraction:
+        """The difference of the largest and the least exponent; 0 for the zero function."""
+        return Fraction(max(0, int(self._poly.degrees()[1])) - self._least_power(), self._unit)
 
     def bulk(self, unit: int) -> int:
         """The size over `unit`, a multiple of its own: degrees times the machine words of a coefficient.
@@ -367,6 +370,13 @@ class ExpPoly:
                 if 3 * ball.rel_accuracy_bits() > 10 * digits + 6:
                     return dyadic(ball.lower()), dyadic(ball.upper())
             precision *= 2
+
+
+def watch_degrees(one: int, other: int) -> None:
+    """Raises LimitReached where no common divisor is looked for of functions of these degrees over a common unit."""
+    degree, larger = sorted((one, other))
+    if degree > _MOST_DEGREE or (degree and larger > _MOST_DENSE_DEGREE):
+        raise LimitReached(None, f"a common divisor of functions of degree {larger} was asked for")
 
 
 def _from_integers(unit: int, terms: Iterable[tuple[int, int, int, int]]) -> ExpPoly:

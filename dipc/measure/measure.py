@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dipc.algebra.combine import simplest, total
+from dipc.algebra.combine import simplest, total, watch_product
 from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
@@ -84,34 +84,60 @@ class Measurer:
         except OutsideFragment:
             return self._general(event)
 
-    def trees(self, event: Event) -> list[CanonicalTree] | None:
-        """Independent trees over the reals whose measures, each at its own `stretch`·eps, multiply to that of the
-        event; None where that is 0. Raises OutsideFragment where there are none."""
+    def factors(self, event: Event) -> list[CanonicalTree | Closed] | None:
+        """Independent parts of the event whose measures multiply to its own: trees over the reals, each at its own
+        `stretch`·eps, which are not measured, and the measures of all others. None where that is 0.
+
+        Raises LimitReached where one of them is too long.
+        """
         if any(not c.coefficients and not _holds(c) for c in event.constraints):
             return None
-        system = event_shape(event).system(event)
+        try:
+            system = event_shape(event).system(event)
+        except OutsideFragment:
+            return self._factors_of_parts(event)
         if system is None:
             return None
         parts = self._parts_of(system)
-        if parts.cyclic or system.unit is None:
-            raise OutsideFragment("its constraints are no trees over the reals")
-        return [shape.canonical(system.means, system.lower, system.unit) for shape in parts.trees]
+        budget = _Budget(self.limits.trees, self.limits.trees)
+        trees = [shape.canonical(system.means, system.lower, system.unit) for shape in parts.trees]
+        return [
+            *[self._own_tree(tree) if tree.whole else tree for tree in trees],
+            *[self._cyclic(_restricted(system, members), budget, 0) for members in parts.cyclic],
+        ]
+
+    def _factors_of_parts(self, event: Event) -> list[CanonicalTree | Closed] | None:
+        """The same for an event that is no difference system; some of its parts may be."""
+        parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
+        if len(parts) == 1:
+            return [self._part(parts[0])]
+        found: list[CanonicalTree | Closed] = []
+        for part in parts:
+            factors = self.factors(part)
+            if factors is None:
+                return None
+            found += factors
+        return found
 
     def _general(self, event: Event) -> Closed:
         """The measure of an event that is no difference system, part by part."""
         parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
         measure: Closed = ExpPoly.one()
         for part in parts:
-            known = self._parts_measured.get(part)
-            if known is None:
-                try:
-                    known = self._differences(part)
-                except OutsideFragment:
-                    known = general_measure(part, self.limits)
-                self._count(_terms(known))
-                self._parts_measured[part] = known
-            measure = measure * known
+            measure = measure * self._part(part)
         return measure
+
+    def _part(self, part: Event) -> Closed:
+        """The measure of noises that share constraints, directly or not."""
+        known = self._parts_measured.get(part)
+        if known is None:
+            try:
+                known = self._differences(part)
+            except OutsideFragment:
+                known = general_measure(part, self.limits)
+            self._count(_terms(known))
+            self._parts_measured[part] = known
+        return known
 
     def _differences(self, event: Event) -> Closed:
         """The measure of a difference system; raises OutsideFragment for other events."""
@@ -175,9 +201,11 @@ class Measurer:
         key = tuple(trees) if len(trees) < 2 else tuple(sorted(trees))
         known = self._products.get(key)
         if known is None:
+            measures = [self._own_tree(tree) for tree in key]
+            watch_product(measures)
             known = ExpPoly.one()
-            for tree in key:
-                known = self._times(known, self._tree(tree._replace(stretch=_ONE)).scaled(tree.stretch))
+            for measure in measures:
+                known = self._times(known, measure)
             self._count(_terms(known))
             self._products[key] = known
         return known
@@ -196,6 +224,10 @@ class Measurer:
             meter.product(len(left), len(right), left.coefficient_bits(), right.coefficient_bits())
             # What is made of it later costs several times as much.
             meter.size(4 * min(most, left.product_box(right)))
+
+    def _own_tree(self, tree: CanonicalTree) -> Closed:
+        """The measure of a canonical tree, at `stretch`·eps."""
+        return self._tree(tree._replace(stretch=_ONE)).scaled(tree.stretch)
 
     def _tree(self, tree: CanonicalTree) -> Closed:
         """The measure of a canonical tree at its own eps."""

@@ -1,9 +1,19 @@
 """Bounds near one eps without their closed forms: Taylor polynomials with proved remainders.
 
-**Lemma.** For complex eps with a positive real part the density (a·eps/2)·e^{-a·eps·|x - mean|} of a Laplace noise has
-the total variation |eps|/Re eps, and depends on eps analytically; the half-spaces of an event do not depend on it. So
-the measure of an event over n noises is analytic where Re eps > 0, and on the disk |eps - e| <= ρ·e, where |eps|/Re eps
-is at most (1 - ρ²)^(-1/2), it is at most (1 - ρ²)^(-n/2).
+A bound is a sum of products. A factor whose closed form is short is expanded from that, a tree of Laplace noises by
+messages that are series themselves (`series_pieces`); it is their product that is too long to be written out.
+
+**Lemma.** The law of each noise depends on eps analytically where Re eps > 0, and the half-spaces of an event do not
+depend on it. So the measure of an event is analytic there, and at most the product of the total variations of its
+noises, at complex eps:
+
+  * The densities (a·eps/2)·e^{-a·eps·|x - mean|} of a Laplace noise and a·eps·e^{-a·eps·(x - mean)} of a one-sided one
+    have the total variation |eps|/Re eps. On the disk |eps - e| <= ρ·e it is at most (1 - ρ²)^(-1/2).
+  * The masses (1 - z)/(1 + z)·z^|x - mean| of a discrete Laplace noise, with z = e^{-a·eps} and a·eps/2 = u + iv, have
+    the total variation |tanh(u + iv)|/tanh u. As |sinh(u + iv)|² = sinh² u + sin² v and |cosh(u + iv)|² = cosh² u -
+    sin² v, its square is (1 + sin² v/sinh² u)/(1 - sin² v/cosh² u). On the disk |v| <= κ·u for κ² = ρ²/(1 - ρ²); with
+    u <= sinh u the numerator is at most 1 + κ² = 1/(1 - ρ²), and with √2·u <= 1 + u²/2 <= cosh u the denominator at
+    least 1 - κ²/2. So the total variation is at most (1 - 3ρ²/2)^(-1/2), where ρ² < 2/3.
 
 By Cauchy's estimate the coefficient of (eps - e)^k of a function that is at most M there is at most M/(ρ·e)^k. What a
 Taylor polynomial with N coefficients leaves out is at most M·s^N/(1 - s) for |eps - e| <= s·ρ·e.
@@ -14,13 +24,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 import flint
 
 from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
 from dipc.algebra.limits import Limits, OutsideFragment
+from dipc.algebra.quotient import Closed, fraction_of
 from dipc.measure.bound import Bound
 from dipc.measure.canonical import CanonicalTree
+from dipc.measure.event import Family
 from dipc.measure.forest import tree_series
 from dipc.measure.measure import Measurer
 from dipc.measure.series_pieces import SeriesRing, precision
@@ -34,62 +47,82 @@ MOST_BITS = 50_000
 _ONE = Fraction(1)
 
 
+#: The squares of what the total variation of a noise is at most, on the disk.
+_VARIATION = {
+    Family.LAPLACE: 1 / (1 - DISK**2),
+    Family.ONE_SIDED: 1 / (1 - DISK**2),
+    Family.DISCRETE_LAPLACE: 1 / (1 - 3 * DISK**2 / 2),
+}
+
+
 @dataclass(frozen=True, slots=True)
-class _Factor:
-    """A product of measures of independent trees over so many noises; None is 0."""
+class _Product:
+    """A weight times measures of independent events over so many noises; `factors` None is 0.
+
+    The square of the product of the total variations of the noises is at most `variation` on the disk.
+    """
 
     weight: ExpPoly
-    trees: tuple[CanonicalTree, ...] | None
+    factors: tuple[CanonicalTree | Closed, ...] | None
     noises: int
+    variation: Fraction
 
 
 @dataclass(frozen=True)
 class UnexpandedBound:
-    """A bound whose events are trees of Laplace noises, and whose weights are exponential polynomials."""
+    """A bound whose weights are exponential polynomials, as a sum of products that are not multiplied out."""
 
     constant: Fraction
-    factors: tuple[_Factor, ...]
+    products: tuple[_Product, ...]
     limits: Limits
 
     @staticmethod
     def of(bound: Bound, measurer: Measurer, limits: Limits) -> UnexpandedBound:
-        """Raises OutsideFragment for others."""
-        factors = []
+        """Raises OutsideFragment for other weights, LimitReached where one factor is too long for itself."""
+        products = []
         for share in bound.shares:
             if not isinstance(share.weight, ExpPoly | None):
                 raise OutsideFragment("a weight has a denominator")
-            found = [measurer.trees(event) for event in share.events]
-            trees = [trees for trees in found if trees is not None]
-            factors.append(
-                _Factor(
+            found = [measurer.factors(event) for event in share.events]
+            factors = [factors for factors in found if factors is not None]
+            noises = [noise for event in share.events for noise in event.noises]
+            products.append(
+                _Product(
                     ExpPoly.one() if share.weight is None else share.weight,
-                    tuple(tree for each in trees for tree in each) if len(trees) == len(found) else None,
-                    sum(len(event.noises) for event in share.events),
+                    tuple(factor for each in factors for factor in each) if len(factors) == len(found) else None,
+                    len(noises),
+                    prod((_VARIATION[noise.family] for noise in noises), start=_ONE),
                 )
             )
-        return UnexpandedBound(bound.constant, tuple(factors), limits)
+        return UnexpandedBound(bound.constant, tuple(products), limits)
 
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series at the center in ball arithmetic, as long and precise as FLINT is set to; each coefficient
         is enclosed. Raises LimitReached."""
         total = flint.arb_series([flint.arb(to_fmpq(self.constant))])
-        for factor in self.factors:
-            if factor.trees is not None:
-                product = series_of(factor.weight, center)
-                for tree in factor.trees:
-                    product = product * self._tree(tree, center)
+        for each in self.products:
+            if each.factors is not None:
+                product = series_of(each.weight, center)
+                for factor in each.factors:
+                    product = product * self._factor(factor, center)
                 total = total + product
         return total
 
-    def _tree(self, tree: CanonicalTree, center: Fraction) -> flint.arb_series:
-        return tree_series(tree._replace(stretch=_ONE), SeriesRing(center, tree.stretch), self.limits)
+    def _factor(self, factor: CanonicalTree | Closed, center: Fraction) -> flint.arb_series:
+        if isinstance(factor, CanonicalTree):
+            return tree_series(factor._replace(stretch=_ONE), SeriesRing(center, factor.stretch), self.limits)
+        above, below = fraction_of(factor)
+        divisor = series_of(below, center)
+        if (divisor.coeffs() or [flint.arb(0)])[0].contains(0):
+            # It is not 0, and more bits will tell.
+            return flint.arb_series([flint.arb("nan")] * flint.ctx.cap)
+        return series_of(above, center) / divisor
 
     def majorant(self, center: Fraction) -> flint.arb:
         """At least the absolute value on the disk around the center."""
         total = abs(flint.arb(to_fmpq(self.constant)))
-        inside = flint.arb(to_fmpq(1 - DISK**2))
-        for factor in self.factors:
-            total += majorant_of(factor.weight, center) / inside.sqrt() ** factor.noises
+        for each in self.products:
+            total += majorant_of(each.weight, center) * flint.arb(to_fmpq(each.variation)).sqrt()
         return total.upper()
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:

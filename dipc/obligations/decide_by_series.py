@@ -4,21 +4,25 @@ The slack (bound - 1 + beta)·denominator is followed from cell to cell of eps, 
 with a proved remainder (`dipc.measure.series`). There are finitely many cells only away from 0 and infinity. Where beta
 is at least 1 nothing is left to show; next to 0 and to infinity the bound has closed forms below it that are short:
 
-  * With centered noises scaled by eps each half-space is A·N + eps·s >= 0. It changes with eps by an event of a
-    probability of at most eps·|s| times the greatest density of A·N, which is at most that of each of its terms. So
-    Pr[event] >= Pr[event at eps = 0] - eps·Σ |s|·min (rate/2)/|coefficient|.
-  * Pr[event] >= 1 - Σ Pr[not c] over its half-spaces c; of those with noises alike that with the least s is the least
-    probable.
+  * A half-space is A·N + s >= 0 for centered noises N. A discrete Laplace noise is the difference of the floors of two
+    exponential variables, and so nearer than 1 to the difference of these, a Laplace noise X of the same rate. So the
+    half-space holds where A·X >= t does, for the sum t of the |coefficients| of discrete noises, less s. Scaled by eps
+    that is A·X >= eps·t, and what it leaves out of A·X >= 0 has a probability of at most eps·max(0, t) times the
+    greatest density of A·X, which is at most that of each of its terms. So Pr[event] is at least the probability of all
+    A·X >= 0, which is the same for every eps, less eps·Σ max(0, t)·min (greatest density)/|coefficient|.
+  * Pr[event] >= 1 - Σ Pr[not c] over its half-spaces c. Of one noise that is at most an exponential function. Of those
+    over several noises alike that with the least s is the least probable.
 
 All of them are closed forms, decided as any other. What is left is compact, or stays undecided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
+from typing import assert_never
 
 import flint
 
@@ -30,7 +34,7 @@ from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.quotient import Closed
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.bound import Bound, BoundMeasurer
-from dipc.measure.event import Event, Noise
+from dipc.measure.event import Event, Family, Noise
 from dipc.measure.series import DISK, UnexpandedBound, coefficients, left_out, majorant_of, series_of
 from dipc.measure.series_pieces import precision
 from dipc.obligations.decide import DIGITS, decide
@@ -45,6 +49,16 @@ from dipc.sign.simplest import simplest_between
 #: and a polynomial looked at on so small parts of it.
 SHARE = Fraction(1, 3)
 MOST_HALVINGS, MOST_PARTS = 6, 7
+
+#: Up to so many exponents of tails are kept as they are; of more each is a multiple of so many parts of the least one.
+_FEW_TAILS, _STEPS = 4, 8
+
+#: What a noise scaled by eps is like for small eps.
+_DENSE = {
+    Family.LAPLACE: Family.LAPLACE,
+    Family.ONE_SIDED: Family.ONE_SIDED,
+    Family.DISCRETE_LAPLACE: Family.LAPLACE,
+}
 
 #: Cells that one obligation may take.
 MOST_CELLS = 200
@@ -66,7 +80,7 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
     """
     try:
         unexpanded = UnexpandedBound.of(obligation.bound, bounds.measurer, limits)
-        return _Search(obligation, unexpanded, bounds, limits, too_long).decided()
+        return Search(obligation, unexpanded, bounds, limits, too_long).decided()
     except Undecided:
         return Decision.undecided(too_long.reason)
 
@@ -88,7 +102,9 @@ class _Open(Exception):
 
 
 @dataclass
-class _Search:
+class Search:
+    """How one obligation is decided."""
+
     obligation: Obligation
     unexpanded: UnexpandedBound
     bounds: BoundMeasurer
@@ -130,9 +146,9 @@ class _Search:
         """What short closed forms below the bound leave open."""
         parts = list(self._failing(ClosedForm(ExpPoly.zero()), interval))
         if any(part.upper is None for part in parts):
-            parts = [left for part in parts for left in self._failing(self._next_to_infinity(), part)]
+            parts = [left for part in parts for left in self._failing(self.next_to_infinity(), part)]
         if any(not part.lower for part in parts):
-            parts = [left for part in parts for left in self._failing(self._next_to_zero(), part)]
+            parts = [left for part in parts for left in self._failing(self.next_to_zero(), part)]
         return parts
 
     def _failing(self, form: ClosedForm, interval: Interval) -> Iterator[Interval]:
@@ -155,25 +171,30 @@ class _Search:
                 return share.events
         raise self.too_long
 
-    def _next_to_infinity(self) -> ClosedForm:
+    def next_to_infinity(self) -> ClosedForm:
         """A closed form that is at most the bound, and near it for large eps."""
-        alike: dict[object, list[tuple[Fraction, Event, Halfspace]]] = {}
+        alike: dict[object, list[tuple[Fraction, bool, Event, Halfspace]]] = {}
+        tails: list[tuple[Fraction, Fraction]] = []
         for event in self._events():
             for item in event.constraints:
-                laws = sorted((abs(c), event.noises[place].rate) for place, c in item.coefficients)
-                alike.setdefault(tuple(laws), []).append((_slack(event, item), event, item))
-        missed: list[Closed] = [ExpPoly.zero()]
+                if len(item.coefficients) == 1:
+                    tails.append(_tail(event, item))
+                    continue
+                laws = sorted(_law(event.noises[place], c) for place, c in item.coefficients)
+                place = _slack(event, item), not item.strict, event, item
+                alike.setdefault(tuple(laws), []).append(place)
+        missed: list[Closed] = [ExpPoly.from_terms((0, -exponent, weight) for exponent, weight in _coarse(tails))]
         for members in alike.values():
-            _, event, item = min(members, key=lambda member: member[0])
+            _, _, event, item = min(members, key=lambda member: member[:2])
             missed.append(len(members) * (1 - self.bounds.measurer.measure(Event(event.noises, (item,)))))
         return ClosedForm(1 - total(missed))
 
-    def _next_to_zero(self) -> ClosedForm:
+    def next_to_zero(self) -> ClosedForm:
         """A closed form that is at most the bound, and near it for small eps."""
         product: Closed = ExpPoly.one()
         slope = _ZERO
         for event in self._events():
-            noises = tuple(Noise(noise.family, noise.rate, _ZERO) for noise in event.noises)
+            noises = tuple(Noise(_DENSE[noise.family], noise.rate, _ZERO) for noise in event.noises)
             scaled = tuple(Halfspace(item.coefficients, _ZERO, item.strict) for item in event.constraints)
             product = product * self.bounds.measurer.measure(Event(noises, scaled))
             slope += sum((_change(event, item) for item in event.constraints), _ZERO)
@@ -204,18 +225,20 @@ class _Search:
         doubtful = self._doubtful(center, radius, beta)
         if not doubtful:
             return
-        for place, reach in doubtful:
-            low, high = center + radius * (place - reach), center + radius * (place + reach)
-            self._look_at(simplest_between(low, high, lower_closed=True, upper_closed=True))
+        for part in doubtful:
+            # Where the middle is negative the simplest number may be too far from it.
+            for near in (1, 4, 16, 64) if part.negative else (1,):
+                low, high = (center + radius * (part.place + side * part.reach / near) for side in (-1, 1))
+                self._look_at(simplest_between(low, high, lower_closed=True, upper_closed=True))
         if not halvings or left == right:
-            raise _Open(center + radius * doubtful[0][0])
+            raise _Open(center + radius * doubtful[0].place)
         self._cell(left, center, beta, halvings - 1)
         self._cell(center, right, beta, halvings - 1)
 
-    def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell) -> list[tuple[Fraction, Fraction]]:
-        """Where the slack is not seen to be positive: parts place ± reach of the cell, as multiples of its radius."""
+    def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell) -> list[_Part]:
+        """Where the slack is not seen to be positive: parts of the cell, as multiples of its radius."""
         share = max(radius / (DISK * center), Fraction(1, 2**16))
-        bits = _FIRST_BITS + 4 * sum(factor.noises for factor in self.unexpanded.factors)
+        bits = _FIRST_BITS + 4 * sum(product.noises for product in self.unexpanded.products)
         while bits <= _MOST_BITS:
             with precision(bits, 1):
                 majorant = self._majorant(center, beta)
@@ -228,7 +251,7 @@ class _Search:
                 blurred = sum((c.rad() for c in scaled), flint.arb(0))
                 if all(c.is_finite() for c in scaled) and blurred < flint.arb(2) ** -40:
                     rest = left_out(majorant, share, length)
-                    return list(_not_positive(flint.arb_poly(scaled), rest, _ZERO, Fraction(1), MOST_PARTS))
+                    return list(_not_positive(flint.arb_poly(scaled), rest, _Part(_ZERO, Fraction(1)), MOST_PARTS))
             bits *= 2
         raise _Open(center)
 
@@ -243,20 +266,29 @@ def _length(majorant: flint.arb, share: Fraction) -> int:
     return max(2, ceil(float(wanted.upper())) + 1)
 
 
-def _not_positive(
-    polynomial: flint.arb_poly, rest: flint.arb, place: Fraction, reach: Fraction, halvings: int
-) -> Iterator[tuple[Fraction, Fraction]]:
-    """Intervals place ± reach inside [-1, 1] on which the polynomial is not seen to be more than the rest; it is given
-    on [-1, 1] as a function of where in place ± reach its argument is."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """place - reach to place + reach; `negative` if the slack is so in the middle."""
+
+    place: Fraction
+    reach: Fraction
+    negative: bool = False
+
+
+def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, part: _Part, halvings: int) -> Iterator[_Part]:
+    """Parts of a part of [-1, 1] on which the polynomial is not seen to be more than the rest; it is given as a
+    function of where in the part its argument is, from -1 to 1."""
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
         return
-    if not halvings or first < -rest:
-        yield place, reach
+    negative = first < -rest
+    if not halvings or negative:
+        yield replace(part, negative=negative)
         return
+    reach = part.reach / 2
     for side in (-1, 1):
-        part = polynomial(flint.arb_poly([flint.arb(side) / 2, flint.arb(1) / 2]))
-        yield from _not_positive(part, rest, place + side * reach / 2, reach / 2, halvings - 1)
+        half = polynomial(flint.arb_poly([flint.arb(side) / 2, flint.arb(1) / 2]))
+        yield from _not_positive(half, rest, _Part(part.place + side * reach, reach), halvings - 1)
 
 
 def _slack(event: Event, item: Halfspace) -> Fraction:
@@ -264,8 +296,51 @@ def _slack(event: Event, item: Halfspace) -> Fraction:
     return item.constant + sum((c * event.noises[place].mean for place, c in item.coefficients), _ZERO)
 
 
+def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
+    """What the law of c·N depends on, for the centered noise N."""
+    return noise.family.value, c if noise.family is Family.ONE_SIDED else abs(c), noise.rate
+
+
+def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
+    """An exponent q and a weight w such that the half-space, of one noise, fails with a probability of at most
+    w·e^{-q·eps} for every eps."""
+    ((place, c),) = item.coefficients
+    noise = event.noises[place]
+    reach = _slack(event, item) / abs(c)
+    if reach < 0:
+        return _ZERO, Fraction(1)
+    match noise.family:
+        case Family.LAPLACE:
+            return noise.rate * reach, Fraction(1, 2)
+        case Family.DISCRETE_LAPLACE:
+            # The masses from k >= 1 on are z^k/(1 + z) together, those from 0 on 1/(1 + z).
+            return noise.rate * (ceil(reach) if item.strict else floor(reach) + 1), Fraction(1)
+        case Family.ONE_SIDED:
+            return (noise.rate * reach, Fraction(1)) if c < 0 else (_ZERO, _ZERO)
+    assert_never(noise.family)
+
+
+def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+    """Exponents and weights of as large a sum; the exponents are few multiples of a part of the least one.
+
+    Many exponents of which each has another denominator would make a polynomial of an enormous degree.
+    """
+    least = min((q for q, w in tails if w), default=_ZERO)
+    if len({q for q, _ in tails}) <= _FEW_TAILS or not least:
+        return list(tails)
+    step = least / _STEPS
+    return [(min(q // step, _STEPS**2) * step, w) for q, w in tails if w]
+
+
 def _change(event: Event, item: Halfspace) -> Fraction:
-    """How fast the probability of a half-space changes with eps at most. The noises are Laplace noises."""
+    """How fast the probability of a half-space falls with eps at most."""
     if not item.coefficients:
         return _ZERO
-    return abs(_slack(event, item)) * min(event.noises[place].rate / (2 * abs(c)) for place, c in item.coefficients)
+    noises = [(event.noises[place], abs(c)) for place, c in item.coefficients]
+    missing = sum((c for noise, c in noises if noise.family is Family.DISCRETE_LAPLACE), -_slack(event, item))
+    return max(_ZERO, missing) * min(_greatest_density(noise) / c for noise, c in noises)
+
+
+def _greatest_density(noise: Noise) -> Fraction:
+    """Of the noise scaled by eps, or of the continuous one near it."""
+    return noise.rate if noise.family is Family.ONE_SIDED else noise.rate / 2

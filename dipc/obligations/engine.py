@@ -21,8 +21,8 @@ from dipc.sign.piecewise import BetaForm
 #: bound in closed form.
 Question = Obligation | Bound
 
-#: Limits past which a closed form is too long to be written out.
-_LONG = ("terms", "integrand", "steps")
+#: Limits past which a closed form is too long to be written out; None is that of the degrees of common divisors.
+_LONG = ("terms", "integrand", "steps", None)
 
 #: Answers that are remembered at a time: a table may have millions of rows.
 _REMEMBERED = 200_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 
 import dipc
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, to_fmpq
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.quotient import Quotient, fraction_of
 from dipc.certificate.seal import sealed
 from dipc.cli.main import run
 from dipc.linear.halfspace import Halfspace
@@ -24,7 +26,7 @@ from dipc.measure.measure import Measurer
 from dipc.measure.series import UnexpandedBound, coefficients, left_out, majorant_of, series_of
 from dipc.measure.series_pieces import precision
 from dipc.obligations.decide import decide
-from dipc.obligations.decide_by_series import decide_by_series
+from dipc.obligations.decide_by_series import Search, decide_by_series
 from dipc.obligations.decision import Decision
 from dipc.obligations.obligation import Obligation
 from dipc.obligations.verdict import Verdict
@@ -35,6 +37,13 @@ from dipc.verifier.rejection import Rejected
 from tests.sources.real_programs import NOISY_MAX
 
 F = Fraction
+
+FORTY = """
+program forty;
+output within : bool = true;
+var x : int;
+""" + ";\n".join(f"x <- DLap(eps/{i}, 0); if x > 5 then within <- false; exit end" for i in range(1, 41))
+
 LIMITS = Limits()
 TOO_LONG = LimitReached("terms", "it is too long")
 
@@ -59,11 +68,28 @@ def random_event(chance: random.Random, whole: bool = False) -> Event:
     return Event(noises, tuple(constraints))
 
 
+def one_sided_event(chance: random.Random) -> Event:
+    """One-sided noise below Laplace noise, or above."""
+    noises = tuple(
+        Noise(family, F(chance.randint(1, 4), 2), F(chance.randint(-3, 3)))
+        for family in (Family.ONE_SIDED, Family.LAPLACE)
+    )
+    sign = F(chance.choice((1, -1)))
+    rows = [Halfspace(((0, sign), (1, -sign)), F(chance.randint(-1, 4)))]
+    if chance.random() < 0.5:
+        rows.append(Halfspace(((0, F(chance.choice((1, -2)))),), F(chance.randint(0, 6))))
+    return Event(noises, tuple(rows))
+
+
 def random_bound(chance: random.Random) -> Bound:
     shares = []
     for _ in range(chance.choice((1, 1, 1, 2))):
         weight = chance.choice((None, None, None, ExpPoly.term(F(1, 2), 0, F(-1)), ExpPoly.constant(F(1, 3))))
-        shares.append(Share(weight, tuple(random_event(chance) for _ in range(chance.choice((1, 1, 2))))))
+        events = []
+        for _ in range(chance.choice((1, 1, 2))):
+            kind = chance.choice(("real", "real", "whole", "whole", "one-sided"))
+            events.append(one_sided_event(chance) if kind == "one-sided" else random_event(chance, kind == "whole"))
+        shares.append(Share(weight, tuple(events)))
     return Bound(tuple(shares), F(chance.choice((0, 0, 0, F(1, 10)))))
 
 
@@ -74,16 +100,20 @@ def test_series_enclose_the_coefficients(seed: int) -> None:
     for _ in range(4):
         bound = random_bound(chance)
         exact = BoundMeasurer().measure(bound).value
-        assert isinstance(exact, ExpPoly)
         center, length = F(chance.randint(1, 40), 8), 9
         unexpanded = UnexpandedBound.of(bound, Measurer(), LIMITS)
         with precision(200, length):
             found = coefficients(unexpanded.series(center), length)
-            expected = coefficients(series_of(exact, center), length)
+            above, below = fraction_of(exact)
+            expected = coefficients(series_of(above, center) / series_of(below, center), length)
             for one, other in zip(found, expected, strict=True):
                 assert one.overlaps(other)
                 assert one.rad() < flint.arb(10) ** -20
             most = unexpanded.majorant(center)
+            for turn in range(16):
+                # Around the disk.
+                point = flint.acb(to_fmpq(center)) + flint.acb(to_fmpq(center / 2)) * _turned(turn)
+                assert abs(value_at(above, point) / value_at(below, point)) <= most
             share = F(chance.randint(1, 9), 10)
             step = center / 2 * share
             for side in (1, -1):
@@ -106,15 +136,20 @@ def test_majorants() -> None:
     center = F(2)
     most = majorant_of(function, center)
     for turn in range(16):
-        point = flint.acb(2) + flint.acb(F(1).numerator) * flint.acb(0, flint.arb.pi() * turn / 8).exp()
-        value = flint.acb(0)
-        for k, q, c in function.terms():
-            value += (
-                (point**k)
-                * (point * flint.arb(flint.fmpq(q.numerator, q.denominator))).exp()
-                * flint.arb(flint.fmpq(c.numerator, c.denominator))
-            )
-        assert abs(value) <= most
+        assert abs(value_at(function, flint.acb(2) + _turned(turn))) <= most
+
+
+def _turned(turn: int) -> flint.acb:
+    """Of 16 points on the unit circle."""
+    return flint.acb(0, flint.arb.pi() * turn / 8).exp()
+
+
+def value_at(function: ExpPoly, point: flint.acb) -> flint.acb:
+    """The value at a complex eps."""
+    total = flint.acb(0)
+    for k, q, c in function.terms():
+        total += point**k * (point * flint.arb(to_fmpq(q))).exp() * flint.arb(to_fmpq(c))
+    return total
 
 
 INTERVALS = [(Interval.positive(),), (Interval.closed(F(1, 2), 4), Interval.open(9, None)), (Interval.closed(1, 1),)]
@@ -137,7 +172,6 @@ def test_both_ways_agree(seed: int) -> None:
         assert found.verdict in (exact.verdict, Verdict.UNDECIDED)
         if found.counterexample is not None:
             again = BoundMeasurer().measure(bound).value
-            assert isinstance(again, ExpPoly)
             low, high = again.enclosure(found.counterexample.eps)
             assert found.counterexample.probability[0] <= high
             assert low <= found.counterexample.probability[1] < found.counterexample.required[0]
@@ -178,13 +212,54 @@ def test_a_touching_claim_stays_open() -> None:
     assert found.reason.startswith("it is too long")
 
 
-def test_other_events_have_no_series() -> None:
-    whole = Bound((Share(None, (random_event(random.Random(1), whole=True),)),))
+def test_weights_with_denominators_have_no_series() -> None:
+    weight = Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, F(-1)))
+    weighted = Bound((Share(weight, (random_event(random.Random(1)),)),))
     with pytest.raises(OutsideFragment):
-        UnexpandedBound.of(whole, Measurer(), LIMITS)
+        UnexpandedBound.of(weighted, Measurer(), LIMITS)
     form = PiecewiseForm(ExpPoly.constant(F(1, 2)))
-    found = decide_by_series(Obligation(whole, form, (Interval.positive(),)), BoundMeasurer(), LIMITS, TOO_LONG)
+    found = decide_by_series(Obligation(weighted, form, (Interval.positive(),)), BoundMeasurer(), LIMITS, TOO_LONG)
     assert found.verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 200))])
+def test_short_bounds_for_small_and_large_eps(seed: int) -> None:
+    """They are no more than the bound."""
+    chance = random.Random(f"ends {seed}")
+    event = chance.choice((one_sided_event, random_event, lambda chance: random_event(chance, whole=True)))
+    bound = Bound((Share(None, tuple(event(chance) for _ in range(chance.randint(1, 3)))),))
+    bounds = BoundMeasurer()
+    exact = bounds.measure(bound).value
+    obligation = Obligation(bound, PiecewiseForm(ExpPoly.one()), (Interval.positive(),))
+    search = Search(obligation, UnexpandedBound.of(bound, Measurer(), LIMITS), bounds, LIMITS, TOO_LONG)
+    small, large = search.next_to_zero().value, search.next_to_infinity().value
+    for eps in map(F, ("1/1000", "1/50", "1/5", "1/2", "1", "3", "10", "40")):
+        least = exact.enclosure(eps)[1]
+        assert small.enclosure(eps)[0] <= least
+        assert large.enclosure(eps)[0] <= least
+    # Both are good where they are meant to be.
+    assert exact.enclosure(F(1, 10**6))[0] - small.enclosure(F(1, 10**6))[0] < F(1, 1000)
+
+
+@pytest.mark.parametrize(
+    ("beta", "verdict"),
+    [
+        ("40*exp(-eps/7)", Verdict.ACCURATE),
+        ("min(1 - (1/2)^40, 60*exp(-eps/9))", Verdict.ACCURATE),
+        ("1 - (1/2)^39", Verdict.INACCURATE),
+        ("1/(1 + eps)", Verdict.INACCURATE),
+    ],
+)
+def test_forty_integer_noises_of_rates_without_a_common_unit(beta: str, verdict: Verdict) -> None:
+    """The closed form has forty denominators, of a degree of 10^15 over the unit of all rates."""
+    found = dipc.check(dipc.load(FORTY), [{"within": True}], beta=beta)
+    assert found.verdict is verdict
+    example = found.rows[0].counterexample
+    if example is not None:
+        # The mass of -∞..5 is 1 - r^6/(1 + r).
+        rates = [math.exp(-float(example.eps) / i) for i in range(1, 41)]
+        wanted = math.prod(1 - r**6 / (1 + r) for r in rates)
+        assert all(math.isclose(float(end), wanted, rel_tol=1e-9) for end in example.probability)
 
 
 def generic(m: int, seed: int = 7) -> tuple[dict[str, Any], Fraction]:
