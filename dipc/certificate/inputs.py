@@ -17,7 +17,7 @@ from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData, ring_data
-from dipc.certificate.uncertified import NOT_EXPANDED
+from dipc.certificate.uncertified import IN_ANOTHER_UNIT, NOT_EXPANDED
 from dipc.chain.affine import Affine
 from dipc.measure.event import Event, Family
 from dipc.obligations.decide import decide
@@ -187,6 +187,8 @@ class _Writer:
         }
         if others.union is None:
             return data | {"reason": others.reason}
+        if not others.union.in_eps:
+            return data | {"open": IN_ANOTHER_UNIT}
         return data | {"union": self._union(others.union)}
 
     def _union(self, found: UnionEvidence) -> dict[str, Any]:

@@ -9,3 +9,6 @@ class Uncertified(ValueError):
 
 #: Of a decision without one: it was found by Taylor polynomials in ball arithmetic, which a checker cannot redo.
 NOT_EXPANDED = "the closed form of its probability is too long to be written out"
+
+#: Of a union bound whose terms or whose beta are about another multiple of eps for each number of queries.
+IN_ANOTHER_UNIT = "rates or exponents depend on the number of queries, which the checker does not follow"

@@ -20,8 +20,9 @@ from dipc.sources.check import ForAll, check_for_all
 from dipc.sources.every_input.class_result import ClassResult, Method
 from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_number.lockstep import Automaton
-from dipc.sources.every_number.polynomial import polynomial, shifted
-from dipc.sources.every_number.uniform import NotUniform, uniform
+from dipc.sources.every_number.polynomial import InNumber, constant, polynomial
+from dipc.sources.every_number.ratio import ONE
+from dipc.sources.every_number.uniform import NotUniform, Number, uniform
 from dipc.sources.every_number.union import sums
 from dipc.sources.every_number.union_of import UnionBound, union_of
 from dipc.tables.table import Table
@@ -175,8 +176,20 @@ def test_constants_that_are_computed_from_the_number(given: dict[str, int], verd
 
 
 NOT_UNIFORM = {
-    "a rate with m": (changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/(4*c*m), q[i])")), "computes with `m`"),
-    "a constant of m": (changed(SPARSE, ("c = 1", "c = 1, k = m - 1")), "`k` depends on `m`"),
+    "a rate with m": (changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/(4*c*m), q[i])")), "rates fall, or beta"),
+    "a rate with a minimum": (changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/min(m, 4), q[i])")), "a minimum"),
+    "a rate of the index and m": (
+        changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/(4*c*m + i), q[i])")),
+        "a rate depends on the index",
+    ),
+    "a constant of m": (
+        changed(SPARSE, ("c = 1", "c = 1, k = m - 1"), ("if r >= rT", "if r >= rT + 0*k")),
+        "computes with `m`",
+    ),
+    "a gamma of m": (
+        changed(LAPLACE, ("const m = 2,", "const m = 2, k = m,"), ("gamma: 1;", "gamma: k;")),
+        "gamma depends on `m`",
+    ),
     "an index as a value": (
         changed(SPARSE, ("r <- Lap(eps/(4*c), q[i]);", "r <- Lap(eps/(4*c), q[i] + 0*i);")),
         "otherwise than as an index",
@@ -234,7 +247,7 @@ NOT_UNIFORM = {
     ),
     "beta with m in the exponent": (
         changed(SPARSE, ("2*m*c*exp(-alpha*eps/(8*c))", "2*exp(-m*alpha*eps)")),
-        "polynomial",
+        "rates fall, or beta",
     ),
     "beta that divides by the distance": (
         changed(SPARSE, ("2*m*c*exp(-alpha*eps/(8*c))", "2*m*c + 1/(1 + alpha*eps)")),
@@ -330,11 +343,11 @@ def test_a_wrong_selection_bound_would_be_noticed() -> None:
 
 def test_the_criterion_finds_the_loops_and_their_arrays() -> None:
     tree = parse(Source("p", SPARSE))
-    shape = uniform(tree, "m")
+    shape = uniform(tree, Number("m"))
     assert shape.arrays == {"q", "out"}
     assert shape.low == 1
     with pytest.raises(NotUniform, match="exactly one loop"):
-        uniform(tree, "c")
+        uniform(tree, Number("c"))
 
 
 @pytest.mark.parametrize(
@@ -350,13 +363,12 @@ def test_polynomials_in_the_number_of_queries(text: str, coefficients: dict[int,
     program = dipc.load(SPARSE)
     claim = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=text)
     assert claim.beta is not None
-    found = polynomial(claim.beta, "m", {"alpha": Parametric.number(1)})
+    found, moved = (polynomial(evaluation(), claim.beta.tree, start) for start in (0, 3))
     flat = {power: value.flat() for power, value in found.items()}
     for power in flat.keys() | coefficients.keys():
         expected = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=coefficients.get(power, "0")).beta
         assert expected is not None
         assert flat.get(power, ExpPoly.zero()) == expected.evaluate({}).flat()
-    moved = shifted(found, 3)
     for m in (3, 4, 7):
         direct = claim.beta.evaluate({"alpha": Parametric.number(1), "m": Parametric.number(m)}).flat()
         total = Parametric.number(0)
@@ -365,13 +377,17 @@ def test_polynomials_in_the_number_of_queries(text: str, coefficients: dict[int,
         assert total.flat() == direct
 
 
+def evaluation() -> InNumber:
+    return InNumber("beta", "m", {"alpha": constant(F(1))}, ONE)
+
+
 @pytest.mark.parametrize("text", ["exp(-m*eps)", "1/m", "max(m, 1)", "m^9"])
 def test_what_is_no_polynomial_is_refused(text: str) -> None:
     program = dipc.load(SPARSE)
     claim = resolve_claim(program.core, Table("", (), frozenset(), {}), beta=text)
     assert claim.beta is not None
     with pytest.raises(NotUniform):
-        polynomial(claim.beta, "m", {"alpha": Parametric.number(1)})
+        polynomial(evaluation(), claim.beta.tree, 1)
 
 
 def test_an_unknown_constant_is_refused() -> None:

@@ -38,10 +38,12 @@ from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method, ReportedRows
 from dipc.sources.every_input.requirement import Requirement, fixed_requirement, open_requirement
 from dipc.sources.every_input.scaling import ClassClaim, products
-from dipc.sources.every_number.polynomial import polynomial, shifted
-from dipc.sources.every_number.uniform import NotUniform
-from dipc.sources.every_number.union_of import union_of
-from dipc.sources.every_number.union_proof import Proof, UnionEvidence, UnionProof
+from dipc.sources.every_number.polynomial import InNumber, OtherScale, Summands, polynomial, summands
+from dipc.sources.every_number.rates import Constants, Unit
+from dipc.sources.every_number.ratio import ONE, Ratio
+from dipc.sources.every_number.uniform import NotUniform, Number
+from dipc.sources.every_number.union_of import UnionBound, union_of
+from dipc.sources.every_number.union_proof import LATER, Proof, UnionEvidence, UnionProof
 from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import Counts, RowResult
 from dipc.sources.report import Report, overall
@@ -182,13 +184,49 @@ class AllNumbers(Source):
             union = union_of(self.program, self.parameter, self._ideal, self.required.distances)
             least = union.least if given is None else max(union.least, given)
             start = max(union.start, least + self._singly)
-            intervals = (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
+            unit, start = self._unit(union, start)
+            intervals = self._intervals if self.claim.is_open else unit.intervals(self._intervals, start)
             sums = tuple(sorted(union.sums, key=repr))
-            return _Range(least, start, UnionProof(sums, self._beta, intervals), _UNPROVED)
+            proof = UnionProof(sums, lambda number: self._beta(number, unit.scale), intervals, unit)
+            return _Range(least, start, proof, _UNPROVED)
         except NotUniform as refused:
             return _Range(least, start, None, self.refusal(refused))
         except Undecided as undecided:
             return _Range(least, start, None, undecided.reason)
+
+    def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
+        """A unit in which beta is a polynomial in the number and no rate falls, and from which number on. Raises
+        NotUniform where there is none."""
+        refused: NotUniform | None = None
+        varying = () if union.rates is None else union.rates.of_marks
+        scales = [ONE, *(rate.inverse() for rate in varying if rate.constant_value() is None)]
+        tried: list[Ratio] = []
+        while scales:
+            scale = scales.pop(0)
+            if scale in tried:
+                continue
+            tried.append(scale)
+            unit = Unit(scale, union.rates)
+            later = range(start, start + LATER + 1)
+            begin = next((number for number in later if unit.holds_from(union.sums, number)), None)
+            try:
+                self._beta(start if begin is None else begin, scale)
+            except OtherScale as other:
+                scales.insert(0, other.rate.inverse())
+                refused = refused or other
+            except NotUniform as other:
+                refused = refused or other
+            else:
+                if begin is not None:
+                    return unit, begin
+                refused = NotUniform(f"with `{self.parameter}` rates fall, or beta, otherwise than the other")
+        assert refused is not None, "there is a first unit"
+        raise refused
+
+    @property
+    def _intervals(self) -> tuple[Interval, ...]:
+        """The values of the variable."""
+        return (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
 
     @cached_property
     def required(self) -> Requirement:
@@ -243,10 +281,10 @@ class AllNumbers(Source):
     def said(self, row: ClassResult, start: int) -> ClassResult:
         """The row about all numbers from `start` on, with where the claim for `start` says something. It is vacuous
         where beta is at least 1 there, and never falls as the number grows."""
-        intervals = (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
-        limits = self.program.limits
+        assert self.range.proof is not None
+        intervals, limits = self.range.proof.intervals, self.program.limits
         try:
-            first, *rest = (PiecewiseForm(form) for _, form in sorted(self._beta(start).items()))
+            first, *rest = (PiecewiseForm(form) for _, form in sorted(self.range.proof.beta(start).items()))
         except (NotUniform, Undecided, ValueError):
             return row
         says = saying(first, intervals, limits)
@@ -256,6 +294,8 @@ class AllNumbers(Source):
             for coefficient in rest
         )
         vacuous = grows and row.verdict is Verdict.ACCURATE
+        if self.range.proof.unit.scale != ONE:
+            return replace(row, vacuous=vacuous)  # What is said is about another variable for each number.
         return replace(row, note=self._in_variable(row), says=says, vacuous=vacuous)
 
     def row(
@@ -273,7 +313,7 @@ class AllNumbers(Source):
     def _require_claim(self) -> None:
         """Raises NotUniform where more of the claim than beta depends on the number of queries."""
         for name, expression in (("alpha", self.claim.alpha), ("gamma", self.claim.gamma)):
-            if expression is not None and mentions(expression.tree, self.parameter):
+            if expression is not None and self._depends(expression.tree):
                 raise NotUniform(f"{name} depends on `{self.parameter}`")
         asked = self.options.eps
         parts: object = None if self.program.core.claim is None else self.program.core.claim.fields
@@ -281,8 +321,12 @@ class AllNumbers(Source):
             parts = parse_interval(Text("<eps>", asked)) if isinstance(asked, str) else None
         elif isinstance(parts, tuple):
             parts = tuple(field for field in parts if field.name == "eps")
-        if mentions(parts, self.parameter):
+        if self._depends(parts):
             raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
+
+    def _depends(self, tree: object) -> bool:
+        """Whether a part of the claim is another for other numbers."""
+        return any(mentions(tree, name) for name in (self.parameter, *self.varying))
 
     @cached_property
     def _beta_below_one(self) -> ClaimExpression:
@@ -295,14 +339,24 @@ class AllNumbers(Source):
                 return replace(beta, tree=left[0]) if len(left) == 1 else beta
         return beta
 
-    def _beta(self, start: int) -> dict[int, ExpPoly]:
-        for name in self.varying:
-            if mentions(self._beta_below_one.tree, name):
-                raise NotUniform(f"beta depends on `{self.parameter}` by `{name}`")
-        names = self.claim.names()
-        names.pop(self.parameter, None)
+    @cached_property
+    def _names(self) -> dict[str, Summands]:
+        """What names in beta stand for; those without a value that can be followed are left out."""
+        names = {name: summands(value) for name, value in self.claim.names().items()}
+        known = {name: value for name, value in names.items() if value is not None and name not in self.varying}
+        known.pop(self.parameter, None)
+        return {**known, **self._constants.values}
+
+    @cached_property
+    def _constants(self) -> Constants:
+        tree = parse(self.program.core.source)
+        return Constants.of(tree, self.program.core, Number(self.parameter, self.varying))
+
+    def _beta(self, start: int, scale: Ratio) -> dict[int, ExpPoly]:
+        """By power of the number less `start`, the coefficients of beta for eps in this unit."""
+        evaluation = InNumber("beta", self.parameter, self._names, scale, list(self._constants.divisors))
         found: dict[int, ExpPoly] = {}
-        for power, form in shifted(polynomial(self._beta_below_one, self.parameter, names), start).items():
+        for power, form in polynomial(evaluation, self._beta_below_one.tree, start).items():
             value = form.in_product() if self.claim.is_open else form.flat()
             if value is None:
                 raise NotUniform("beta is not a function of distance*eps for every number of queries")
@@ -362,6 +416,8 @@ class _OtherNumbers:
         source, found = self._source, self._source.range
         if found.proof is None:
             raise Undecided(found.reason)
+        if found.proof.unit.scale != ONE:
+            raise Undecided(f"the union bound is about another multiple of eps for each `{source.parameter}`")
         try:
             inequalities = list(found.proof.inequalities(found.start))
         except NotUniform as refused:

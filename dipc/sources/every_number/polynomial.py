@@ -1,53 +1,229 @@
-"""Claim expressions as polynomials in one constant, whose values are left open."""
+"""Expressions of claims and rates in one constant, whose values are left open: with quotients of polynomials in it.
+
+    eps = scale(m)·e
+
+In the program's rates and in the claim eps often comes with the number of queries, as in Lap(eps/(2*m), q[i]) and
+m*exp(-alpha*eps/(2*m)). In the unit e, for a scale such as m, the number is in neither exponent nor rate any more, and
+beta is a polynomial in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
 
-from dipc.algebra.parametric import Parametric
-from dipc.claim.expression import ClaimExpression
-from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.parametric import Factors, Parametric
+from dipc.claim.exponent import in_exponent
+from dipc.lang import ast
+from dipc.lang.tree import GREEK
+from dipc.sources.every_number.ratio import Ratio, shifted, sign_from
 from dipc.sources.every_number.uniform import NotUniform
-
-#: By power, the coefficients.
-Polynomial = dict[int, Parametric]
 
 #: The greatest power.
 MOST_DEGREE = 8
 
+#: Summands of one expression after multiplying out, and factors of a power.
+MOST_SUMMANDS = 1_000
+MOST_FACTORS = 200
 
-def polynomial(expression: ClaimExpression, parameter: str, names: Mapping[str, Parametric]) -> Polynomial:
-    """The expression as a polynomial in the parameter, a number >= 0, with `names` put in for all else.
+_EPS = "eps"
+_ZERO = Fraction(0)
 
-    Raises NotUniform where it is none, DiagnosticError for parts without an exact value.
-    """
-    refused = NotUniform(f"{expression.what} is no polynomial in `{parameter}`")
-    try:
-        value = expression.value({**names, parameter: Parametric.unknown(parameter)})
-    except DiagnosticError:
-        try:
-            expression.value({**names, parameter: Parametric.number(1)})
-        except DiagnosticError as error:
-            if error.diagnostics[0].code != "E0609":
-                raise
-            refused = NotUniform(f"{expression.what} divides by a distance that is left open")
-        raise refused from None
-    if not isinstance(value, Parametric):
-        raise NotUniform(f"{expression.what} has a minimum, a maximum or an absolute value")
-    powers = value.powers(parameter)
-    if powers is None:
-        raise refused
-    if max(powers, default=0) > MOST_DEGREE:
-        raise NotUniform(f"beta has a degree of more than {MOST_DEGREE} in the number of queries")
-    return powers
+#: Σ ratio·Π U^j·e^{r·U·eps} by the unknowns with their powers and rates; that of eps itself is e^{r·eps}. No ratio is
+#: 0, and no factor has j = r = 0.
+Summands = dict[Factors, Ratio]
 
 
-def shifted(of: Polynomial, start: int) -> Polynomial:
-    """The polynomial in s with the parameter = start + s."""
-    moved = Parametric.number(start) + Parametric.unknown("s")
-    total = Parametric.number(0)
-    for power, coefficient in of.items():
-        total = total + coefficient * moved.power(power)
-    powers = total.powers("s")
-    assert powers is not None
-    return powers
+class OtherScale(NotUniform):
+    """An exponent has this multiple of eps, which is not the same for every number: in another unit it may be."""
+
+    def __init__(self, reason: str, rate: Ratio) -> None:
+        super().__init__(reason)
+        self.rate = rate
+
+
+@dataclass(frozen=True, slots=True)
+class InNumber:
+    """Evaluates expressions about `what`, with these values of `names`, for every value of the parameter."""
+
+    what: str
+    parameter: str
+    names: Mapping[str, Summands]
+    scale: Ratio
+    #: What was divided by: it must not be 0.
+    divisors: list[Ratio] = field(default_factory=list)
+
+    def value(self, tree: ast.Expr) -> Summands:
+        """Raises NotUniform for what is no such expression, OtherScale where it may be one in another unit."""
+        match tree:
+            case ast.Number(value=number):
+                return constant(number)
+            case ast.Eps():
+                return {((_EPS, 1, _ZERO),): self.scale}
+            case ast.Name(name=name):
+                return self._name(name)
+            case ast.Unary(op=ast.UnaryOp.NEGATE, operand=operand):
+                return _scaled(self.value(operand), Ratio.constant(-1))
+            case ast.Binary(op=ast.BinaryOp.ADD, left=left, right=right):
+                return _plus(self.value(left), self.value(right))
+            case ast.Binary(op=ast.BinaryOp.SUBTRACT, left=left, right=right):
+                return _plus(self.value(left), _scaled(self.value(right), Ratio.constant(-1)))
+            case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=left, right=right):
+                return self._times(self.value(left), self.value(right))
+            case ast.Binary(op=ast.BinaryOp.DIVIDE, left=left, right=right):
+                return self._times(self.value(left), self._inverse(self.value(right)))
+            case ast.Binary(op=ast.BinaryOp.POWER, left=left, right=ast.Number(value=count)):
+                return self._power(self.value(left), int(count))
+            case ast.Call(function="exp", arguments=(argument,)):
+                return self._exponential(argument)
+            case ast.Call(function="min" | "max" | "abs"):
+                raise NotUniform(f"{self.what} has a minimum, a maximum or an absolute value")
+            case _:
+                raise self._refused()
+
+    def require_divisors(self, start: int) -> None:
+        """Raises NotUniform where something that was divided by may be 0 for a number from `start` on."""
+        for divisor in self.divisors:
+            if not sign_from(divisor.numerator, start) or not sign_from(divisor.denominator, start):
+                raise NotUniform(f"{self.what} divides by something that may be 0 for some `{self.parameter}`")
+
+    def _refused(self) -> NotUniform:
+        return NotUniform(f"{self.what} is no polynomial in `{self.parameter}`")
+
+    def _name(self, name: str) -> Summands:
+        known = name if name in self.names else GREEK.get(name, name)
+        if known == self.parameter:
+            return {(): Ratio.number()}
+        if known not in self.names:
+            raise NotUniform(f"{self.what} depends on `{name}`")
+        return self.names[known]
+
+    def _times(self, left: Summands, right: Summands) -> Summands:
+        if len(left) * len(right) > MOST_SUMMANDS:
+            raise NotUniform(f"{self.what} is too long when multiplied out")
+        total: Summands = {}
+        for one, a in left.items():
+            for other, b in right.items():
+                total = _plus(total, {_merged(one, other): a * b})
+        return total
+
+    def _power(self, base: Summands, count: int) -> Summands:
+        if count > MOST_FACTORS:
+            raise self._refused()
+        result = constant(Fraction(1))
+        for _ in range(count):
+            result = self._times(result, base)
+        return result
+
+    def _inverse(self, divisor: Summands) -> Summands:
+        if any(name != _EPS for factors in divisor for name, _, _ in factors):
+            raise NotUniform(f"{self.what} divides by a distance that is left open")
+        match list(divisor.items()):
+            case [(factors, ratio)] if not any(j for _, j, _ in factors):
+                self.divisors.append(ratio)
+                return {tuple((name, 0, -r) for name, _, r in factors): Ratio.constant(1) / ratio}
+        raise self._refused()
+
+    def _exponential(self, argument: ast.Expr) -> Summands:
+        exponent = in_exponent(argument)
+        rates: list[tuple[str, int, Fraction]] = []
+        for factors, ratio in self.value(exponent.rest).items():
+            match factors:
+                case (("eps", 1, r),) if not r:
+                    name = _EPS
+                case (("eps", 1, r), (other, 1, s)) | ((other, 1, s), ("eps", 1, r)) if not r and not s:
+                    name = other
+                case _:
+                    raise self._refused()
+            rate = ratio.constant_value()
+            if rate is None:
+                raise OtherScale(self._refused().reason, ratio / self.scale)
+            rates.append((name, 0, rate))
+        result: Summands = {tuple(sorted(rates)): Ratio.constant(1)}
+        for base, count in exponent.powers:
+            match list(self.value(base).items()):
+                case [((), ratio)]:
+                    pass
+                case _:
+                    raise self._refused()
+            self.divisors.append(ratio)
+            if ratio.numerator[ratio.numerator.degree()] < 0:
+                raise self._refused()
+            for _ in range(abs(count)):
+                result = _scaled(result, ratio if count > 0 else Ratio.constant(1) / ratio)
+        return result
+
+
+def constant(value: Fraction) -> Summands:
+    """A number."""
+    return {(): Ratio.constant(value)} if value else {}
+
+
+def summands(value: Parametric) -> Summands | None:
+    """A polynomial in unknowns in which neither eps nor the parameter occurs; None for another function."""
+    if value.denominator != ExpPoly.one():
+        return None
+    total: Summands = {}
+    for k, q, factors, c in value.terms():
+        if k or q or any(r for _, _, r in factors):
+            return None
+        total[factors] = Ratio.constant(c)
+    return total
+
+
+def polynomial(evaluation: InNumber, tree: ast.Expr, start: int) -> dict[int, Parametric]:
+    """By power of the parameter less `start`, the coefficients of the expression, functions of e. Raises NotUniform
+    where it is no polynomial, for all numbers from `start` on."""
+    found = evaluation.value(tree)
+    evaluation.require_divisors(start)
+    collected: dict[int, dict[Factors, dict[tuple[int, Fraction], Fraction]]] = {}
+    for factors, ratio in found.items():
+        value = ratio.polynomial()
+        if value is None:
+            raise NotUniform(f"{evaluation.what} is no polynomial in `{evaluation.parameter}`")
+        if value.degree() > MOST_DEGREE:
+            raise NotUniform(f"beta has a degree of more than {MOST_DEGREE} in the number of queries")
+        own = next(((k, q) for name, k, q in factors if name == _EPS), (0, _ZERO))
+        others = tuple(factor for factor in factors if factor[0] != _EPS)
+        for power, c in enumerate(shifted(value, start)):
+            if c:
+                collected.setdefault(power, {}).setdefault(others, {})[own] = c
+    return {
+        power: Parametric(
+            {
+                others: ExpPoly.from_terms([(k, q, c) for (k, q), c in terms.items()])
+                for others, terms in by_factors.items()
+            },
+            ExpPoly.one(),
+        )
+        for power, by_factors in collected.items()
+    }
+
+
+def rate_of(evaluation: InNumber, tree: ast.Expr) -> Ratio:
+    """The multiple of eps that a rate is. Raises NotUniform where it is none."""
+    match list(evaluation.value(tree).items()):
+        case [((("eps", 1, r),), ratio)] if not r:
+            return ratio
+    raise NotUniform("a rate is no multiple of eps", tree.span)
+
+
+def _plus(left: Summands, right: Summands) -> Summands:
+    total = dict(left)
+    for factors, ratio in right.items():
+        total[factors] = total[factors] + ratio if factors in total else ratio
+    return {factors: ratio for factors, ratio in total.items() if not ratio.is_zero()}
+
+
+def _scaled(value: Summands, factor: Ratio) -> Summands:
+    return {factors: ratio * factor for factors, ratio in value.items()}
+
+
+def _merged(left: Factors, right: Factors) -> Factors:
+    total = {name: (j, r) for name, j, r in left}
+    for name, j, r in right:
+        before = total.get(name, (0, _ZERO))
+        total[name] = before[0] + j, before[1] + r
+    return tuple(sorted((name, j, r) for name, (j, r) in total.items() if j or r))

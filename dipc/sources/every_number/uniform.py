@@ -2,7 +2,8 @@
 
 A program is *uniform* in its constant m if its text has one loop `for i in low..m`, outside of all others, where
 
-  * m occurs besides only as the upper end of arrays and of integer domains, and in the claim;
+  * m, and constants that are computed from it, occur besides only as the upper end of arrays and of integer domains, and
+    in the claim (and in rates, see `rates`: they are looked at apart);
   * the loop's variable occurs only as the index of arrays that go up to m, and these occur nowhere else with any index;
   * no name is that of such an array in the program and of something else in its ideal, or the other way round;
   * the metric's condition, if there is one, says the same of each index of the loop and speaks of no other;
@@ -46,24 +47,34 @@ class Uniform:
         return int(self.loop.low.value)
 
 
-def parameter_arrays(program: ast.Program, parameter: str) -> frozenset[str]:
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The number of queries: the constant `parameter`, and the `others` that are computed from it."""
+
+    parameter: str
+    others: tuple[str, ...] = ()
+
+    def require_free(self, node: object, reason: str) -> None:
+        """Raises NotUniform where a part of a program depends on it."""
+        if any(mentions(node, name) for name in (self.parameter, *self.others)):
+            raise NotUniform(reason, getattr(node, "span", None))
+
+
+def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
     """The arrays declared up to the parameter, by the program or its ideal. Raises NotUniform where declarations depend
     on it otherwise, and for a name that is such an array for one of the two and not for the other."""
+    parameter = number.parameter
     arrays: set[str] = set()
     others: set[str] = set()
     for declaration in program.declarations:
         match declaration:
-            case ast.ConstDecl(bindings=bindings):
-                for name, value in bindings:
-                    if name != parameter:
-                        _require_free(value, parameter, f"the constant `{name}` depends on `{parameter}`")
             case ast.DomainDecl(domain=domain):
-                _require_bound(domain, parameter)
+                _require_bound(domain, number)
             case ast.VariableDecl():
-                _declare(declaration, parameter, arrays, others)
+                _declare(declaration, number, arrays, others)
             case ast.IdealDecl(declarations=own):
                 for inner in own:
-                    _declare(inner, parameter, arrays, others)
+                    _declare(inner, number, arrays, others)
             case _:
                 pass
     for name in sorted(arrays & others):
@@ -73,29 +84,34 @@ def parameter_arrays(program: ast.Program, parameter: str) -> frozenset[str]:
 
 def uniform_loop(program: ast.Program, parameter: str) -> tuple[ast.For, frozenset[str]]:
     """The loop of a uniform program, whatever its ideal, and the arrays that go up to the parameter. Raises NotUniform
-    with what is not."""
-    arrays = parameter_arrays(program, parameter)
-    loop = _loop(program.body, parameter, arrays)
+    with what is not, and where a constant is computed from the parameter."""
+    number = Number(parameter)
+    for declaration in program.declarations:
+        for name, value in declaration.bindings if isinstance(declaration, ast.ConstDecl) else ():
+            if name != parameter:
+                number.require_free(value, f"the constant `{name}` depends on `{parameter}`")
+    arrays = parameter_arrays(program, number)
+    loop = _loop(program.body, number, arrays)
     if not isinstance(loop.low, ast.Number):
         raise NotUniform("the loop does not begin at a given index", loop.low.span)
     return loop, arrays
 
 
-def uniform(program: ast.Program, parameter: str) -> Uniform:
+def uniform(program: ast.Program, number: Number) -> Uniform:
     """The loops of a uniform program with an ideal that is uniform, too. Raises NotUniform with what is not."""
-    arrays = parameter_arrays(program, parameter)
+    arrays = parameter_arrays(program, number)
     ideal = next((found for found in program.declarations if isinstance(found, ast.IdealDecl)), None)
     if ideal is None:
         raise NotUniform("the program has no `ideal` block")
-    loop = _loop(program.body, parameter, arrays)
-    other = _loop(ideal.body, parameter, arrays)
+    loop = _loop(program.body, number, arrays)
+    other = _loop(ideal.body, number, arrays)
     if loop.low != other.low or not isinstance(loop.low, ast.Number):
         raise NotUniform("the loops of the program and of its ideal do not begin at the same given index", other.span)
-    require_uniform_metric(program, parameter, arrays, loop.low)
-    return Uniform(parameter, loop, other, arrays)
+    require_uniform_metric(program, number, arrays, loop.low)
+    return Uniform(number.parameter, loop, other, arrays)
 
 
-def require_uniform_metric(program: ast.Program, parameter: str, arrays: frozenset[str], low: ast.Expr) -> None:
+def require_uniform_metric(program: ast.Program, number: Number, arrays: frozenset[str], low: ast.Expr) -> None:
     """Raises NotUniform for a metric that does not say the same of each index from `low` to the parameter."""
     for declaration in program.declarations:
         if not isinstance(declaration, ast.MetricDecl):
@@ -103,41 +119,38 @@ def require_uniform_metric(program: ast.Program, parameter: str, arrays: frozens
         for field in declaration.fields:
             value = field.value
             if isinstance(value, ast.Each):
-                if value.low != low or not _is_name(value.high, parameter):
+                if value.low != low or not _is_name(value.high, number.parameter):
                     raise NotUniform("a condition of the metric is not about every index of the loop", value.span)
                 if isinstance(value.body, ast.Each) or not _indexed_alike(value.body, value.variable):
                     raise NotUniform("a condition of the metric is not about one index alone", value.span)
                 _require_index(value.body, arrays, value.variable, "a condition of the metric is not about its index")
-                _require_free(value.body, parameter, "the metric depends on the number of queries")
+                number.require_free(value.body, "the metric depends on the number of queries")
             else:
-                _require_free(value, parameter, "the metric depends on the number of queries")
+                number.require_free(value, "the metric depends on the number of queries")
                 if field.name == "apart":
                     _require_index(value, arrays, None, "a condition of the metric is about some indices only")
 
 
-def _declare(declaration: ast.VariableDecl, parameter: str, arrays: set[str], others: set[str]) -> None:
+def _declare(declaration: ast.VariableDecl, number: Number, arrays: set[str], others: set[str]) -> None:
     """Adds what is declared to the arrays up to the parameter, or to the others."""
-    _require_bound(declaration.type, parameter)
-    _require_free(declaration.initial, parameter, f"an initial value depends on `{parameter}`")
+    parameter = number.parameter
+    _require_bound(declaration.type, number)
+    number.require_free(declaration.initial, f"an initial value depends on `{parameter}`")
     for declarator in declaration.declarators:
-        _require_free(declarator.low, parameter, f"the first index of an array depends on `{parameter}`")
+        number.require_free(declarator.low, f"the first index of an array depends on `{parameter}`")
         if _is_name(declarator.high, parameter):
             arrays.add(declarator.name)
         else:
-            _require_free(declarator.high, parameter, f"an array goes up to something other than `{parameter}` itself")
+            number.require_free(declarator.high, f"an array goes up to something other than `{parameter}` itself")
             others.add(declarator.name)
 
 
-def _require_bound(type_: ast.TypeExpr, parameter: str) -> None:
+def _require_bound(type_: ast.TypeExpr, number: Number) -> None:
+    parameter = number.parameter
     if isinstance(type_, ast.RangeDomain) and _is_name(type_.high, parameter):
-        _require_free(type_.low, parameter, f"a domain begins at something that depends on `{parameter}`")
+        number.require_free(type_.low, f"a domain begins at something that depends on `{parameter}`")
     else:
-        _require_free(type_, parameter, f"a domain depends on `{parameter}` otherwise than by ending there")
-
-
-def _require_free(node: object, parameter: str, reason: str) -> None:
-    if mentions(node, parameter):
-        raise NotUniform(reason, getattr(node, "span", None))
+        number.require_free(type_, f"a domain depends on `{parameter}` otherwise than by ending there")
 
 
 def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
@@ -149,15 +162,16 @@ def _require_index(node: object, arrays: frozenset[str], variable: str | None, r
             raise NotUniform(reason, found.span)
 
 
-def _loop(body: tuple[ast.Statement, ...], parameter: str, arrays: frozenset[str]) -> ast.For:
+def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str]) -> ast.For:
+    parameter = number.parameter
     loops = [statement for statement in body if isinstance(statement, ast.For) and mentions(statement.high, parameter)]
     if len(loops) != 1:
         raise NotUniform(f"there is not exactly one loop up to `{parameter}`")
     (loop,) = loops
     if not _is_name(loop.high, parameter):
         raise NotUniform(f"the loop goes up to something other than `{parameter}` itself", loop.high.span)
-    _require_free(loop.low, parameter, f"the loop begins at something that depends on `{parameter}`")
-    _require_free(loop.body, parameter, f"the loop computes with `{parameter}`")
+    number.require_free(loop.low, f"the loop begins at something that depends on `{parameter}`")
+    number.require_free(loop.body, f"the loop computes with `{parameter}`")
     if not _indexed_alike(loop.body, loop.variable):
         raise NotUniform(f"`{loop.variable}` is used otherwise than as an index", loop.span)
     for found in walk(loop.body):
@@ -165,7 +179,7 @@ def _loop(body: tuple[ast.Statement, ...], parameter: str, arrays: frozenset[str
             raise NotUniform(f"an array is not indexed by `{loop.variable}` alone", found.span)
     for statement in body:
         if statement is not loop:
-            _require_free(statement, parameter, f"`{parameter}` is computed with outside of the loop")
+            number.require_free(statement, f"`{parameter}` is computed with outside of the loop")
             for found in walk(statement):
                 if isinstance(found, ast.Element | ast.Name) and found.name in arrays:
                     raise NotUniform(f"`{found.name}` is used outside of the loop", found.span)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.algebra.limits import LimitReached
@@ -14,6 +14,7 @@ from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal, Region
 from dipc.lang import ast
+from dipc.lang.constants import computed_from
 from dipc.lang.core import RealType, SampleNoise
 from dipc.lang.parser import parse
 from dipc.linear.halfspace import Halfspace
@@ -27,9 +28,11 @@ from dipc.sources.every_input.lower import slack_of
 from dipc.sources.every_number.comparison_terms import Term
 from dipc.sources.every_number.lockstep import Lockstep
 from dipc.sources.every_number.loop_heads import TooFew
+from dipc.sources.every_number.rates import Constants, Rates, marked
 from dipc.sources.every_number.selection_loop import Selection, selection
 from dipc.sources.every_number.uniform import (
     NotUniform,
+    Number,
     Uniform,
     parameter_arrays,
     require_uniform_metric,
@@ -41,11 +44,13 @@ from dipc.sources.every_number.union import Sum, sums
 @dataclass(frozen=True, slots=True)
 class UnionBound:
     """For every number of queries from `start` on, the error has at most the probability of the largest of `sums`; the
-    claim is about numbers from `least` on."""
+    claim is about numbers from `least` on. Where there are `rates` that depend on the number, the terms have their
+    marks."""
 
     sums: frozenset[Sum]
     least: int
     start: int
+    rates: Rates | None = None
 
     def __post_init__(self) -> None:
         if not self.sums:
@@ -58,10 +63,28 @@ def union_of(
     """The union bound of a program that is uniform, or a selection loop. Raises NotUniform with what is neither,
     LimitReached past one of the program's limits."""
     tree = parse(program.core.source)
+    number = Number(parameter, computed_from(tree.declarations, program.core.given, parameter))
+    found = marked(tree, number, Constants.of(tree, program.core, number))
+    if found is None:
+        return _union_of(program, tree, number, instance, distances)
+    if program.core.only_at is not None:
+        raise NotUniform(f"a rate depends on `{parameter}`, and the program is read at one eps alone")
+    union = _union_of(program, found.tree, number, lambda m: Ideal(found.program(instance(m).program)), distances)
+    return replace(union, rates=found.rates)
+
+
+def _union_of(
+    program: Program,
+    tree: ast.Program,
+    number: Number,
+    instance: Callable[[int], Ideal],
+    distances: ClaimedDistances,
+) -> UnionBound:
+    """The same for a program without rates that depend on the number, or with marks for them; `tree` is its text."""
     try:
-        shape = uniform(tree, parameter)
+        shape = uniform(tree, number)
     except NotUniform as refused:
-        found = _selection(tree, parameter)
+        found = _selection(tree, number)
         if found is None:
             raise refused from None
         return _selected(instance, found[0], distances)
@@ -103,16 +126,16 @@ def _enough(
 # --- the selection loop -------------------------------------------------------------------------------------------
 
 
-def _selection(tree: ast.Program, parameter: str) -> tuple[Selection, Selection] | None:
+def _selection(tree: ast.Program, number: Number) -> tuple[Selection, Selection] | None:
     """The loops of the program and of its ideal, None where they are not the same selection."""
     ideal = next((found for found in tree.declarations if isinstance(found, ast.IdealDecl)), None)
     if ideal is None:
         return None
     try:
-        arrays = parameter_arrays(tree, parameter)
-        own = selection(tree.body, tree.declarations, parameter)
-        require_uniform_metric(tree, parameter, arrays, own.first)
-        other = selection(ideal.body, tree.declarations, parameter)
+        arrays = parameter_arrays(tree, number)
+        own = selection(tree.body, tree.declarations, number.parameter)
+        require_uniform_metric(tree, number, arrays, own.first)
+        other = selection(ideal.body, tree.declarations, number.parameter)
     except NotUniform:
         return None
     inputs = [d for d in tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.INPUT]

@@ -19,6 +19,7 @@ from dipc.obligations.obligation import Bound, Obligation, Share
 from dipc.obligations.verdict import Verdict
 from dipc.sign import Interval
 from dipc.sign.piecewise import PiecewiseForm
+from dipc.sources.every_number.rates import EPS, Unit
 from dipc.sources.every_number.union import Sum
 
 #: How much later than where the union bound begins to hold a proof may start: numbers before are decided exactly.
@@ -57,20 +58,24 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class UnionEvidence:
-    """The inequalities that a proof consists of, and for t up to `trivial` that beta is above one."""
+    """The inequalities that a proof consists of, and for t up to `trivial` that beta is above one. Where not
+    `in_eps`, they are about another multiple of eps for each number, or bound rates that depend on it."""
 
     trivial: Fraction | None
     inequalities: tuple[tuple[Obligation, CoefficientInequality], ...]
     above_one: tuple[Obligation, ...]
+    in_eps: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class UnionProof:
-    """Proves the sums of one program to be at most beta, on `intervals` of the variable."""
+    """Proves the sums of one program to be at most beta, on `intervals` of the variable, both in the `unit`, whose rates
+    for a start bound the error for every greater number."""
 
     sums: tuple[Sum, ...]
     beta: Coefficients
     intervals: tuple[Interval, ...]
+    unit: Unit = EPS
 
     def __post_init__(self) -> None:
         if not self.sums:
@@ -81,7 +86,7 @@ class UnionProof:
     ) -> Iterator[tuple[Obligation, CoefficientInequality]]:
         """Those for every m >= start: b >= needed is an obligation for 1 - needed. Raises NotUniform."""
         coefficients = self.beta(start)
-        for total in self.sums:
+        for total in dict.fromkeys(self.unit.at(total, start) for total in self.sums):
             for power in range(max(1, *coefficients) + 1 if coefficients else 2):
                 beta = PiecewiseForm(coefficients.get(power, _ZERO))
                 obligation = Obligation(_needed(total, power, start), beta, intervals or self.intervals)
@@ -106,10 +111,11 @@ class UnionProof:
     def evidence(self, proof: Proof) -> UnionEvidence:
         """What a proof rests on."""
         if proof.trivial is None:
-            return UnionEvidence(None, tuple(self.inequalities(proof.start)), ())
+            return UnionEvidence(None, tuple(self.inequalities(proof.start)), (), self.unit.is_eps)
         near, beyond = _split(proof.trivial)
         inequalities = tuple(self.inequalities(proof.start, beyond))
-        return UnionEvidence(proof.trivial, inequalities, tuple(self.above_one(proof.start, near)))
+        above_one = tuple(self.above_one(proof.start, near))
+        return UnionEvidence(proof.trivial, inequalities, above_one, self.unit.is_eps)
 
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
         """None where the inequalities hold, else a number above which they do; 0 where none is known."""
