@@ -10,7 +10,7 @@ the weaker one refutes it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -58,9 +58,12 @@ class EnclosedClaim:
     said: Mapping[str, str]
 
 
-def enclosed_claim(program: CoreProgram, options: ClaimOptions, columns: Collection[str] = ()) -> EnclosedClaim | None:
+def enclosed_claim(
+    program: CoreProgram, options: ClaimOptions, columns: Collection[str] = (), left_open: Sequence[str] = ()
+) -> EnclosedClaim | None:
     """The two claims around that of the options and the claim block, but for the parts that `columns` of a table have;
-    None where there is no such number in them.
+    None where there is no such number in them. Constants that are `left_open` have no value here; the first of them is
+    at least 0.
 
     `stronger` has an alpha, a gamma and a beta that are at most those of the claim, `weaker` at least, for every eps
     that is asked about. Raises DiagnosticError where a logarithm is none of a positive rational, or a number stands
@@ -74,12 +77,14 @@ def enclosed_claim(program: CoreProgram, options: ClaimOptions, columns: Collect
         return None
     constants = {name: Parametric.number(value) for name, value in program.constants.items()}
     one_eps = the_one_eps(claimed_intervals(program, options.eps, constants))
+    values = {name: value for name, value in program.constants.items() if name not in left_open}
+    open_number = next(iter(left_open), None)
     stronger: dict[str, str] = {}
     weaker: dict[str, str] = {}
     for name, found in known.items():
         tree = _put_in(found.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
         if is_transcendental(tree):
-            low, high = _Enclosure(found, program.constants, one_eps).ends(tree)
+            low, high = _Enclosure(found, values, one_eps, open_number).ends(tree)
             stronger[name], weaker[name] = print_expression(low), print_expression(high)
     said = {name: print_expression(found.tree) for name, found in known.items()}
     return EnclosedClaim(replace(options, **stronger), replace(options, **weaker), said)
@@ -109,11 +114,13 @@ def enclosed_expression(
 
 @dataclass(frozen=True, slots=True)
 class _Enclosure:
-    """Trees without such numbers around trees with them, for every eps > 0, or for the only one."""
+    """Trees without such numbers around trees with them, for every eps > 0, or for the only one; and for every value
+    of a constant, at least 0, if one is `open`."""
 
     expression: ClaimExpression
     constants: Mapping[str, Fraction]
     eps: Fraction | None
+    open: str | None = None
 
     def ends(self, node: Expr) -> tuple[Expr, Expr]:
         """A tree that is at most this one everywhere, and one that is at least it."""
@@ -229,7 +236,7 @@ class _Enclosure:
         match node:
             case Eps() | Call(function="exp" | "abs"):
                 return 1
-            case Name(name=name) if GREEK.get(name, name) in _DISTANCES:
+            case Name(name=name) if GREEK.get(name, name) in (*_DISTANCES, self.open):
                 return 1
             case Unary(op=UnaryOp.NEGATE, operand=operand):
                 sign = self._sign(operand)

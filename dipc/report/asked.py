@@ -92,13 +92,13 @@ class Asked:
 
         core, given = program.core, self.claim
         options = ClaimOptions(**given)
-        between = enclosed_claim(core, options)
-        options, said = (options, {}) if between is None else (between.stronger, between.said)
-        beta = options.beta if options.beta is not None or _states_beta(core) else "0"
-        claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps)
         left_open: tuple[str, ...] = ()
         if numbers is not None:
             left_open = (numbers[0], *computed_from(parse(core.source).declarations, core.given, numbers[0]))
+        between = enclosed_claim(core, options, left_open=left_open)
+        options, said = (options, {}) if between is None else (between.stronger, between.said)
+        beta = options.beta if options.beta is not None or _states_beta(core) else "0"
+        claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps)
         return Statement(
             program=f"{core.name} ({self.program_path})",
             table=None,

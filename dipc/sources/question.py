@@ -15,8 +15,9 @@ from dipc.exits.probability import Work
 from dipc.exits.program import Program, within
 from dipc.ideal.inputs import InputSpec, default_inputs, parse_inputs, specifications
 from dipc.ideal.table import Progress, completed, table_of
+from dipc.lang.constants import computed_from
 from dipc.lang.number_reader import BadValue, NumberReader
-from dipc.lang.parser import parse_lower_bound
+from dipc.lang.parser import parse, parse_lower_bound
 from dipc.obligations.engine import Engine
 from dipc.sign.interval import Interval
 from dipc.sources.free_gamma import FreeGamma, is_free
@@ -78,7 +79,8 @@ def question(
             said, why = {"beta": found.stated["beta"] or ""}, found.claim.open().reason or ""
             return Enclosed(first, found, said, why, tuple(others), itself=True)
 
-        return _between(program, ClaimOptions(beta, alpha, gamma, eps), None, about_every_input)
+        number = None if opened is None else opened[0]
+        return _between(program, ClaimOptions(beta, alpha, gamma, eps), None, about_every_input, number)
     if for_all is not None:
         name, _ = open_constant(for_all)
         notes = ("add --inputs all, or give the constant a number",)
@@ -101,15 +103,28 @@ def _about(program: Program, table: Table, beta: Given, alpha: Given, gamma: Giv
 
 
 def _between(
-    program: Program, options: ClaimOptions, table: Table | None, source: Callable[[ClaimOptions], Source]
+    program: Program,
+    options: ClaimOptions,
+    table: Table | None,
+    source: Callable[[ClaimOptions], Source],
+    number: str | None = None,
 ) -> Source:
-    """The source for these options; where they have logarithms, for the claim without, or between those for two."""
-    found = enclosed_claim(program.core, options, () if table is None else table.columns)
+    """The source for these options; where they have logarithms, for the claim without, or between those for two. The
+    constant `number` is left open, if there is one."""
+    core = program.core
+    left_open: tuple[str, ...] = ()
+    if number is not None:
+        left_open = (number, *computed_from(parse(core.source).declarations, core.given, number))
+    found = enclosed_claim(core, options, () if table is None else table.columns, left_open)
     if found is None or found.stronger == found.weaker:
         return source(options if found is None else found.stronger)
     from dipc.sources.enclosed import Enclosed
 
-    return Enclosed(source(found.stronger), source(found.weaker), found.said)
+    stronger = source(found.stronger)
+    if stronger.numbers is not None and stronger.numbers[1] < 0:
+        message = f"a claim with transcendental numbers is about numbers that are not negative, and `{number}` may be"
+        raise DiagnosticError(Diagnostic("E0615", message, notes=(f'say which: --for-all "{number} >= 0"',)))
+    return Enclosed(stronger, source(found.weaker), found.said)
 
 
 @dataclass(frozen=True)

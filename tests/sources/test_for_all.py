@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import flint
 import pytest
 
 import dipc
@@ -16,12 +17,14 @@ from dipc.diagnostics.source import Source
 from dipc.ideal.ideal import Ideal
 from dipc.lang.parser import parse
 from dipc.obligations.verdict import Verdict
+from dipc.sign import Interval
 from dipc.sources.check import ForAll, check_for_all
 from dipc.sources.every_input.class_result import ClassResult, Method
 from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_number.lockstep import Automaton
 from dipc.sources.every_number.polynomial import InNumber, constant, polynomial
-from dipc.sources.every_number.ratio import ONE
+from dipc.sources.every_number.rates import Unit
+from dipc.sources.every_number.ratio import ONE, Ratio
 from dipc.sources.every_number.uniform import NotUniform, Number, uniform
 from dipc.sources.every_number.union import sums
 from dipc.sources.every_number.union_of import UnionBound, union_of
@@ -477,3 +480,103 @@ def test_loops_that_take_turns(period: int, beta: str, verdict: Verdict) -> None
     assert found.report.verdict is verdict
     exactly = [dipc.check(dipc.load(text, m=m), inputs="all", beta=beta).verdict for m in range(1, 5)]
     assert (Verdict.INACCURATE in exactly) is (verdict is Verdict.INACCURATE)
+
+
+#: A threshold, and comparisons that share a budget; the constant `c` may be m.
+SPLIT = """
+program split;
+const m = 3, c = 1;
+input q[1..m] : real;
+output out[1..m] : {0, 1} = 0;
+var r, t : real;
+claim { alpha: dd; beta: m*exp(-alpha*eps/(8*m)); }
+ideal { for i in 1..m do if q[i] >= 0 then out[i] <- 1 end end }
+t <- Lap(eps/2, 0);
+for i in 1..m do r <- Lap(eps/(4*m), q[i]); if r >= t then out[i] <- 1 end end
+"""
+
+#: What is left open for every m: with one-sided noise on the side that helps, a greater rate is less help.
+SPLIT_BUDGETS = [
+    (SPLIT, {}, Verdict.ACCURATE),
+    (SPLIT, {"beta": "m*exp(-alpha*eps/(8*m))/2"}, Verdict.ACCURATE),
+    (SPLIT, {"beta": "m*exp(-alpha*eps/(3*m))"}, Verdict.INACCURATE),
+    (SPLIT, {"beta": "m*exp(-alpha*eps/8)"}, Verdict.INACCURATE),
+    (SPLIT, {"beta": "min(1, 2*m*exp(-alpha*eps/(8*m)))"}, Verdict.ACCURATE),
+    (SPLIT, {"alpha": 2, "beta": "m*exp(-alpha*eps/(8*m))"}, Verdict.ACCURATE),
+    (SPLIT, {"alpha": 2, "beta": "m*exp(-alpha*eps/(8*m))", "eps": "[1, 3)"}, Verdict.ACCURATE),
+    (changed(SPLIT, ("c = 1", "c = m"), ("(4*m)", "(4*c)"), ("(8*m)", "(8*c)")), {}, Verdict.ACCURATE),
+    (changed(SPLIT, ("c = 1", "c = (m + 1)/2"), ("(4*m)", "(8*c)"), ("(8*m)", "(8*(m + 1))")), {}, Verdict.ACCURATE),
+    (changed(SPLIT, ("Lap(eps/2, 0)", "Expo(eps/m)")), {"beta": "2*m*exp(-alpha*eps/(8*m))"}, Verdict.ACCURATE),
+    (changed(SPLIT, ("Lap(eps/2, 0)", "Expo(eps/2)")), {"beta": "2*m*exp(-alpha*eps/(8*m))"}, Verdict.UNDECIDED),
+    (changed(SPLIT, ("Lap(eps/2, 0)", "Lap(eps/(m - 2), 0)")), {}, Verdict.UNDECIDED),
+    (NOISY_MAX.replace("eps/2,", "eps/(2*m),"), {"beta": "m*exp(-alpha*eps/(2*m))"}, Verdict.ACCURATE),
+    (NOISY_MAX, {"beta": "m*exp(-alpha*eps/(2*m))"}, Verdict.ACCURATE),
+    (LAPLACE.replace("eps/delta", "eps/m"), {"gamma": "free", "beta": "m*exp(-gamma*eps/m)"}, Verdict.ACCURATE),
+    (LAPLACE.replace("eps/delta", "eps/m"), {"gamma": "free", "beta": "m*exp(-gamma*eps/m)/2"}, Verdict.INACCURATE),
+    (LAPLACE.replace("eps/delta", "eps*m"), {"gamma": "free", "beta": "m*exp(-gamma*eps)"}, Verdict.ACCURATE),
+]
+
+
+@pytest.mark.parametrize(("source", "options", "verdict"), SPLIT_BUDGETS)
+def test_rates_that_depend_on_the_number(source: str, options: dict[str, object], verdict: Verdict) -> None:
+    found = for_all(source, **options)
+    assert found.report.verdict is verdict
+    exactly = {m: exact_verdict(source, m, options) for m in range(1, 5)}
+    assert (Verdict.INACCURATE in exactly.values()) is (verdict is Verdict.INACCURATE)
+    if found.report.rows[-1].verdict is Verdict.ACCURATE:
+        assert {exactly[m] for m in exactly if m >= found.start} <= {Verdict.ACCURATE}
+
+
+def exact_verdict(source: str, m: int, options: dict[str, object]) -> Verdict:
+    """The verdict for one number, where there is a program for it."""
+    try:
+        return dipc.check(dipc.load(source, m=m), inputs="all", **options).verdict  # type: ignore[arg-type]
+    except DiagnosticError:
+        return Verdict.UNDECIDED
+
+
+def test_the_unit_of_a_split_budget() -> None:
+    """In multiples of eps/m the rate of the threshold grows with m, and that of the queries stays what it is."""
+    program = dipc.load(SPLIT)
+    union = union_of(program, "m", lambda m: Ideal(dipc.load(SPLIT, m=m)), OPEN)
+    assert union.rates is not None
+    unit = Unit(Ratio.number(), union.rates)
+    assert unit.holds_from(union.sums, 1)
+    assert not Unit(ONE, union.rates).holds_from(union.sums, 1)
+    terms = {term for total in union.sums for term in (*unit.at(total, 6).fixed, *unit.at(total, 6).repeated)}
+    assert {tuple(sorted(noise.rate for noise in term.event.noises)) for term in terms} == {(F(1, 4), 3)}
+    assert unit.intervals((Interval.open(1, 6),), 2) == (Interval.open(0, 3),)
+
+
+@pytest.mark.parametrize(
+    ("numerator", "denominator", "positive", "grows"),
+    [([0, 1], [1], True, True), ([1], [0, 1], True, False), ([-5, 1], [1, 1], False, True),
+     ([1], [-3, 1], False, False), ([0, -1], [-1, -1], True, True), ([2], [1], True, True)],
+)  # fmt: skip
+def test_quotients_of_polynomials(numerator: list[int], denominator: list[int], positive: bool, grows: bool) -> None:
+    ratio = Ratio.of(flint.fmpq_poly(numerator), flint.fmpq_poly(denominator))
+    assert ratio.is_positive_from(1) is positive
+    assert ratio.never_falls_from(1) is grows
+    assert ratio.at(7) == F(
+        sum(c * 7**k for k, c in enumerate(numerator)), sum(c * 7**k for k, c in enumerate(denominator))
+    )
+
+
+LOGARITHMS = [
+    ("m*exp(log(3) - alpha*eps/2)", Verdict.ACCURATE),
+    ("m*log(3)*exp(-alpha*eps/2)", Verdict.ACCURATE),
+    ("m*exp(log(1/9) - alpha*eps/2)", Verdict.INACCURATE),
+]
+
+
+@pytest.mark.parametrize(("beta", "verdict"), LOGARITHMS)
+def test_transcendental_numbers_beside_the_number_that_is_left_open(beta: str, verdict: Verdict) -> None:
+    assert for_all(NOISY_MAX, beta=beta).report.verdict is verdict
+
+
+@pytest.mark.parametrize("beta", ["exp(log(m) - alpha*eps/2)", "log(9*m)*exp(-alpha*eps/2)", "(m - 4)*exp(-2)"])
+def test_a_logarithm_has_no_value_of_the_number_that_is_left_open(beta: str) -> None:
+    """The value that the text gives it is one of many."""
+    with pytest.raises(DiagnosticError) as caught:
+        for_all(NOISY_MAX, beta=beta)
+    assert caught.value.diagnostics[0].code == "E0615"

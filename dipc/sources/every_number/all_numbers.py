@@ -364,7 +364,12 @@ class AllNumbers(Source):
         return found
 
     def _ideal(self, number: int) -> Ideal:
-        return Ideal(self._instance(number))
+        """Raises NotUniform where the program is refused for this number, and DiagnosticError for its metric."""
+        try:
+            program = self._instance(number)
+        except DiagnosticError:
+            raise NotUniform(f"the program is refused for {self.parameter} = {number}") from None
+        return Ideal(program)
 
     def _instance(self, number: int) -> Program:
         core = self.program.core

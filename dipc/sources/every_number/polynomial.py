@@ -15,7 +15,6 @@ from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Factors, Parametric
-from dipc.claim.exponent import in_exponent
 from dipc.lang import ast
 from dipc.lang.tree import GREEK
 from dipc.sources.every_number.ratio import Ratio, shifted, sign_from
@@ -127,9 +126,8 @@ class InNumber:
         raise self._refused()
 
     def _exponential(self, argument: ast.Expr) -> Summands:
-        exponent = in_exponent(argument)
         rates: list[tuple[str, int, Fraction]] = []
-        for factors, ratio in self.value(exponent.rest).items():
+        for factors, ratio in self.value(argument).items():
             match factors:
                 case (("eps", 1, r),) if not r:
                     name = _EPS
@@ -141,19 +139,7 @@ class InNumber:
             if rate is None:
                 raise OtherScale(self._refused().reason, ratio / self.scale)
             rates.append((name, 0, rate))
-        result: Summands = {tuple(sorted(rates)): Ratio.constant(1)}
-        for base, count in exponent.powers:
-            match list(self.value(base).items()):
-                case [((), ratio)]:
-                    pass
-                case _:
-                    raise self._refused()
-            self.divisors.append(ratio)
-            if ratio.numerator[ratio.numerator.degree()] < 0:
-                raise self._refused()
-            for _ in range(abs(count)):
-                result = _scaled(result, ratio if count > 0 else Ratio.constant(1) / ratio)
-        return result
+        return {tuple(sorted(rates)): Ratio.constant(1)}
 
 
 def constant(value: Fraction) -> Summands:

@@ -34,6 +34,7 @@ from dipc.sources.every_number.ratio import ONE, Ratio, sign_from
 from dipc.sources.every_number.uniform import NotUniform, Number
 from dipc.sources.every_number.union import Sum
 
+
 @dataclass(frozen=True, slots=True)
 class Rates:
     """The rates of a program by their marks, 1, 2, … in this order, as multiples of eps; what was divided by in them is
@@ -88,7 +89,8 @@ class Constants:
 
 
 def marked(tree: ast.Program, number: Number, constants: Constants) -> Marked | None:
-    """The program with marks for its rates; None where none of them depends on the number. Raises NotUniform for a rate that is no multiple of eps by a quotient of polynomials in the number."""
+    """The program with marks for its rates; None where none of them depends on the number. Raises NotUniform for a rate
+    that is no multiple of eps by a quotient of polynomials in the number."""
     draws = [found for found in walk(tree.body) if isinstance(found, ast.Sample)]
     noises = [(draw, draw.distribution) for draw in draws]
     continuous = [(draw, noise) for draw, noise in noises if isinstance(noise, ast.Laplace | ast.OneSided)]

@@ -2,8 +2,8 @@
 
 A program is *uniform* in its constant m if its text has one loop `for i in low..m`, outside of all others, where
 
-  * m, and constants that are computed from it, occur besides only as the upper end of arrays and of integer domains, and
-    in the claim (and in rates, see `rates`: they are looked at apart);
+  * m, and constants that are computed from it, occur besides only as the upper end of arrays and of integer domains,
+    and in the claim (and in rates, which are looked at apart: `rates`);
   * the loop's variable occurs only as the index of arrays that go up to m, and these occur nowhere else with any index;
   * no name is that of such an array in the program and of something else in its ideal, or the other way round;
   * the metric's condition, if there is one, says the same of each index of the loop and speaks of no other;

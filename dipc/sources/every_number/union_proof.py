@@ -69,7 +69,7 @@ class UnionEvidence:
 
 @dataclass(frozen=True, slots=True)
 class UnionProof:
-    """Proves the sums of one program to be at most beta, on `intervals` of the variable, both in the `unit`, whose rates
+    """Proves the sums of one program to be at most beta, on `intervals` of the variable, both in the `unit`: its rates
     for a start bound the error for every greater number."""
 
     sums: tuple[Sum, ...]
