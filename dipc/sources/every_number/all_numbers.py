@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
@@ -187,7 +187,7 @@ class AllNumbers(Source):
             unit, start = self._unit(union, start)
             intervals = self._intervals if self.claim.is_open else unit.intervals(self._intervals, start)
             sums = tuple(sorted(union.sums, key=repr))
-            proof = UnionProof(sums, lambda number: self._beta(number, unit.scale), intervals, unit)
+            proof = UnionProof(sums, partial(self._beta, scale=unit.scale), intervals, unit)
             return _Range(least, start, proof, _UNPROVED)
         except NotUniform as refused:
             return _Range(least, start, None, self.refusal(refused))

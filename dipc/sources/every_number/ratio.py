@@ -48,6 +48,10 @@ class Ratio:
     def __hash__(self) -> int:
         return hash((self.numerator.degree(), self.denominator.degree()))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = [[to_fraction(c) for c in part.coeffs()] for part in (self.numerator, self.denominator)]
+        return _of_coefficients, tuple(parts)
+
     def __add__(self, other: Ratio) -> Ratio:
         numerator = self.numerator * other.denominator + other.numerator * self.denominator
         return Ratio.of(numerator, self.denominator * other.denominator)
@@ -89,6 +93,11 @@ class Ratio:
         """True only where it is defined for every number from `start` on, and never less for a greater one."""
         slope = self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
         return bool(sign_from(self.denominator, start)) and (not slope or sign_from(slope, start, zero=True) > 0)
+
+
+def _of_coefficients(numerator: list[Fraction], denominator: list[Fraction]) -> Ratio:
+    """The ratio that was pickled: FLINT's polynomials are not."""
+    return Ratio(*(flint.fmpq_poly([to_fmpq(c) for c in part]) for part in (numerator, denominator)))
 
 
 _ONE: Polynomial = flint.fmpq_poly([1])
