@@ -203,9 +203,9 @@ NOT_UNIFORM = {
     ),
     "two loops": (
         changed(LAPLACE, ("for i in 1..m do out[i] <- Lap(eps/delta, q[i]) end\n", ""))
-        + "for i in 1..m do out[i] <- 0 end; "
+        + "for i in 1..m do out[i] <- 0 end; out[1] <- 1; "
         "for i in 1..m do out[i] <- Lap(eps/delta, q[i]) end",
-        "not exactly one loop",
+        "`out` is used outside of the loop",
     ),
     "a step beyond": (
         changed(LAPLACE, ("for i in 1..m do out[i] <- Lap", "for i in 1..m - 1 + 1 do out[i] <- Lap")),

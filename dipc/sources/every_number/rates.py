@@ -16,19 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.diagnostics.source import Span
-from dipc.exits.program import Program
 from dipc.lang import ast
-from dipc.lang.core import SampleNoise
 from dipc.lang.core_program import CoreProgram
 from dipc.lang.tree import mentions, walk
 from dipc.measure.event import Family
 from dipc.sign import Interval
 from dipc.sources.every_number.comparison_terms import Term
+from dipc.sources.every_number.one_loop import changed
 from dipc.sources.every_number.polynomial import InNumber, Summands, constant, rate_of
 from dipc.sources.every_number.ratio import ONE, Ratio, sign_from
 from dipc.sources.every_number.uniform import NotUniform, Number
@@ -42,27 +40,6 @@ class Rates:
 
     of_marks: tuple[Ratio, ...]
     divisors: tuple[Ratio, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """A program whose rates depend on the number: its text without them, the marks by the place of the statement that
-    draws, and what they stand for."""
-
-    tree: ast.Program
-    marks: Mapping[int, Fraction]
-    rates: Rates
-
-    def program(self, instance: Program) -> Program:
-        """The program for one number, with marks for rates."""
-        core = instance.core
-        instructions = tuple(
-            replace(instruction, rate=self.marks[instruction.span.start])
-            if isinstance(instruction, SampleNoise)
-            else instruction
-            for instruction in core.instructions
-        )
-        return Program(replace(core, instructions=instructions), instance.limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,39 +65,31 @@ class Constants:
         return Constants(values, tuple(divisors))
 
 
-def marked(tree: ast.Program, number: Number, constants: Constants) -> Marked | None:
-    """The program with marks for its rates; None where none of them depends on the number. Raises NotUniform for a rate
-    that is no multiple of eps by a quotient of polynomials in the number."""
-    draws = [found for found in walk(tree.body) if isinstance(found, ast.Sample)]
-    noises = [(draw, draw.distribution) for draw in draws]
-    continuous = [(draw, noise) for draw, noise in noises if isinstance(noise, ast.Laplace | ast.OneSided)]
+def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast.Program, Rates] | None:
+    """The program with marks for its rates, and what they stand for; None where none of them depends on the number.
+    Raises NotUniform for a rate that is no multiple of eps by a quotient of polynomials in the number."""
+    noises = [found for found in walk(tree.body) if isinstance(found, ast.Laplace | ast.OneSided)]
     varying = (number.parameter, *number.others)
-    if not any(mentions(noise.rate, name) for _, noise in continuous for name in varying):
+    if not any(mentions(noise.rate, name) for noise in noises for name in varying):
         return None
     loops = [found.variable for found in walk(tree.body) if isinstance(found, ast.For)]
     evaluation = InNumber("a rate", number.parameter, constants.values, ONE, list(constants.divisors))
     found: list[Ratio] = []
-    marks: dict[int, Fraction] = {}
-    for draw, noise in continuous:
-        if any(mentions(noise.rate, variable) for variable in loops):
-            raise NotUniform("a rate depends on the index", noise.rate.span)
-        rate = rate_of(evaluation, noise.rate)
+
+    def mark(node: Any) -> Any:
+        if not isinstance(node, ast.Laplace | ast.OneSided):
+            return node
+        if any(mentions(node.rate, variable) for variable in loops):
+            raise NotUniform("a rate depends on the index", node.rate.span)
+        rate = rate_of(evaluation, node.rate)
         if rate not in found:
             found.append(rate)
-        marks[draw.span.start] = Fraction(found.index(rate) + 1)
-    rates = Rates(tuple(found), tuple(evaluation.divisors))
-    return Marked(replace(tree, body=tuple([_without_rates(statement) for statement in tree.body])), marks, rates)
+        known = found.index(rate) + 1
+        factor = ast.Number(Fraction(known), str(known))
+        return replace(node, rate=ast.Binary(ast.BinaryOp.MULTIPLY, factor, ast.Eps()))
 
-
-def _without_rates(node: Any) -> Any:
-    """The same part of a program with eps for each rate."""
-    if isinstance(node, tuple):
-        return tuple([_without_rates(part) for part in node])
-    if isinstance(node, ast.Laplace | ast.OneSided):
-        return replace(node, rate=ast.Eps(node.rate.span))
-    if isinstance(node, Span) or not is_dataclass(node) or isinstance(node, type):
-        return node
-    return replace(node, **{part.name: _without_rates(getattr(node, part.name)) for part in fields(node)})
+    body = changed(tree.body, mark)
+    return replace(tree, body=body), Rates(tuple(found), tuple(evaluation.divisors))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,16 +28,24 @@ from dipc.sources.every_number.uniform import NotUniform
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The loop as found: `array` is selected from, `answer` the output; `rates` those of the first value and of the
-    others, None without noise; `first` is the least index."""
+    others, None without noise; `first` is the least index, and `held` are the variables with values."""
 
     array: str
     answer: str
     first: ast.Expr
     rates: tuple[ast.Expr, ast.Expr] | None
+    held: frozenset[str]
 
 
 def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> Selection:
     """The loop that `body` is, with the declarations that it sees. Raises NotUniform where it is none."""
+    found = selection_of(body, parameter)
+    _require_initial(declared, found.answer, found.first, parameter)
+    return found
+
+
+def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
+    """The loop that `body` is, whatever its answer was before. Raises NotUniform where it is none."""
     match list(body):
         case [first, ast.For(variable=variable, low=low, high=ast.Name(name=high), body=inner)] if high == parameter:
             pass
@@ -64,12 +72,11 @@ def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration]
     answer = _taken(decision.then, best, challenger, variable)
     if len(drawn) != (1 if isinstance(challenger, ast.Name) else 0) or (rate is None) is not (first_rate is None):
         raise NotUniform("the values are not all drawn in the same way", decision.span)
-    _require_initial(declared, answer, start.index, parameter)
     rates = None if rate is None or first_rate is None else (first_rate, rate)
     for part in rates or ():
         if mentions(part, variable) or mentions(part, parameter):
             raise NotUniform("a rate depends on the index, or on the number of queries", part.span)
-    return Selection(start.name, answer, start.index, rates)
+    return Selection(start.name, answer, start.index, rates, frozenset({best, *drawn}))
 
 
 def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:

@@ -32,6 +32,15 @@ class Sum:
     once: int
 
 
+def plus(left: Sum, right: Sum) -> Sum:
+    """A sum that is both together, for m from the greater of both `once` on."""
+    if left.once > right.once:
+        left, right = right, left
+    # fixed + (m - once)·repeated = fixed + (later - once)·repeated + (m - later)·repeated
+    fixed = (*left.fixed, *(left.repeated * (right.once - left.once)), *right.fixed)
+    return Sum(_sorted(fixed), _sorted((*left.repeated, *right.repeated)), right.once)
+
+
 def sums(automaton: Automaton, low: int, paths: int) -> frozenset[Sum]:
     """Sums such that each run in agreement of a loop from `low` to m, if m is at least every `once`, has one of them as
     an upper bound of its terms (at any eps, that with the most probable iteration of a cycle).

@@ -11,12 +11,15 @@ from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import constraint
 from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.diagnostics.source import Source
+from dipc.exits.load import load_source
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal, Region
 from dipc.lang import ast
 from dipc.lang.constants import computed_from
 from dipc.lang.core import RealType, SampleNoise
 from dipc.lang.parser import parse
+from dipc.lang.printer import print_program
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Family, Noise
 from dipc.sources.every_input.classes import finite_cases
@@ -28,6 +31,8 @@ from dipc.sources.every_input.lower import slack_of
 from dipc.sources.every_number.comparison_terms import Term
 from dipc.sources.every_number.lockstep import Lockstep
 from dipc.sources.every_number.loop_heads import TooFew
+from dipc.sources.every_number.one_loop import with_one_loop
+from dipc.sources.every_number.parts import parts
 from dipc.sources.every_number.rates import Constants, Rates, marked
 from dipc.sources.every_number.selection_loop import Selection, selection
 from dipc.sources.every_number.uniform import (
@@ -38,7 +43,7 @@ from dipc.sources.every_number.uniform import (
     require_uniform_metric,
     uniform,
 )
-from dipc.sources.every_number.union import Sum, sums
+from dipc.sources.every_number.union import Sum, plus, sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,48 +65,82 @@ class UnionBound:
 def union_of(
     program: Program, parameter: str, instance: Callable[[int], Ideal], distances: ClaimedDistances
 ) -> UnionBound:
-    """The union bound of a program that is uniform, or a selection loop. Raises NotUniform with what is neither,
-    LimitReached past one of the program's limits."""
-    tree = parse(program.core.source)
-    number = Number(parameter, computed_from(tree.declarations, program.core.given, parameter))
-    found = marked(tree, number, Constants.of(tree, program.core, number))
+    """The union bound of a program that is uniform, or a selection loop, or comes to such programs. `instance` is the
+    program for one number. Raises NotUniform with what is none, LimitReached past one of the program's limits."""
+    core = program.core
+    tree = parse(core.source)
+    number = Number(parameter, computed_from(tree.declarations, core.given, parameter))
+    found = marked(tree, number, Constants.of(tree, core, number))
     if found is None:
-        return _union_of(program, tree, number, instance, distances)
-    if program.core.only_at is not None:
+        return _Search(program, number, distances).of(tree, instance)
+    if core.only_at is not None:
         raise NotUniform(f"a rate depends on `{parameter}`, and the program is read at one eps alone")
-    union = _union_of(program, found.tree, number, lambda m: Ideal(found.program(instance(m).program)), distances)
-    return replace(union, rates=found.rates)
+    union = _Search(program, number, distances).of(found[0], None)
+    return replace(union, rates=found[1])
 
 
-def _union_of(
-    program: Program,
-    tree: ast.Program,
-    number: Number,
-    instance: Callable[[int], Ideal],
-    distances: ClaimedDistances,
-) -> UnionBound:
-    """The same for a program without rates that depend on the number, or with marks for them; `tree` is its text."""
-    try:
-        shape = uniform(tree, number)
-    except NotUniform as refused:
-        found = _selection(tree, number)
-        if found is None:
-            raise refused from None
-        return _selected(instance, found[0], distances)
-    count = 2
-    most = program.limits.iterations
-    while count <= most:
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """For union bounds of programs made from one with other statements."""
+
+    program: Program
+    number: Number
+    distances: ClaimedDistances
+
+    def of(self, tree: ast.Program, instance: Callable[[int], Ideal] | None) -> UnionBound:
+        """That of a program that is uniform, or a selection loop, or comes to such; `instance` is it for one number,
+        where its text is that of the program."""
+        apart = parts(tree, self.number.parameter)
+        if apart is not None:
+            left, right = (self.of(part, None) for part in apart)
+            return _both(left, right)
+        single = with_one_loop(tree, self.number, parameter_arrays(tree, self.number))
+        if instance is not None and single == tree:
+            return self._of_one_loop(tree, instance)
+        source = Source("<one loop>", print_program(single))
         try:
-            found_sums = _sums(instance, shape, count, distances)
-        except TooFew:
-            count *= 2
-            continue
-        last = max(total.once for total in found_sums)
-        start = max(last, shape.low) + 1
-        # Where domains end at m, no value was outside of one for the number explored, nor is any for a greater one.
-        explored = _enough(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
-        return UnionBound(found_sums, shape.low, max(start, explored))
-    raise LimitReached("iterations", f"the loop still reaches new states after {most} iterations")
+            return self._of_one_loop(parse(source), lambda m: self._instance(source, m))
+        except NotUniform as refused:
+            # Its place is one in another text.
+            raise NotUniform(refused.reason) from None
+
+    def _instance(self, source: Source, number: int) -> Ideal:
+        core = self.program.core
+        constants = {**core.given, self.number.parameter: Fraction(number)}
+        try:
+            program = load_source(source, constants, core.only_at).with_limits(self.program.limits)
+        except DiagnosticError:
+            raise NotUniform(f"the program is refused for {self.number.parameter} = {number}") from None
+        return Ideal(program)
+
+    def _of_one_loop(self, tree: ast.Program, instance: Callable[[int], Ideal]) -> UnionBound:
+        try:
+            shape = uniform(tree, self.number)
+        except NotUniform as refused:
+            found = _selection(tree, self.number)
+            if found is None:
+                raise refused from None
+            return _selected(instance, found[0], self.distances)
+        count = 2
+        most = self.program.limits.iterations
+        while count <= most:
+            try:
+                found_sums = _sums(instance, shape, count, self.distances)
+            except TooFew:
+                count *= 2
+                continue
+            last = max(total.once for total in found_sums)
+            start = max(last, shape.low) + 1
+            # Where domains end at m, no value was outside of one for the number explored, nor is any for a greater one.
+            explored = _enough(instance, shape, start - shape.low + 1, count, self.distances) + shape.low - 1
+            return UnionBound(found_sums, shape.low, max(start, explored))
+        raise LimitReached("iterations", f"the loop still reaches new states after {most} iterations")
+
+
+def _both(left: UnionBound, right: UnionBound) -> UnionBound:
+    """That of a program whose error is at most the sum of two."""
+    found = frozenset(plus(one, other) for one in left.sums for other in right.sums)
+    return UnionBound(found, max(left.least, right.least), max(left.start, right.start))
 
 
 def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distances: ClaimedDistances) -> frozenset[Sum]:
@@ -140,9 +179,10 @@ def _selection(tree: ast.Program, number: Number) -> tuple[Selection, Selection]
         return None
     inputs = [d for d in tree.declarations if isinstance(d, ast.VariableDecl) and d.role is ast.Role.INPUT]
     declared = [(declarator.name, declarator.low) for declaration in inputs for declarator in declaration.declarators]
+    # Other inputs are not used.
     same = (own.array, own.answer, own.first) == (other.array, other.answer, other.first)
-    alone = declared == [(own.array, own.first)] and own.array in arrays
-    return (own, other) if same and alone and own.rates is not None and other.rates is None else None
+    begins = (own.array, own.first) in declared and own.array in arrays
+    return (own, other) if same and begins and own.rates is not None and other.rates is None else None
 
 
 def _selected(instance: Callable[[int], Ideal], own: Selection, distances: ClaimedDistances) -> UnionBound:
@@ -151,10 +191,10 @@ def _selected(instance: Callable[[int], Ideal], own: Selection, distances: Claim
     least = int(own.first.value)
     ideal = instance(least + 2)
     core = ideal.program.core
-    if any(not isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
-        raise NotUniform("an input is not real")
     draws = [instruction for instruction in core.instructions if isinstance(instruction, SampleNoise)]
     slots = [slot for slot in core.inputs if core.slots[slot].name.startswith(f"{own.array}[")]
+    if any(not isinstance(core.slots[slot].type, RealType) for slot in slots):
+        raise NotUniform("an input is not real")
     metric = facet_metric(ideal)
     if metric.apart is not None:
         raise NotUniform("the metric sets some inputs of a selection infinitely far apart")
