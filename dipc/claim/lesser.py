@@ -8,13 +8,14 @@ for a given alpha·eps, and f far away from other answers.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.claim.expression import ClaimExpression
 from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.lang.ast import Binary, BinaryOp, Expr, Number, Unary, UnaryOp
+from dipc.lang.ast import Binary, BinaryOp, Call, Expr, Number, Unary, UnaryOp
 from dipc.lang.printer import print_expression
 from dipc.lang.tree import mentions
 
@@ -26,11 +27,11 @@ def lesser(
     seen not to be negative and mention some of the `distances`, or where they are `far` none. None where there are no
     such summands."""
     kept: list[Expr] = []
-    for term in _summands(beta.tree):
+    for term in summands(beta.tree):
         near = any(mentions(term, name) for name in distances)
-        if near is not far or not _is_nonnegative(beta, term, names):
+        if near is not far or not is_nonnegative(beta, term, names):
             kept.append(term)
-    if len(kept) == len(list(_summands(beta.tree))):
+    if len(kept) == len(list(summands(beta.tree))):
         return None
     total: Expr = kept[0] if kept else Number(Fraction(0), "0")
     for term in kept[1:]:
@@ -38,19 +39,30 @@ def lesser(
     return print_expression(total)
 
 
-def _summands(tree: Expr) -> Iterator[Expr]:
+def below_one(beta: ClaimExpression) -> ClaimExpression:
+    """An expression that says the same: beta, without numbers that are at least 1 where it is the least of some. No
+    error has a greater probability."""
+    match beta.tree:
+        case Call("min", arguments):
+            left = [part for part in arguments if not (isinstance(part, Number) and part.value >= 1)]
+            return replace(beta, tree=left[0]) if len(left) == 1 else beta
+    return beta
+
+
+def summands(tree: Expr) -> Iterator[Expr]:
+    """The expressions whose sum it is."""
     if isinstance(tree, Binary) and tree.op is BinaryOp.ADD:
-        yield from _summands(tree.left)
-        yield from _summands(tree.right)
+        yield from summands(tree.left)
+        yield from summands(tree.right)
     elif isinstance(tree, Binary) and tree.op is BinaryOp.SUBTRACT:
-        yield from _summands(tree.left)
+        yield from summands(tree.left)
         yield Unary(UnaryOp.NEGATE, tree.right)
     else:
         yield tree
 
 
-def _is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parametric]) -> bool:
-    """Whether it is seen by its coefficients."""
+def is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parametric]) -> bool:
+    """Whether a part of beta is seen not to be negative, by its coefficients."""
     try:
         value = ClaimExpression(beta.what, beta.source, term).value(names)
     except DiagnosticError:

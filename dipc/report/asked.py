@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dipc.lang.core_program import CoreProgram
     from dipc.obligations.engine import Engine
     from dipc.report.claimed import Statement
+    from dipc.sources.every_input.scaling import ClassClaim
     from dipc.tables.table import Table
 
 
@@ -98,7 +99,7 @@ class Asked:
         between = enclosed_claim(core, options, left_open=left_open)
         options, said = (options, {}) if between is None else (between.stronger, between.said)
         beta = options.beta if options.beta is not None or _states_beta(core) else "0"
-        claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps)
+        claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps, together=True)
         return Statement(
             program=f"{core.name} ({self.program_path})",
             table=None,
@@ -107,7 +108,7 @@ class Asked:
             beta=said.get("beta", print_expression(claim.beta.tree)),
             gamma=said.get("gamma", "0" if claim.gamma is None else print_expression(claim.gamma.tree)),
             near=near_outputs(core),
-            scale=claim.open().scale.value if claim.is_open else None,
+            distances=_left_open(claim),
             numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
             inputs=_kinds(core, core.inputs),
         )
@@ -115,6 +116,13 @@ class Asked:
 
 def _states_beta(core: CoreProgram) -> bool:
     return core.claim is not None and any(field.name == "beta" for field in core.claim.fields)
+
+
+def _left_open(claim: ClassClaim) -> tuple[str, ...]:
+    """The distances that are left open."""
+    if claim.both_open:
+        return ("alpha", "gamma")
+    return (claim.open().scale.value,) if claim.is_open else ()
 
 
 def near_outputs(core: CoreProgram) -> str:

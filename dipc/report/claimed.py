@@ -15,8 +15,8 @@ class Statement:
     of the claim with where each was said. `near` names the types of the outputs compared within gamma: "real and int",
     empty where there are none; `distance` says whether the `metric` block has its own distance of answers.
 
-    Without a table it is about all inputs: `scale` is the distance that is left open then, `alpha` or `gamma`,
-    None where none is, and `numbers` the values of a constant that is left open, such as `m >= 1`; `inputs` names the
+    Without a table it is about all inputs: `distances` are those that are left open then, of `alpha` and `gamma`, and
+    `numbers` the values of a constant that is left open, such as `m >= 1`; `inputs` names the
     types of those that are not finite, as `near` does.
     """
 
@@ -28,7 +28,7 @@ class Statement:
     gamma: str
     near: str
     distance: bool = False
-    scale: str | None = None
+    distances: tuple[str, ...] = ()
     numbers: str | None = None
     inputs: str = "real"
 
@@ -51,7 +51,7 @@ def about(
     said = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
     if statement.table is None:
         said["alpha"] = "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
-        said["gamma"] = "every gamma > 0" if statement.scale == "gamma" else statement.gamma
+        said["gamma"] = "every gamma > 0" if "gamma" in statement.distances else statement.gamma
     for name, text in said.items():
         yield name, "asked for" if asked == name else text
     one = single(eps)

@@ -120,9 +120,10 @@ def render_classes(
 
 def _quantified(report: Report, statement: Statement) -> str:
     eps = everywhere_text(report.eps, "every eps")
-    if statement.scale is None:
+    if not statement.distances:
         return eps
-    return f"every {statement.scale}{' and ' if eps.startswith('every') else ' '}{eps}"
+    distances = ", ".join(f"every {name}" for name in statement.distances)
+    return f"{distances}{' and ' if eps.startswith('every') else ' '}{eps}"
 
 
 def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:

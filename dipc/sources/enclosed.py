@@ -13,7 +13,7 @@ from dipc.exits.program import Program
 from dipc.obligations.engine import Engine
 from dipc.obligations.verdict import Verdict
 from dipc.sign.interval import Interval
-from dipc.sources.every_input.class_result import ClassResult, ReportedRows
+from dipc.sources.every_input.class_result import ClassResult, Method, ReportedRows
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
 from dipc.sources.source import Case, Posed, Settling, Source, results
@@ -153,4 +153,7 @@ def _is_same(one: RowResult, other: RowResult) -> bool:
 
 def _open(found: RowResult, reason: str) -> RowResult:
     found = replace(found, verdict=Verdict.UNDECIDED, reason=reason, counterexample=None, failing=(), obligations=())
-    return replace(found, rows=()) if isinstance(found, ClassResult) else found
+    if not isinstance(found, ClassResult):
+        return found
+    note = None if found.note is None else replace(found.note, method=Method.NONE)
+    return replace(found, rows=(), note=note)

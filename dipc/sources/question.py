@@ -61,6 +61,7 @@ def question(
     if table is None and asks_for_all(inputs):
         # A check of rows starts sooner without what only these need.
         from dipc.sources.every_input.all_inputs import EveryInput
+        from dipc.sources.every_input.both_open import EveryDistance, leaves_both_open
         from dipc.sources.every_number.all_numbers import AllNumbers
 
         opened = None if for_all is None else open_constant(for_all)
@@ -68,6 +69,8 @@ def question(
         def about_every_input(options: ClaimOptions) -> Source:
             if opened is not None:
                 return AllNumbers(program, *opened, options)
+            if leaves_both_open(program, options):
+                return EveryDistance(program, options)
             found = EveryInput(program, options)
             betas = found.claim.lesser()
             # Integer distances are decided with beta as it is.

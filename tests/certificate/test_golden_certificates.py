@@ -15,7 +15,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 #: The bounds of classes of ints are taken on trust.
-ON_TRUST = {"check_every_int"}
+ON_TRUST = {"check_every_int", "accurate_all_two_open"}
+
+#: Nor does the checker follow the proofs of classes of ints, and of claims about two open distances.
+IN_PART = {"accurate_all_two_open", "inaccurate_all_two_open", "check_every_int"}
 
 
 def cases() -> list[Path]:
@@ -55,7 +58,9 @@ def test_golden_checks_are_certified(
     assert captured.err == ""
     on_trust = path.stem in ON_TRUST
     assert ("on trust" in captured.out.splitlines()[0]) is on_trust
-    assert code == (ExitCode.UNDECIDED if on_trust else ExitCode.ACCURATE)
+    in_part = path.stem in IN_PART
+    assert captured.out.startswith("accepted in part") is in_part
+    assert code == (ExitCode.UNDECIDED if in_part else ExitCode.ACCURATE)
     assert {0: "accurate", 1: "inaccurate", 3: "undecided"}[int(status)] in captured.out.splitlines()[0]
 
 

@@ -354,7 +354,6 @@ def test_products_of_distances_and_eps() -> None:
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({"gamma": "free", "alpha": "dd"}, "E1201"),
         ({"gamma": "alpha*eps"}, "E1202"),
         ({"gamma": "0 - alpha"}, "E1202"),
         ({"beta": "exp(-alpha)"}, "E0603"),

@@ -30,6 +30,7 @@ from dipc.ideal.distance import Distances
 from dipc.ideal.ideal import Ideal, Region
 from dipc.ideal.norm import Norm
 from dipc.lang.ast import CompareOp
+from dipc.lang.core_program import CoreProgram
 from dipc.linear.halfspace import Halfspace
 from dipc.obligations.decision import Decision
 from dipc.obligations.engine import Engine
@@ -47,6 +48,7 @@ from dipc.sources.every_input.describe import answer_texts, corner_texts, facet_
 from dipc.sources.every_input.evidence import ClaimedDistances, ClassEvidence, Empty, Exact, Farkas, Proved, Refuted
 from dipc.sources.every_input.exits import CenteredExit, ExitFinder
 from dipc.sources.every_input.facet_metric import facet_metric
+from dipc.sources.every_input.facets import Metric as FacetMetric
 from dipc.sources.every_input.facets import facets
 from dipc.sources.every_input.far_away import MOST_SINGLE, FarAway
 from dipc.sources.every_input.halfspaces import Moving
@@ -70,7 +72,7 @@ from dipc.sources.every_input.witness import Witnesses, candidates
 from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
-from dipc.sources.source import Posed, Settling, Source, results
+from dipc.sources.source import Case, Posed, Settling, Source, results
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
@@ -106,19 +108,27 @@ class ConvexClass:
 class EveryInput(Source):
     """The claim about every real and int input of one program."""
 
-    def __init__(self, program: Program, options: ClaimOptions) -> None:
-        """Raises DiagnosticError for a program or a claim that is not of this kind."""
+    #: Whether alpha and gamma may both be left open.
+    together = False
+
+    def __init__(self, program: Program, options: ClaimOptions, like: EveryInput | None = None) -> None:
+        """The question; `like` is one about the same program, with another claim.
+
+        Raises DiagnosticError for a program or a claim that is not of this kind.
+        """
         self._program = program
         self.options = options
-        self.ideal = Ideal(program)
-        self.claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps)
-        self.metric = facet_metric(self.ideal)
-        self.exits = ExitFinder(program)
+        self.ideal: Ideal = Ideal(program) if like is None else like.ideal
+        self.claim = ClassClaim(
+            program, options.beta, options.alpha, options.gamma, options.eps, together=self.together
+        )
+        self.metric: FacetMetric = facet_metric(self.ideal) if like is None else like.metric
+        self.exits: ExitFinder = ExitFinder(program) if like is None else like.exits
         self.witnesses = Witnesses(self.ideal, Distances(self.ideal), options)
 
     def asking(self, options: ClaimOptions) -> EveryInput:
         """The same question with another claim."""
-        return EveryInput(self.program, options)
+        return EveryInput(self.program, options, self)
 
     @property
     def program(self) -> Program:
@@ -148,7 +158,11 @@ class EveryInput(Source):
         report = super().report(rows, engine, interrupted=interrupted)
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
-    def cases(self) -> Iterator[ClassCase | Unsorted]:
+    def case(self, of: ConvexClass) -> Case:
+        """The claim about one convex class."""
+        return ClassCase(self, of)
+
+    def cases(self) -> Iterator[Case]:
         """The classes in order; where a limit is reached before they are known, one case for all inputs."""
         number = 0
         sorted_out = classes(self.ideal)
@@ -164,7 +178,7 @@ class EveryInput(Source):
             assert parts, "regions are not empty: a class without cases would hold of itself"
             for part in parts:
                 number += 1
-                yield ClassCase(self, replace(part, number=number))
+                yield self.case(replace(part, number=number))
 
     def _parts(self, found: InputClass) -> Iterator[ConvexClass]:
         moving = facets(found.region, found.others, self.metric)
@@ -325,6 +339,10 @@ class ClassCase:
     def number(self) -> int:
         return self.of.number
 
+    @property
+    def claim(self) -> ClassClaim:
+        return self._source.claim
+
     def posed(self) -> Sequence[Posed]:
         """The least probability of the class, or a lower bound of it, against beta; nothing where no input of the class
         is so far from other answers. Raises Undecided, as it does where integer distances are left open, and
@@ -441,7 +459,27 @@ class ClassCase:
                 return row
         return (yield from self._refuted(bounded, decision))
 
+    def refuted(self) -> Settling:
+        """The class with an input that refutes the claim, undecided where none is found, or is looked for because the
+        claim is seen to hold. Raises Undecided, DiagnosticError."""
+        bounded = self._bounded
+        if isinstance(bounded, Empty):
+            return self._undecided(None)
+        posed = self._posed(bounded)
+        decision = yield bounded.lower.bound if posed is None else posed.obligation
+        if decision.bound is None or decision.verdict is Verdict.ACCURATE:
+            return self._undecided(decision.reason)
+        return (yield from self._refuted(bounded, replace(decision, reason=None), or_proved=False))
+
     # --- bounds that take more work ---------------------------------------------------------------------
+
+    def proved(self) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        """The class proved by any of the bounds, as a whole or in parts; None where they prove nothing. Raises
+        Undecided, DiagnosticError."""
+        found = yield from self._by_any_bound()
+        if found is None:
+            found = yield from self._in_other_ways()
+        return None if found is None else self._said(found)
 
     def _in_other_ways(self) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
         """The class proved by bounds that take more work, as a whole or in parts; None where they prove nothing."""
@@ -819,8 +857,9 @@ class ClassCase:
         method = Method.CORNER if bounded.lower.attained else Method.BOUND
         return self._evident(self._row(method, Verdict.ACCURATE, bounded, decision.bound), evidence)
 
-    def _refuted(self, bounded: _Bounded, decision: Decision) -> Settling:
-        """The class with an input that refutes the claim, undecided where none is found."""
+    def _refuted(self, bounded: _Bounded, decision: Decision, *, or_proved: bool = True) -> Settling:
+        """The class with an input that refutes the claim, undecided where none is found; proved where bounds that take
+        more work do so, if these are wanted."""
         source, part, lower = self._source, self.of, bounded.lower
         distances = bounded.required.distances
         gamma = None
@@ -843,7 +882,7 @@ class ClassCase:
         moves = bool(distances.alpha_rate and distances.gamma_rate)
         found = yield from source.witnesses.first_refuting(proposed, gamma, finite=moves)
         if found is None:
-            proved = yield from self._in_other_ways()
+            proved = (yield from self._in_other_ways()) if or_proved else None
             if proved is not None:
                 return proved
             found = yield from self._searched(bounded, alphas, gamma)
@@ -970,15 +1009,13 @@ class ClassCase:
 
     def _note(self, method: Method, bounded: _Bounded | None, bound: ClosedForm | None) -> ClassNote:
         part = self.of
-        guards = (*part.of.region.guards, *part.piece.guards)
-        answer = answer_texts(self._core, part.of.region)
-        where = (*guard_texts(self._core, guards, part.of.finite), *facet_texts(self._core, part.side))
+        known = described(self._core, part, method)
         if bounded is None:
-            return ClassNote(answer, where, method)
+            return known
         corner, required = bounded.lower.corner, bounded.required
         return ClassNote(
-            answer,
-            where,
+            known.answer,
+            known.where,
             method,
             required.variable,
             ", ".join(map(str, bounded.intervals)),
@@ -989,6 +1026,13 @@ class ClassCase:
             None if required.beta is None else str(required.beta),
             bounded.lower.attained,
         )
+
+
+def described(core: CoreProgram, part: ConvexClass, method: Method) -> ClassNote:
+    """What a row about the class says of it, but for what was found."""
+    guards = (*part.of.region.guards, *part.piece.guards)
+    where = (*guard_texts(core, guards, part.of.finite), *facet_texts(core, part.side))
+    return ClassNote(answer_texts(core, part.of.region), where, method)
 
 
 def _inputs(part: ConvexClass) -> list[Affine]:

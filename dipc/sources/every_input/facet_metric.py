@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.chain.answers import Answer
 from dipc.chain.constraints import Constraint, constraint
@@ -15,12 +17,17 @@ from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.ideal.ideal import Ideal, Region
 from dipc.lang import metric as syntax
 from dipc.lang.ast import CompareOp
+from dipc.lang.core import Value
 from dipc.lang.core_program import CoreProgram
 from dipc.metric.formula import Every, Formula, Some
+from dipc.sources.every_input.classes import finite_cases
 from dipc.sources.every_input.facets import Metric, Way
 
 #: A formula with more conjunctions than this is not looked into.
 _MOST_CONJUNCTIONS = 2_000
+
+#: Nor is one looked into for more values of the finite inputs than this.
+_MOST_CASES = 64
 
 
 def facet_metric(ideal: Ideal) -> Metric:
@@ -36,16 +43,20 @@ def facet_metric(ideal: Ideal) -> Metric:
         raise DiagnosticError(_unsupported(core, "a distance of answers other than `product`"))
     if metric.core.apart is None:
         return Metric(metric.norm)
-    if ideal.finite_inputs:
+    cases: Sequence[Mapping[int, Value]] = ()
+    with suppress(LimitReached):
+        cases = finite_cases(ideal)
+    if not 0 < len(cases) <= _MOST_CASES:
         return Metric(metric.norm, lambda _region, _way: True)
-    steps = _Steps.of(ideal, metric.core.apart)
-    return Metric(metric.norm, lambda region, way: _may_be_apart(steps, region, way))
+    every = [_Steps.of(ideal, finite, metric.core.apart) for finite in cases]
+    return Metric(metric.norm, lambda region, way: any(_may_be_apart(steps, region, way) for steps in every))
 
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """Where a step may lead infinitely far. Of the conditions of the block, those that read no input which the step
-    changes say what they say of an input and itself: that is False but for those `of_itself`."""
+    """Where a step that leaves the finite inputs as they are may lead infinitely far. Of the conditions of the block,
+    those that read no input which the step changes say what they say of an input and itself: that is False but for
+    those `of_itself`."""
 
     ideal: Ideal
     here: Mapping[int, Answer]
@@ -53,8 +64,8 @@ class _Steps:
     reading: Mapping[int, frozenset[int]]
 
     @staticmethod
-    def of(ideal: Ideal, apart: syntax.Formula) -> _Steps:
-        here: dict[int, Answer] = {slot: Affine.input(slot) for slot in ideal.symbolic_inputs}
+    def of(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formula) -> _Steps:
+        here: dict[int, Answer] = {**finite, **{slot: Affine.input(slot) for slot in ideal.symbolic_inputs}}
         reading: dict[int, set[int]] = {}
         of_itself: set[int] = set()
         for at, condition in enumerate(apart.conditions):

@@ -68,8 +68,11 @@ class Fixed:
 class ClassClaim:
     """The claim about all inputs, from the options and the program's claim block; a table has no part in it."""
 
-    def __init__(self, program: Program, beta: Given, alpha: Given, gamma: Given, eps: GivenEps) -> None:
-        """Raises DiagnosticError for what cannot be read, or is not about all inputs."""
+    def __init__(
+        self, program: Program, beta: Given, alpha: Given, gamma: Given, eps: GivenEps, *, together: bool = False
+    ) -> None:
+        """Raises DiagnosticError for what cannot be read, or is not about all inputs; `together` says that alpha and
+        gamma may both be left open."""
         self.free_gamma = is_free(program, gamma)
         core = program.core
         self._program: CoreProgram = core
@@ -86,11 +89,17 @@ class ClassClaim:
         self.alpha: ClaimExpression | None = self._claim.alpha
         found = self.alpha
         if found is not None and mentions(found.tree, "gamma"):
-            together = "to let both grow together, let gamma depend on alpha: `--alpha dd --gamma alpha`"
-            raise found.error("E1211", "for all inputs alpha is `dd` or a number", found.tree, "", together)
+            advised = "to let both grow together, let gamma depend on alpha: `--alpha dd --gamma alpha`"
+            raise found.error("E1211", "for all inputs alpha is `dd` or a number", found.tree, "", advised)
         self.at_distance = found is None or (isinstance(found.tree, Name) and found.tree.name == "dd")
-        if self.free_gamma and self.at_distance:
-            advice = ("give alpha a number, such as --alpha 0", "or let gamma depend on it: --gamma alpha")
+        #: Whether alpha is dd(u), and gamma left open as well: then no single distance is.
+        self.both_open = self.free_gamma and self.at_distance
+        if self.both_open and not together:
+            advice = (
+                "give alpha a number, such as --alpha 0",
+                "or let gamma depend on it: --gamma alpha",
+                "`dipc check --inputs all`, without --for-all, decides both together",
+            )
             raise DiagnosticError(Diagnostic("E1201", "alpha and gamma cannot both be left open", notes=advice))
         self._open: Open | None = None
         self.alpha_text = "dd" if self.at_distance else str(self.alpha_number())
@@ -143,6 +152,12 @@ class ClassClaim:
             return Fixed(self.alpha_number(), Fraction(0), self.at_gamma(Fraction(0)))
         return self.at_number(Fraction(0))
 
+    def far(self) -> BetaForm:
+        """The limit of beta as alpha and gamma, both left open, grow without bound. Raises DiagnosticError where there
+        is none."""
+        row = Row(1, (), (), None, None, None, INFINITY)
+        return self._claim.terms_towards(row, None, None, Cell(Fraction(0), "0"), "inf").beta
+
     def at_gamma(self, gamma: Fraction) -> BetaForm:
         """beta as a function of eps for one value of a gamma that is left open."""
         given = self._given
@@ -165,7 +180,7 @@ class ClassClaim:
         """Where beta is no function of distance·eps, expressions that are, or are functions of eps, and are at most
         beta; none where beta is one itself or depends on no distance, or none is found. Raises DiagnosticError as
         `open` does."""
-        if not self.is_open or self.open().beta is not None or self.whatever_distance() is not None:
+        if not self.is_open or self.both_open or self.open().beta is not None or self.whatever_distance() is not None:
             return ()
         moves = self.free_gamma or self.gamma_moves
         distances = ("gamma",) if self.free_gamma else (*_DISTANCES, "gamma") if moves else _DISTANCES
@@ -181,6 +196,9 @@ class ClassClaim:
     def names(self) -> dict[str, Parametric]:
         """What the names in beta stand for, a distance that is left open as an unknown."""
         names = dict(self._claim.constants)
+        if self.both_open:
+            distance = Parametric.unknown("alpha")
+            return names | {"alpha": distance, "dd": distance, "gamma": Parametric.unknown("gamma")}
         if self.free_gamma:
             alpha = Parametric.number(self.alpha_number())
             return names | {"alpha": alpha, "gamma": Parametric.unknown("gamma")}

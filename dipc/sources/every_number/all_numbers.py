@@ -14,13 +14,13 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.claim.expression import ClaimExpression
+from dipc.claim.lesser import below_one
 from dipc.claim.options import ClaimOptions
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.diagnostics.source import Source as Text
 from dipc.exits.load import load_source
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal
-from dipc.lang import ast
 from dipc.lang.constants import computed_from
 from dipc.lang.core import IntType
 from dipc.lang.parser import parse, parse_interval
@@ -330,14 +330,8 @@ class AllNumbers(Source):
 
     @cached_property
     def _beta_below_one(self) -> ClaimExpression:
-        """An expression that says the same: beta, without numbers that are at least 1 where it is the least of some.
-        No error has a greater probability."""
-        beta = self.claim.beta
-        match beta.tree:
-            case ast.Call("min", arguments):
-                left = [part for part in arguments if not (isinstance(part, ast.Number) and part.value >= 1)]
-                return replace(beta, tree=left[0]) if len(left) == 1 else beta
-        return beta
+        """An expression that says the same as beta."""
+        return below_one(self.claim.beta)
 
     @cached_property
     def _names(self) -> dict[str, Summands]:

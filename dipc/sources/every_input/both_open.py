@@ -1,0 +1,277 @@
+"""Claims about every real and int input with alpha = dd(u) and every gamma: both distances are left open.
+
+beta is then a function of two products, alpha·eps and gamma·eps, and each class of inputs is reduced to obligations
+about one of them. With F for "the finite outputs are right" and N for "the others are within gamma" this proves
+Pr[F and N] >= 1 - beta:
+
+- beta = f(alpha) + g(gamma), if Pr[F] >= 1 - f, and, however the finite outputs come about, N fails with probability at
+  most g: Pr[F and N] = Pr[F] - Pr[F and not N]. Where ways i to the answer, which exclude each other and have
+  probability p_i, do not share noises with their outputs, the latter is Σ p_i·Pr[not N_i] <= max Pr[not N_i]; where
+  there is only one way, it is at most Pr[not N]. Where f and g go to 0 nothing is lost if the noises are not shared and
+  there is one way: the claim for gamma without bound is the one with f, that for alpha without bound the one with g.
+- beta = f(min(alpha, gamma)), if the claim holds with gamma = alpha and f(alpha) for all inputs of the class with
+  dd(u) >= alpha, for every alpha up to the greatest: Pr never falls as gamma grows, and an input with dd(u) >= gamma
+  is among these for alpha = gamma.
+  Or if it holds with f(gamma) for every gamma: at the lesser of the two, and so at gamma.
+- a number for alpha where dd(u) is one on the whole class, gamma = 0 where beta does not depend on gamma, and alpha = 0
+  where it does not depend on alpha: nothing is lost.
+
+What refutes is looked for at some values of gamma, each by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.claim.lesser import below_one
+from dipc.claim.options import ClaimOptions
+from dipc.claim.trend import trend
+from dipc.claim.two_distances import at_alpha, depends, halves, of_lesser
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.exits.program import Program
+from dipc.ideal.norm import Norm
+from dipc.obligations.decision import Decision
+from dipc.obligations.obligation import Bound, Obligation
+from dipc.obligations.saying import Saying, saying
+from dipc.obligations.verdict import Verdict
+from dipc.sign.piecewise import PiecewiseForm
+from dipc.sources.every_input.all_inputs import ClassCase, ConvexClass, EveryInput, described
+from dipc.sources.every_input.class_result import ClassResult, Method
+from dipc.sources.every_input.convex_pieces import ConvexPiece
+from dipc.sources.every_input.describe import answer_texts
+from dipc.sources.every_input.evidence import ClaimedDistances, ClassEvidence, Farkas, Proved, Refuted
+from dipc.sources.every_input.exits import CenteredExit, NoiseComponent, ShiftedHalfspace
+from dipc.sources.every_input.scaling import ClassClaim
+from dipc.sources.free_gamma import FREE
+from dipc.sources.outcome import RowResult
+from dipc.sources.source import Case, Posed, Settling, Variable
+
+_ZERO = Fraction(0)
+
+#: Values of gamma at which inputs are looked for that refute a claim.
+_GAMMAS = tuple(Fraction(4) ** power for power in (0, -3, 3, 6))
+
+_BEYOND = "alpha and gamma are both left open, and the checker derives bounds for one distance at a time"
+
+
+def leaves_both_open(program: Program, options: ClaimOptions) -> bool:
+    """Whether a claim about all inputs is about alpha = dd(u) and every gamma. Raises DiagnosticError."""
+    claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps, together=True)
+    return claim.both_open
+
+
+class EveryDistance(EveryInput):
+    """The claim about every real and int input, alpha = dd(u), and every gamma."""
+
+    together = True
+
+    def case(self, of: ConvexClass) -> Case:
+        return BothOpenCase(self, of)
+
+
+class BothOpenCase:
+    """The claim about one convex class of inputs."""
+
+    def __init__(self, source: EveryDistance, of: ConvexClass) -> None:
+        self._source = source
+        self._of = of
+
+    @property
+    def number(self) -> int:
+        return self._of.number
+
+    def posed(self) -> Sequence[Posed]:
+        """Raises Undecided: no obligation about one variable says the same."""
+        raise Undecided("alpha and gamma are both left open, which only `check` decides")
+
+    def shown(self) -> ClassResult:
+        """What the case is about, not decided."""
+        return self._row(Method.NONE, Verdict.UNDECIDED)
+
+    def settle(self) -> Settling:
+        """Raises DiagnosticError for a beta that has no exact meaning."""
+        ways = list(self._ways())
+        for way in ways:
+            rows = yield from _all_proved(way)
+            if rows is not None:
+                return self._proved(rows)
+        for gamma in self._gammas():
+            with suppress(Undecided):
+                at_gamma = self._claiming(replace(self._source.options, gamma=gamma), self._of)
+                refuted = yield from at_gamma.refuted()
+                if refuted.verdict is Verdict.INACCURATE:
+                    return _at_gamma(refuted, gamma)
+        reason = self._of.refused or (
+            "beta is no sum of functions of alpha*eps and of gamma*eps, and no function of min(alpha, gamma)*eps"
+            if not ways
+            else "beta is not proved in parts, one for alpha and one for gamma"
+        )
+        return replace(self._row(Method.NONE, Verdict.UNDECIDED), reason=f"{reason}, and no input refutes it")
+
+    # --- proofs -----------------------------------------------------------------------------------------
+
+    def _ways(self) -> Iterator[list[ClassCase]]:
+        """Cases about one open distance at most, which imply the claim if all of a list are proved."""
+        source, of, beta = self._source, self._of, below_one(self._source.claim.beta)
+        if of.refused is not None:
+            return
+        at = replace(source.options, alpha="dd", gamma=0)
+        if not depends(beta, gamma=True):
+            yield [self._claiming(at, of)]
+            return
+        dd = self._dd()
+        if dd is not None or not depends(beta, alpha=True):
+            number = dd or _ZERO
+            case = self._claiming(replace(at, alpha=number, gamma=FREE, beta=at_alpha(beta, number)), of)
+            yield [case]
+            for stronger in case.claim.lesser():
+                yield [self._claiming(replace(at, alpha=number, gamma=FREE, beta=stronger), of)]
+        of_alpha, of_gamma = (of_lesser(beta, name) for name in ("alpha", "gamma"))
+        if of_alpha is not None and self._is_monotone():
+            yield [self._claiming(replace(at, gamma="alpha", beta=of_alpha), of)]
+        elif of_gamma is not None:
+            yield [self._claiming(replace(at, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), of)]
+        exits = of.piece.exits
+        if len(exits) > 1 and any(_shares(found) for found in exits):
+            return
+        right = self._with([_finite_alone(found) for found in exits])
+        near = [self._with([found]) for found in dict.fromkeys(map(_others_alone, exits))]
+        for parts in halves(beta, source.claim.names()):
+            rest = replace(at, alpha=0, gamma=FREE, beta=parts.gamma)
+            yield [
+                self._claiming(replace(at, beta=parts.alpha), right),
+                *[self._claiming(rest, one) for one in near],
+            ]
+
+    def _dd(self) -> Fraction | None:
+        """dd(u), if it is the same number for all inputs of the class."""
+        of, metric = self._of.of, self._source.metric
+        if of.alone or metric.apart is not None:
+            return None
+        if metric.norm is Norm.DISCRETE:
+            return Fraction(1)
+        if of.restless or of.moving:
+            return _ZERO
+        return Fraction(1) if of.stepping and of.integral else None
+
+    def _is_monotone(self) -> bool:
+        """Whether what is proved of gamma = alpha = dd(u) is proved for every gamma = alpha <= dd(u)."""
+        of, metric = self._of.of, self._source.metric
+        # Integer distances are decided one by one, and numbers for dd(u) are put in its place.
+        return not of.whole and (of.alone or metric.norm is not Norm.DISCRETE or metric.apart is not None)
+
+    def _claiming(self, options: ClaimOptions, of: ConvexClass) -> ClassCase:
+        """Another claim about a class."""
+        return ClassCase(EveryInput(self._source.program, options, self._source), of)
+
+    def _with(self, exits: Sequence[CenteredExit]) -> ConvexClass:
+        """The class with other ways to its answer."""
+        return replace(self._of, piece=ConvexPiece(self._of.piece.guards, tuple(exits)))
+
+    def _gammas(self) -> Sequence[Fraction]:
+        return _GAMMAS if depends(self._source.claim.beta, gamma=True) else (_ZERO, *_GAMMAS)
+
+    # --- rows -------------------------------------------------------------------------------------------
+
+    def _row(self, method: Method, verdict: Verdict) -> ClassResult:
+        core, of = self._source.program.core, self._of
+        output, note = answer_texts(core, of.of.region), described(core, of, method)
+        return ClassResult(of.number, {}, output, "dd", PiecewiseForm(ExpPoly.zero()), FREE, verdict, note=note)
+
+    def _proved(self, rows: Sequence[ClassResult]) -> ClassResult:
+        """The class with what proves it; where it says anything is known of one obligation alone, or far away."""
+        found = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=self._evidence())
+        parts = tuple(part for row in rows for part in (row.rows or (row,)))
+        if len(rows) == 1:
+            (row,) = rows
+            assert row.note is not None
+            assert found.note is not None
+            note = replace(row.note, corner={})
+            return replace(found, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
+        found = replace(found, obligations=parts)
+        says = self._saying()
+        if says is None:
+            return found
+        if says.nothing:
+            assert found.note is not None
+            return replace(found, vacuous=True, says=says, note=replace(found.note, method=Method.NOTHING))
+        return replace(found, says=says)
+
+    def _evidence(self) -> ClassEvidence:
+        """That it is proved, and that the checker does not follow it."""
+        source, facets = self._source, self._of.facets
+        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
+        why = Farkas(facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
+        return ClassEvidence(facets, Proved(Posed(nothing, Variable.EPS, why), None, None, _BEYOND))
+
+    def _saying(self) -> Saying | None:
+        """For which eps beta is less than 1 far from other answers, and for large gamma; None where it is not known
+        that it is least there."""
+        claim = self._source.claim
+        if not all(trend(claim.beta, name, claim.names(), claim.intervals).falls for name in ("alpha", "gamma")):
+            return None
+        with suppress(DiagnosticError):
+            return saying(claim.far(), claim.intervals, self._source.program.limits)
+        return None
+
+
+def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:
+    """The cases, proved; None where one of them is not."""
+    rows: list[ClassResult] = []
+    for case in cases:
+        row = None
+        # A part of beta may have no limit by itself.
+        with suppress(Undecided, DiagnosticError):
+            row = yield from case.proved()
+        if row is None:
+            return None
+        rows.append(row)
+    return rows
+
+
+def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
+    """The class refuted by an input, with the gamma that it is refuted for."""
+    assert isinstance(refuted, ClassResult)
+    assert refuted.evidence is not None
+    assert isinstance(refuted.evidence.found, Refuted)
+    evidence = replace(refuted.evidence, found=replace(refuted.evidence.found, gamma=gamma))
+    return replace(refuted, evidence=evidence)
+
+
+# --- ways to the answer in two parts ----------------------------------------------------------------
+
+
+def _shares(found: CenteredExit) -> bool:
+    """Whether a noise both decides how the finite outputs come about and is compared with another output."""
+    return any(len({bool(half.radius) for half in part.halfspaces}) > 1 for part in found.parts)
+
+
+def _finite_alone(found: CenteredExit) -> CenteredExit:
+    """The way to the finite outputs, whatever the others are."""
+    return replace(found, points=(), in_balls=False, parts=_only(found, near=False))
+
+
+def _others_alone(found: CenteredExit) -> CenteredExit:
+    """That the other outputs are near det's, however the finite ones come about."""
+    return replace(found, guards=(), weight=None, parts=_only(found, near=True))
+
+
+def _only(found: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
+    """The events that say that outputs are near, or all others."""
+    kept = []
+    for part in found.parts:
+        halfspaces = [half for half in part.halfspaces if bool(half.radius) is near]
+        used = sorted({place for half in halfspaces for place, _ in half.coefficients})
+        places = {place: at for at, place in enumerate(used)}
+        renamed = [
+            ShiftedHalfspace(tuple([(places[place], c) for place, c in half.coefficients]), half.slack, half.radius)
+            for half in halfspaces
+        ]
+        if renamed:
+            kept.append(NoiseComponent(tuple([part.noises[place] for place in used]), tuple(renamed)))
+    return tuple(kept)

@@ -1,0 +1,183 @@
+"""Every real and int input, alpha = dd and every gamma: proved in parts, refuted at inputs of rows."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from fractions import Fraction
+
+import pytest
+
+import dipc
+from dipc.algebra.parametric import Parametric
+from dipc.certificate.seal import sealed
+from dipc.certificate.write import certify
+from dipc.claim.expression import ClaimExpression
+from dipc.claim.two_distances import halves, of_lesser
+from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.examples import text
+from dipc.sources.report import Report
+from dipc.verifier.check import check_text
+from dipc.verifier.rejection import Rejected
+
+F = Fraction
+
+RELEASE = """
+program release;
+input q : real;
+output out : {0, 1};
+output val : real = 0;
+var r : real;
+var b : {0, 1};
+metric { apart: q >= 0 and q' >= 0 and q != q'; }
+ideal { if q >= 0 then out <- 1; val <- q else out <- 0 end }
+"""
+APART = RELEASE + "r <- Lap(eps/2, q); if r >= 0 then out <- 1; val <- Lap(eps, q) else out <- 0 end"
+SHARED = RELEASE + "r <- Lap(eps, q); if r >= 0 then out <- 1; val <- r else out <- 0 end"
+COIN = RELEASE + (
+    "r <- Lap(eps/2, q); if r >= 0 then out <- 1; b <- choose { 0 : 1/2, 1 : 1/2 };"
+    " if b = 0 then val <- Lap(eps, q) else val <- Lap(2*eps, q) end else out <- 0 end"
+)
+SHIFTED = RELEASE + "r <- Lap(eps/2, q); if r >= 0 then out <- 1; val <- q + 1 else out <- 0 end"
+INTS = APART.replace("real", "int").replace("Lap", "DLap")
+NOISE = "program noise; input q : real; output val : real; ideal { val <- q } val <- Lap(eps, q)"
+
+
+def asked(source: str, beta: str, **options: object) -> Report:
+    return dipc.check(dipc.load(source), inputs="all", alpha="dd", beta=beta, gamma="free", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("source", "beta", "verdict"),
+    [
+        (APART, "exp(-alpha*eps/2)/2 + exp(-gamma*eps)", "accurate"),
+        (APART, "exp(-alpha*eps/2)/3 + exp(-gamma*eps)", "inaccurate"),
+        (APART, "exp(-alpha*eps/2)/2 + exp(-gamma*eps)*9/10", "inaccurate"),
+        (APART, "exp(-alpha*eps/2)/2 + exp(-2*gamma*eps)", "inaccurate"),
+        (APART, "(exp(-alpha*eps/2) + exp(-gamma*eps))*(1 + exp(-eps))", "accurate"),
+        (APART, "min(1, exp(-alpha*eps/2) + exp(-gamma*eps))", "accurate"),
+        (APART, "exp(-alpha*eps/2)/2 + exp(-gamma*eps) + exp(-alpha*eps - gamma*eps)", "accurate"),
+        (APART, "exp(-alpha*eps/2)/2 + exp(-gamma*eps) - exp(-alpha*eps/2 - gamma*eps)/2", "undecided"),
+        (APART, "3/2*exp(-min(alpha, gamma)*eps/2)", "accurate"),
+        (APART, "exp(-min(dd, gamma)*eps)", "inaccurate"),
+        (APART, "exp(-gamma*eps)", "inaccurate"),
+        (APART, "exp(-alpha*eps)", "inaccurate"),
+        (APART, "1/2 + exp(-gamma*eps)", "accurate"),
+        (APART, "1/3 + exp(-gamma*eps)", "inaccurate"),
+        (APART, "exp(-alpha*eps/2)/2 + 1", "accurate"),
+        (SHARED, "exp(-alpha*eps)/2 + exp(-gamma*eps)", "accurate"),
+        (SHARED, "exp(-alpha*eps)/3 + exp(-gamma*eps)", "inaccurate"),
+        (COIN, "exp(-alpha*eps/2)/2 + exp(-gamma*eps)", "accurate"),
+        (COIN, "exp(-alpha*eps/2)/2 + exp(-2*gamma*eps)", "inaccurate"),
+        (SHIFTED, "exp(-alpha*eps/2)/2 + exp(-gamma*eps)", "inaccurate"),
+        (NOISE, "exp(-alpha*eps)/2 + exp(-gamma*eps)/2", "accurate"),
+        (NOISE, "exp(-gamma*eps)/2", "inaccurate"),
+        (NOISE, "exp(-min(alpha, gamma)*eps)", "accurate"),
+        (INTS, "exp(-alpha*eps/2) + 2*exp(-gamma*eps)", "accurate"),
+        (INTS, "exp(-alpha*eps/2) + exp(-2*gamma*eps)", "inaccurate"),
+    ],
+)
+def test_claims_about_both(source: str, beta: str, verdict: str) -> None:
+    """What is decided agrees with rows; what is refuted is so at the row that is named."""
+    report = asked(source, beta)
+    assert str(report.verdict) == verdict
+    program = dipc.load(source)
+    for row in report.rows:
+        if str(row.verdict) == "inaccurate":
+            again = dipc.check(program, inputs=f"q in {{{row.input['q']}}}", alpha="dd", beta=beta, gamma=F(row.gamma))
+            assert str(again.verdict) == "inaccurate"
+            assert (again.rows[0].alpha, again.rows[0].counterexample) == (row.alpha, row.counterexample)
+    if verdict == "accurate":
+        for q, gamma in itertools.product((-9, -1, 0, 1, 5), (F(0), F(1, 2), F(1), F(6))):
+            one = dipc.check(program, inputs=f"q in {{{q}}}", alpha="dd", beta=beta, gamma=gamma)
+            assert str(one.verdict) == "accurate", (q, gamma)
+
+
+def test_the_published_mechanism_with_what_each_part_needs() -> None:
+    """Sparse's sixth, and the noise of the answer."""
+    source = text("numeric_sparse")
+    assert str(asked(source, "2*m*c*exp(-alpha*eps/(9*c))/6 + c*exp(-gamma*eps/(9*c))").verdict) == "accurate"
+    assert str(asked(source, "(2*m + 1)*c*exp(-min(alpha, gamma)*eps/(9*c))").verdict) == "accurate"
+    assert str(asked(source, "2*m*c*exp(-alpha*eps/(9*c))/9 + c*exp(-gamma*eps/(9*c))").verdict) == "inaccurate"
+
+
+def test_a_claim_that_says_nothing() -> None:
+    for source in (APART, NOISE):
+        report = asked(source, "1 + exp(-alpha*eps) + exp(-gamma*eps)")
+        assert report.counts.vacuous == report.counts.above_one == len(report.rows)
+    assert asked(NOISE, "exp(-alpha*eps) + exp(-gamma*eps)").counts.vacuous == 1
+    assert asked(APART, "1/2 + exp(-gamma*eps)").counts.vacuous == 0
+
+
+def test_intervals_and_mistakes() -> None:
+    beta = "exp(-alpha*eps/2)/2 + exp(-gamma*eps)"
+    assert str(asked(APART, beta, eps="[1, 2]").verdict) == "accurate"
+    assert str(asked(APART, f"{beta} - 1/10", eps="[1, 2]").verdict) == "inaccurate"
+    with pytest.raises(DiagnosticError) as caught:
+        asked(APART, "exp(-alpha*eps) + exp(-gamma)")
+    assert caught.value.diagnostics[0].code == "E0603"
+    with pytest.raises(DiagnosticError) as caught:
+        dipc.tighten(dipc.load(APART), inputs="all", alpha="dd", beta="exp(-gamma*eps)", gamma="free")
+    assert caught.value.diagnostics[0].code == "E1201"
+
+
+@pytest.mark.parametrize(
+    ("beta", "expected"),
+    [
+        ("exp(-alpha*eps) + exp(-gamma*eps)", 1),
+        ("2*(exp(-alpha*eps) + exp(-gamma*eps))", 1),
+        ("exp(-alpha*eps)*(1 - exp(-gamma*eps)) + exp(-gamma*eps)", 0),
+        ("exp(-alpha*eps) + exp(-gamma*eps) + 1/4", 2),
+        ("exp(-alpha*eps) + exp(-gamma*eps) - exp(-eps)", 2),
+        ("max(exp(-alpha*eps), 1/2) + exp(-gamma*eps)", 1),
+        ("max(exp(-alpha*eps), exp(-gamma*eps))", 0),
+    ],
+)
+def test_sums_of_functions_of_one_distance(beta: str, expected: int) -> None:
+    """The two parts are at most beta together, and each is about one distance."""
+    unknown = {name: Parametric.unknown(name.replace("dd", "alpha")) for name in ("alpha", "dd", "gamma")}
+    whole = ClaimExpression.parse("beta", beta, "<beta>")
+    found = halves(whole, unknown)
+    assert len(found) == expected
+    for way in found:
+        parts = [ClaimExpression.parse("beta", text, "<beta>") for text in (way.alpha, way.gamma)]
+        for alpha, gamma, eps in itertools.product((F(0), F(1, 3), F(4)), (F(0), F(1), F(5)), (F(1, 7), F(2))):
+            at = {"alpha": Parametric.number(alpha), "gamma": Parametric.number(gamma)}
+            values = [float(dipc_value(part, at, eps)) for part in (whole, *parts)]
+            assert values[0] >= values[1] + values[2] - 1e-12
+        assert "gamma" not in way.alpha
+        assert "alpha" not in way.gamma
+
+
+def dipc_value(of: ClaimExpression, names: dict[str, Parametric], eps: Fraction) -> object:
+    import sympy
+
+    from dipc.sign.piecewise import PiecewiseForm
+
+    text = str(PiecewiseForm(of.value(names)))
+    return sympy.sympify(text).subs(sympy.Symbol("eps"), sympy.Rational(eps.numerator, eps.denominator)).evalf(20)
+
+
+def test_functions_of_the_lesser_distance() -> None:
+    found = ClaimExpression.parse("beta", "2*exp(-min(γ, dd)*eps) + eps", "<beta>")
+    assert of_lesser(found, "gamma") == "2*exp(-gamma*eps) + eps"
+    for other in ("exp(-min(alpha, gamma)*eps) + alpha", "exp(-min(alpha, gamma, 1)*eps)", "exp(-min(alpha, dd)*eps)"):
+        assert of_lesser(ClaimExpression.parse("beta", other, "<beta>"), "alpha") is None
+
+
+def test_certificates_say_that_the_checker_does_not_follow() -> None:
+    beta = "exp(-alpha*eps/2)/2 + exp(-gamma*eps)"
+    proved = asked(APART, beta, keep_proofs=True)
+    written = certify(proved)
+    checked = check_text(written)
+    assert (checked.verdict, checked.complete) == ("accurate", False)
+    # Evidence about one distance is none for both.
+    single = dipc.check(dipc.load(APART), inputs="all", alpha="dd", beta=beta, gamma="alpha", keep_proofs=True)
+    other = json.loads(certify(single))
+    assert check_text(certify(single)).verdict == "accurate"
+    other["claim"] = json.loads(written)["claim"]
+    del other["digest"]
+    with pytest.raises(Rejected):
+        check_text(sealed(other))
+    refuted = check_text(certify(asked(APART, "exp(-alpha*eps/2)/3 + exp(-gamma*eps)", keep_proofs=True)))
+    assert refuted.verdict == "inaccurate"
