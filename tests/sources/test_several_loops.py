@@ -163,6 +163,10 @@ BODIES = [
     b <- true;
     for i in 1..m do if v[i] >= 0 and b then out[i] <- 2; b <- false else exit end end;
     if b then o <- 1 end""",
+    """for i in 1..m do x <- Lap(eps/2, x) end;
+    for i in 1..m do x <- 1; c <- true; x <- 1 end;
+    x <- 2; b <- false;
+    for i in 1..m do if x >= 0 then out[i] <- 2; x <- Lap(eps/3, x) end; if b then x <- 0 end end""",
     """for i in 1..m do x <- Lap(eps, q[i]); if x >= 0 then out[i] <- 1 end end;
     for i in 1..m do if q[i] >= 1 then x <- Lap(eps, 0) else x <- 1 end; if x >= 0 then o <- 1 end end""",
 ]
@@ -197,10 +201,17 @@ def test_parts_have_the_law_of_their_outputs() -> None:
         assert laws(program, alone.outputs) == pytest.approx(laws(alone, alone.outputs), abs=1e-20)
 
 
-def test_a_variable_that_may_be_read_first_is_no_other_one() -> None:
-    body = "for i in 1..m do x <- Lap(eps, q[i]) end; for i in 1..m do if b then x <- 0 end; b <- x >= 0 end"
+SHARING = [
+    "for i in 1..m do x <- Lap(eps, q[i]) end; for i in 1..m do if b then x <- 0 end; b <- x >= 0 end",
+    # The second and the third loop share the variable, which is none of the first.
+    "for i in 1..m do x <- 0 end; for i in 1..m do x <- 1 end; for i in 1..m do if x >= 0 then exit end; x <- 0 end",
+]
+
+
+@pytest.mark.parametrize("body", SHARING)
+def test_a_variable_that_may_be_read_first_is_no_other_one(body: str) -> None:
     tree = parse(Source("p", HEAD + body))
-    with pytest.raises(NotUniform, match="share `x`"):
+    with pytest.raises(NotUniform, match="share `"):
         with_one_loop(tree, Number("m"), parameter_arrays(tree, Number("m")))
 
 

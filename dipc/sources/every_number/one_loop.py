@@ -56,9 +56,9 @@ def _fresh(program: ast.Program) -> Iterator[str]:
     return (name for at in count(1) if (name := f"other_{at}") not in known)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Fusion:
-    """Of one body, with the variables that it may use."""
+    """Of one body, with the variables that it may use; those that are added are among them from there on."""
 
     number: Number
     arrays: frozenset[str]
@@ -73,10 +73,9 @@ class _Fusion:
         first, *others = places
         before, loop, after = list(body[:first]), body[first], body[first + 1 :]
         assert isinstance(loop, ast.For)
-        added: list[ast.VariableDecl] = []
+        given = len(self.variables)
         for _ in others:
-            own, after = self._apart((*before, loop), after)
-            added += own
+            after = self._apart((*before, loop), after)
             place = next(at for at, statement in enumerate(after) if self._is_loop(statement))
             between, other, after = after[:place], after[place], after[place + 1 :]
             assert isinstance(other, ast.For)
@@ -89,7 +88,7 @@ class _Fusion:
                     ast.BaseTypeExpr(ast.BaseType.BOOL),
                     ast.Truth(value=False),
                 )
-                added.append(flag)
+                self.variables += (flag,)
                 going_on = ast.Unary(ast.UnaryOp.NOT, ast.Name(flag.declarators[0].name))
                 own_body = _withoutexits(other.body, flag.declarators[0].name)
                 other = replace(other, body=(ast.If(going_on, own_body, ()),))
@@ -98,14 +97,13 @@ class _Fusion:
                     raise NotUniform("a loop is left by `exit` before another one")
             loop = self._joined(loop, between, other)
             before += between
-        return (*before, loop, *after), tuple(added)
+        return (*before, loop, *after), self.variables[given:]
 
     def _is_loop(self, statement: object) -> bool:
         return isinstance(statement, ast.For) and mentions(statement.high, self.number.parameter)
 
-    def _apart(self, left: Block, right: Block) -> tuple[list[ast.VariableDecl], Block]:
+    def _apart(self, left: Block, right: Block) -> Block:
         """The second part with variables of its own for those that it writes before it reads them."""
-        added: list[ast.VariableDecl] = []
         for declaration in self.variables:
             for declarator in declaration.declarators if declaration.role is ast.Role.VAR else ():
                 name = declarator.name
@@ -113,9 +111,9 @@ class _Fusion:
                     if may_read(right, name):
                         continue
                     own = next(self.names)
-                    added.append(replace(declaration, declarators=(replace(declarator, name=own),)))
+                    self.variables += (replace(declaration, declarators=(replace(declarator, name=own),)),)
                     right = _renamed(right, name, own)
-        return added, right
+        return right
 
     def _joined(self, loop: ast.For, between: Block, other: ast.For) -> ast.For:
         """The loop that does what both do. Raises NotUniform where that is not seen to be the same."""
