@@ -14,6 +14,7 @@ from itertools import islice, permutations
 from math import exp, sqrt
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, minimum, solution
@@ -132,7 +133,7 @@ def most_promising(
             continue
         wanted = required.get(claim)
         if wanted is None:
-            wanted = required[claim] = [1 - float(claim.beta.at(claim.scale * eps, 8)[0]) for eps in grid]
+            wanted = required[claim] = [_required(claim, eps) for eps in grid]
         ways = [_Guess.of(e, point, claim.gamma) for e in exits]
         rest = min(
             sum(weight[k] * way.at(float(eps)) for way, weight in zip(ways, weights, strict=True)) - wanted[k]
@@ -142,6 +143,14 @@ def most_promising(
             clear = rest < -_CLEAR
             scored.append(((not clear, _size(point) if clear else rest), number, point))
     return [point for _, _, point in sorted(scored)]
+
+
+def _required(claim: Claimed, eps: Fraction) -> float:
+    """A guess of what is required at eps: everything where beta is too small, or large, to be written out."""
+    try:
+        return 1 - float(claim.beta.at(claim.scale * eps, 8)[0])
+    except LimitReached:
+        return 1.0
 
 
 #: By how much a claim seems to fail that clearly does, and to hold that may not.
