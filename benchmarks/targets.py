@@ -329,6 +329,9 @@ _TASKS = (
     ("NoisyMax over integers, m = 60", ("integers_60",), 10.0),
     ("A grid of 4 by 4 like noises", ("grid_4",), 1.0),
     ("A grid of 6 by 6 like noises", ("grid_6",), 20.0),
+    ("dd of the median of 9", ("median_9", "median_9_clusters"), 5.0),
+    ("dd of the first two of 8", ("first_two_8", "first_two_8_clusters"), 5.0),
+    ("dd of Sparse, c = 20, m = 40", ("half_of_40",), 1.0),
     ("NoisyMax, m = 16, as one event and as a running maximum", ("direct_maximum", "running_maximum"), 0.5),
 )
 

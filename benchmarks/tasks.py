@@ -17,6 +17,8 @@ import dipc
 from benchmarks.literature import entries
 from benchmarks.mechanisms import MECHANISMS
 from dipc.algebra.closed_form import ClosedForm
+from dipc.ideal.distance import Distances
+from dipc.ideal.ideal import Ideal
 
 _ONE = Fraction(1)
 
@@ -188,6 +190,43 @@ for i in 1..n do
 end
 """
 
+#: Which of the values is the median, ties to the first.
+_MEDIAN = """
+program median;
+const m = 9;
+input q[1..m] : real;
+output out : {0..m} = 0;
+ideal {
+  var below : {0..m};
+  for i in 1..m do
+    below <- 0;
+    for j in 1..i-1 do if q[j] <= q[i] then below <- below + 1 end end;
+    for j in i+1..m do if q[j] < q[i] then below <- below + 1 end end;
+    if below = (m - 1)/2 then out <- i end
+  end
+}
+out <- 0
+"""
+
+#: Which of the values are the largest and the second, ties to the first.
+_FIRST_TWO = """
+program first_two;
+const m = 8;
+input q[1..m] : real;
+output first, second : {0..m} = 0;
+ideal {
+  var above : {0..m};
+  for i in 1..m do
+    above <- 0;
+    for j in 1..i-1 do if q[j] >= q[i] then above <- above + 1 end end;
+    for j in i+1..m do if q[j] > q[i] then above <- above + 1 end end;
+    if above = 0 then first <- i end;
+    if above = 1 then second <- i end
+  end
+}
+first <- 0
+"""
+
 _COIN = ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))")
 
 
@@ -343,6 +382,55 @@ def forty_rates() -> Answer:
     return Answer(
         *example.probability, lambda: math.prod(_geometric(float(example.eps) / i, 5)[1] for i in range(1, 41))
     )
+
+
+def _distance(text: str, u: list[Fraction], pairs: list[int], **constants: int) -> Answer:
+    """dd of an answer that changes when neighbors by size change places."""
+    found = Distances(Ideal(dipc.load(text, **constants))).at(u)
+    assert found is not None
+    ordered = sorted(u, reverse=True)
+    return Answer(found, found, lambda: float(min(ordered[at] - ordered[at + 1] for at in pairs) / 2))
+
+
+#: Five values near to each other, four near to each other: many orders of all are as near as the nearest other answer.
+_CLUSTERS = [Fraction(x) for x in ("0", "10", "0.01", "10.01", "5", "0.02", "10.02", "0.03", "10.03")]
+
+
+def median_9() -> Answer:
+    """dd of the median of nine values."""
+    chance = random.Random(9)  # noqa: S311 - no secret
+    u = [Fraction(n, 7) for n in chance.sample(range(-40, 40), 9)]
+    return _distance(_MEDIAN, u, [3, 4])
+
+
+def median_9_clusters() -> Answer:
+    """The same of two clusters and a value in between."""
+    return _distance(_MEDIAN, _CLUSTERS, [3, 4])
+
+
+def first_two_8() -> Answer:
+    """dd of the largest two of eight values."""
+    chance = random.Random(8)  # noqa: S311 - no secret
+    u = [Fraction(n, 7) for n in chance.sample(range(-40, 40), 8)]
+    return _distance(_FIRST_TWO, u, [0, 1])
+
+
+def first_two_8_clusters() -> Answer:
+    """The same where the other six are all alike."""
+    return _distance(_FIRST_TWO, [Fraction(n) for n in (5, 0, 0, 4, 0, 0, 0, 0)], [0, 1])
+
+
+def half_of_40() -> Answer:
+    """dd of Sparse, 20 of 40 queries above the threshold at most."""
+    mechanism = MECHANISMS["sparse"]
+    given = {"m": _ONE * 40, "c": _ONE * 20}
+    chance = random.Random(40)  # noqa: S311 - no secret
+    u = [Fraction(chance.choice((-1, 1)) * chance.randint(20, 90), 7) for _ in range(40)]
+    found = Distances(Ideal(dipc.load(mechanism.path, **given))).at(u)
+    known = mechanism.ideal(mechanism.constants(given), u).dd
+    assert found is not None
+    assert known is not None
+    return Answer(found, found, lambda: float(known))
 
 
 def jumps() -> Answer:
@@ -578,6 +666,11 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         threshold_30,
         total_30,
         forty_rates,
+        median_9,
+        median_9_clusters,
+        first_two_8,
+        first_two_8_clusters,
+        half_of_40,
         jumps,
         run_40000,
         ties_100,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from fractions import Fraction
 from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.affine import Affine
 from dipc.chain.chain import Chain, ExitState
+from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set
 from dipc.chain.edge import Choice, ChoiceWeight, Edge
 from dipc.chain.fault import Fault
 from dipc.chain.flow import Flow, analyze, slot_set, slots_in
@@ -38,6 +40,8 @@ def explore(
     observed: Iterable[int] | None = None,
     display: bool = False,
     possible: Callable[[ChoiceWeight], bool] = lambda _: True,
+    guards: Iterable[Constraint] = (),
+    along: Mapping[int, Fraction] | None = None,
 ) -> Chain:
     """The chain for `dom_inputs` (a value for every DOM and bool input).
 
@@ -47,6 +51,9 @@ def explore(
     later are united, unless `display` asks for every state as the paper shows it, or the program makes choices: then
     paths have weights (see `reach`). Choices whose weight is not `possible` are left out: such as one that is 0 for
     every eps. Give a Flow to analyze a program only once.
+
+    Only real and int inputs that satisfy the `guards` are looked at, which some must; `along` one of them, only its own
+    path is followed.
 
     Raises DiagnosticError with the path for what goes wrong in a step and for a loop that some run cannot leave,
     LimitReached past `limits`.
@@ -59,7 +66,15 @@ def explore(
             if wanted is None or slot in wanted or is_symbolic(flow.program.slots[slot].type)
         ]
     explorer = _Explorer(
-        flow, dict(dom_inputs), dict(wanted or {}), frozenset(observed), limits or Limits(), display, possible
+        flow,
+        dict(dom_inputs),
+        dict(wanted or {}),
+        frozenset(observed),
+        limits or Limits(),
+        display,
+        possible,
+        constraint_set(guards),
+        along,
     )
     return explorer.run()
 
@@ -76,6 +91,8 @@ class _Explorer:
         limits: Limits,
         display: bool,
         possible: Callable[[ChoiceWeight], bool],
+        guards: ConstraintSet,
+        along: Mapping[int, Fraction] | None,
     ) -> None:
         self.flow = flow
         self.dom_inputs = dom_inputs
@@ -85,11 +102,13 @@ class _Explorer:
         self.observed = observed
         self.limits = limits
         self.possible = possible
+        self.guards = guards
+        self.along = along
         everything = slot_set(range(len(flow.program.slots)))
         # Wanted outputs are compared when they become final: they must not be forgotten before.
         self.live = [everything] * (flow.exit_label + 1) if display else flow.live(observed | wanted.keys())
         self.everything = everything
-        self.unites = flow.forward and not flow.chooses and not display
+        self.unites = flow.forward and not flow.chooses and not display and along is None
         self.skips = not self.unites and not display
         self.transitions = Transitions()
         self.states: dict[int, State] = {}
@@ -106,6 +125,7 @@ class _Explorer:
     def run(self) -> Chain:
         flow = self.flow
         start = initial_state(flow.entry, tuple(self._initial_value(slot) for slot in flow.program.slots))
+        start = start.guarded_by(self.guards)
         start = self._forgotten(start, self.everything & ~self.live[flow.entry])
         self.initial = initial = self._add(start)
         if self._differs(start, self.wanted_set & ~self.may_give[flow.entry]):
@@ -143,7 +163,17 @@ class _Explorer:
         """Explore again with every state, so that a trap is told by all that it reads and writes; where that takes too
         many, it is told by the states there are."""
         if self.skips:
-            whole = _Explorer(self.flow, self.dom_inputs, self.wanted, self.observed, self.limits, False, self.possible)
+            whole = _Explorer(
+                self.flow,
+                self.dom_inputs,
+                self.wanted,
+                self.observed,
+                self.limits,
+                False,
+                self.possible,
+                self.guards,
+                self.along,
+            )
             whole.skips = False
             with suppress(LimitReached):
                 whole.run()
@@ -176,6 +206,8 @@ class _Explorer:
         state = self.states[node]
         for after, edge in self._successors(node):
             if isinstance(edge, Choice) and not self.possible(edge.weight):
+                continue
+            if self.along is not None and not all(guard.holds_at(self.along) for guard in after.guards.items):
                 continue
             self._connect(node, self._arrived(state.label, after), (edge,))
 

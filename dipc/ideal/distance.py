@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import floor, prod
+from operator import itemgetter
 
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.affine import Affine
 from dipc.chain.answers import Answer, finite_values, same_value
 from dipc.ideal.disagree import disagreement
-from dipc.ideal.ideal import Ideal
-from dipc.ideal.nearest import InputSet
+from dipc.ideal.ideal import Ideal, Region
+from dipc.ideal.nearest import InputSet, Point
 from dipc.ideal.norm import Norm
 from dipc.ideal.search import Search
 from dipc.lang.core import IntType, Value
 from dipc.metric.formula import every, opposite
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: After so many inputs of an ideal with many regions it is worth to know these.
+_MOST_ALONE = 16
 
 _Key = tuple[tuple[type, ...], tuple[Value, ...], tuple[type, ...], tuple[Value, ...]]
 
@@ -45,6 +49,8 @@ class Distances:
         self._finite = [core.slots[slot] for slot in ideal.finite_inputs]
         self._targets: dict[_Key, tuple[InputSet, ...]] = {}
         self._classes: dict[_Key, InputSet | None] = {}
+        #: How many inputs were looked at alone.
+        self._alone = 0
 
     def at(self, inputs: Sequence[Value], answer: Sequence[Value] | None = None) -> Fraction | None:
         """dd(u) for the input u, as `distance` gives it; `answer` is det(u), where that is known."""
@@ -61,6 +67,10 @@ class Distances:
         for away, finite in self._around(own):
             if least is not None and away >= least:
                 break
+            if self._asks_alone(finite) and (near := self._near(finite, answer, point)) is not None:
+                total = self._norm.combined([away, near])
+                least = total if least is None else min(least, total)
+                continue
             if not away and (alike := self._class(finite, answer)) is not None:
                 least = alike.distance_out(self._norm, point)
                 continue
@@ -68,6 +78,62 @@ class Distances:
                 found = target.distance(self._norm, point, away, least)
                 least = least if found is None else found
         return least
+
+    def _asks_alone(self, finite: tuple[Value, ...]) -> bool:
+        """Whether the way to the nearest other answer is looked for from this input alone: there are many regions, and
+        few inputs were asked about."""
+        if self._norm is Norm.DISCRETE or self._ideal.has_few_regions(self._by_slot(finite)):
+            return False
+        self._alone += 1
+        return self._alone <= _MOST_ALONE
+
+    def _near(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
+        """How far the real and int inputs have to move, with these finite ones, for another answer: what is nearer than
+        one such region lies in a box around the point. None where no region was found, or the box has too many."""
+        try:
+            other = self._other_region(finite, answer, point)
+            if other is None:
+                return None
+            least = self._distance_of(other, answer, point, None)
+            regions = self._ideal.regions_near(self._by_slot(finite), point, least) if least else ()
+            for region in regions:
+                least = self._distance_of(region, answer, point, least)
+        except Undecided:
+            return None
+        return least
+
+    def _distance_of(
+        self, region: Region, answer: tuple[Value, ...], point: Point, least: Fraction | None
+    ) -> Fraction | None:
+        """The distance to where det is another answer in the region; what was `least` before, if that is no less."""
+        for guards in disagreement(region, answer, self._whole_outputs):
+            target = InputSet(guards, self._whole_inputs, self._ideal.program.limits.branches)
+            found = target.distance(self._norm, point, _ZERO, least)
+            least = least if found is None else found
+        return least
+
+    def _other_region(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Region | None:
+        """A region with another answer, of the point itself or of one just beyond one of the comparisons on its path;
+        None where there is none of these."""
+        here = self._ideal.region_of(self._by_slot(finite), point)
+        if self._is_other(finite, point, answer):
+            return here
+        beyond = [(guard.form.at(point) / self._norm.steepness(guard.form.inputs), guard) for guard in here.guards]
+        scale = min((out for out, _ in beyond if out), default=_ONE)
+        for out, guard in sorted(beyond, key=itemgetter(0)):
+            further = max(out, scale) / 64 + out
+            if self._whole_inputs:
+                further = Fraction(floor(further) + 1)
+            there = self._norm.towards(point, (-guard.form).inputs, further)
+            if self._is_other(finite, there, answer):
+                return self._ideal.region_of(self._by_slot(finite), there)
+        return None
+
+    def _is_other(self, finite: tuple[Value, ...], point: Point, answer: tuple[Value, ...]) -> bool:
+        """Whether det for these inputs is not the answer."""
+        given = {**self._by_slot(finite), **point}
+        there = self._ideal.values([given[slot] for slot in self._ideal.program.core.inputs])
+        return not all(map(same_value, there, answer))
 
     def _by_formulas(
         self, own: tuple[Value, ...], point: dict[int, Fraction], answer: tuple[Value, ...]

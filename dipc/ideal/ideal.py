@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
 from dipc.chain.answers import Answer, same_value
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import Constraint
+from dipc.chain.constraints import Constraint, constraint
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.irredundant import irredundant
@@ -21,6 +23,7 @@ from dipc.ideal.execute import Unassigned, execute
 from dipc.ideal.metric import Metric
 from dipc.ideal.nearest import InputSet, inner_point
 from dipc.ideal.undefined import undefined
+from dipc.lang.ast import CompareOp
 from dipc.lang.core import IntType, Value
 from dipc.lang.core_program import CoreProgram
 from dipc.lang.lower import lower_ideal
@@ -29,8 +32,8 @@ from dipc.tables.cells import Cell, CellPool
 
 __all__ = ["Answer", "Ideal", "Region"]
 
-#: States of an exploration of all answers that is made for one of them.
-_MOST_SHARED = 20_000
+#: States of an exploration of all answers that is made for one of them, and of one that is made for one input.
+_MOST_SHARED, _FEW_STATES = 20_000, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +67,8 @@ class Ideal:
         self._to_program = dict(zip(lowered.inputs, core.inputs, strict=True))
         self._to_ideal = {slot: own for own, slot in self._to_program.items()}
         self._regions: dict[tuple[Value, ...], tuple[Region, ...] | LimitReached] = {}
-        #: Finite inputs with so many regions that those of one answer are looked for alone.
-        self._many: set[tuple[Value, ...]] = set()
+        #: With how many states all regions for these finite inputs were looked for.
+        self._tried: dict[tuple[Value, ...], int] = {}
 
     @cached_property
     def flow(self) -> Flow:
@@ -106,13 +109,37 @@ class Ideal:
             raise known.with_traceback(None)
         return known
 
+    def has_few_regions(self, finite: Mapping[int, Value]) -> bool:
+        """Whether all regions for these finite inputs are known, or soon found."""
+        return self._shared(finite, _FEW_STATES) is not None
+
+    def region_of(self, finite: Mapping[int, Value], point: Mapping[int, Fraction]) -> Region:
+        """A region around the point, which has a value for every real and int input: that of its own path, with one
+        answer. Raises as `regions` does."""
+        along = {self._to_ideal[slot]: value for slot, value in point.items()}
+        (found,) = self._regions_of(finite, None, self.program.limits.states, along=along)
+        return found
+
+    def regions_near(
+        self, finite: Mapping[int, Value], point: Mapping[int, Fraction], radius: Fraction
+    ) -> tuple[Region, ...]:
+        """The parts of the regions where every real and int input is nearer to that of the point than the radius > 0.
+        Raises as `regions` does."""
+        guards: list[Constraint] = []
+        whole = frozenset(self.whole_inputs)
+        for slot, value in point.items():
+            form = Affine.input(self._to_ideal[slot])
+            guards.append(constraint(form.shifted(radius - value), CompareOp.GT, slot in whole))
+            guards.append(constraint(form.shifted(-radius - value), CompareOp.LT, slot in whole))
+        return self._regions_of(finite, None, self.program.limits.states, guards)
+
     def alike(self, finite: Mapping[int, Value], answer: Sequence[Value]) -> tuple[Region, ...]:
         """The regions whose finite outputs are those of `answer`: all that can give this answer.
 
         Where there are too many regions altogether, only the paths to this answer are followed.
         """
         outputs = self.program.core.outputs
-        everything = self._shared(finite)
+        everything = self._shared(finite, _MOST_SHARED)
         if everything is None:
             wanted: dict[int, Value] = {
                 own: value
@@ -130,15 +157,13 @@ class Ideal:
             )
         )
 
-    def _shared(self, finite: Mapping[int, Value]) -> tuple[Region, ...] | None:
-        """All regions, if they are known or soon found: else one answer's alone are found sooner."""
+    def _shared(self, finite: Mapping[int, Value], states: int) -> tuple[Region, ...] | None:
+        """All regions, if they are known or found with so many states: else one answer's alone are found sooner."""
         key = tuple(finite[slot] for slot in self.finite_inputs)
-        if key not in self._regions and key not in self._many:
-            limits = self.program.limits
-            try:
-                self._regions[key] = self._regions_of(finite, None, min(_MOST_SHARED, limits.states))
-            except LimitReached:
-                self._many.add(key)
+        if key not in self._regions and self._tried.get(key, 0) < states:
+            self._tried[key] = states
+            with suppress(LimitReached):
+                self._regions[key] = self._regions_of(finite, None, min(states, self.program.limits.states))
         known = self._regions.get(key)
         return None if known is None or isinstance(known, LimitReached) else known
 
@@ -149,10 +174,16 @@ class Ideal:
             return limit
 
     def _regions_of(
-        self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, states: int
+        self,
+        finite: Mapping[int, Value],
+        wanted: Mapping[int, Value] | None,
+        states: int,
+        guards: Iterable[Constraint] = (),
+        along: Mapping[int, Fraction] | None = None,
     ) -> tuple[Region, ...]:
         own = {self._to_ideal[slot]: finite[slot] for slot in self.finite_inputs}
-        chain = explore(self.flow, own, wanted, replace(self.program.limits, states=states))
+        limits = replace(self.program.limits, states=states)
+        chain = explore(self.flow, own, wanted, limits, guards=guards, along=along)
         whole = frozenset(self.whole_inputs)
         paths = ((tuple(map(self._moved_constraint, irredundant(found.guards.items))), found) for found in chain.exits)
         return tuple(

@@ -43,6 +43,41 @@ def lengths(norm: Norm, gaps: Sequence[Fraction]) -> Fraction:
     return max(gaps) if norm is Norm.LINF else sum(gaps)
 
 
+MEDIAN = """
+program median;
+const m = 9, k = 5;
+input q[1..m] : real;
+output out : {0..m} = 0;
+ideal {
+  var below : {0..m};
+  for i in 1..m do
+    below <- 0;
+    for j in 1..i-1 do if q[j] <= q[i] then below <- below + 1 end end;
+    for j in i+1..m do if q[j] < q[i] then below <- below + 1 end end;
+    if below = k - 1 then out <- i end
+  end
+}
+out <- 0
+"""
+
+FIRST_TWO = """
+program first_two;
+const m = 8;
+input q[1..m] : real;
+output first, second : {0..m} = 0;
+ideal {
+  var above : {0..m};
+  for i in 1..m do
+    above <- 0;
+    for j in 1..i-1 do if q[j] >= q[i] then above <- above + 1 end end;
+    for j in i+1..m do if q[j] > q[i] then above <- above + 1 end end;
+    if above = 0 then first <- i end;
+    if above = 1 then second <- i end
+  end
+}
+first <- 0
+"""
+
 # --- two independent ways --------------------------------------------------------------------------
 
 
@@ -117,6 +152,42 @@ def optimum(tree: Tree, u: Sequence[Fraction], norm: Norm) -> Fraction | None:
 )
 def test_dd_against_z3(tree: Tree, u: tuple[Fraction, ...], norm: Norm) -> None:
     assert distance(Ideal(dipc.load(source(tree, 3))), u, norm) == optimum(tree, u, norm)
+
+
+@settings(max_examples=examples(10))
+@given(
+    trees(3, any_coefficients(3), HALVES) | trees(3, differences(3), HALVES),
+    st.tuples(QUARTERS, QUARTERS, QUARTERS) | st.tuples(*[st.integers(-2, 2).map(F)] * 3),
+    st.sampled_from([Norm.LINF, Norm.L1]),
+    st.sampled_from(["real", "int"]),
+)
+def test_dd_from_a_box_around_the_input(tree: Tree, u: tuple[Fraction, ...], norm: Norm, kind: str) -> None:
+    """The same as from all regions."""
+    point = u if kind == "real" else tuple(F(round(value)) for value in u)
+    program = dipc.load(source(tree, 3, kind))
+    expected = distance(Ideal(program), point, norm)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dipc.ideal.ideal._FEW_STATES", 0)
+        assert distance(Ideal(program), point, norm) == expected
+
+
+def sorted_gap(u: Sequence[Fraction], places: Sequence[int]) -> Fraction:
+    """Half of the least difference of values that are next to each other, at these places by size."""
+    ordered = sorted(u, reverse=True)
+    return min(ordered[at] - ordered[at + 1] for at in places) / 2
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_dd_of_the_median_of_nine_and_the_first_two_of_eight(clustered: bool) -> None:
+    """All orders are too many: 9! and 8! regions."""
+    median = [F(x, 7) for x in (-9, 20, 3, 14, -5, 0, 8, -13, 2)]
+    first = [F(x, 7) for x in (3, 20, -8, 14, -5, 0, 8, -13)]
+    if clustered:
+        median = [F(x) for x in ("0", "10", "1/100", "10.01", "5", "1/50", "10.02", "0.03", "10.03")]
+        first = [F(x) for x in ("5", "0", "0.01", "4", "0", "0.02", "0.03", "0.04")]
+    assert distance(Ideal(dipc.load(MEDIAN, m=9, k=5)), median) == sorted_gap(median, (3, 4))
+    assert distance(Ideal(dipc.load(FIRST_TWO, m=8)), first) == sorted_gap(first, (0, 1))
+    assert distance(Ideal(dipc.load(FIRST_TWO, m=8)), [F(0)] * 8) == 0
 
 
 @settings(max_examples=examples(5))
