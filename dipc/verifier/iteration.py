@@ -10,7 +10,8 @@ machine has such a scalar for each of these arrays, and a loop without an end in
 
     before;  head: (one iteration; back to head);  after;  end
 
-The values of domains that end at m are those for the number given; for every greater one there are more.
+The values of domains that end at m are those for the number given; for every greater one there are more. Inputs have
+none of these.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from dipc.verifier.syntax import (
     For,
     Literal,
     Name,
+    Named,
     Program,
     Range,
     Variables,
@@ -174,6 +176,9 @@ def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
     it otherwise, but for domains that end there."""
     arrays: dict[str, int] = {}
     others: set[str] = set()
+    domains = {
+        name: domain for found in tree.declarations if isinstance(found, Domains) for name, domain in found.bindings
+    }
     for declared in (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables)):
         match declared:
             case Constants(bindings):
@@ -183,8 +188,11 @@ def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
             case Domains(bindings):
                 for _, domain in bindings:
                     _ends_at_most(parameter, domain)
-            case Variables(_, declarators, type_, initial):
+            case Variables(role, declarators, type_, initial):
                 _ends_at_most(parameter, type_)
+                known = domains.get(type_.name) if isinstance(type_, Named) else type_
+                if role == "input" and (isinstance(known, Named) or parameter in names(known)):
+                    raise NotDerived(f"an input has more values the greater `{parameter}` is")
                 _without(parameter, initial, "an initial value")
                 for name, ends in declarators:
                     if ends is not None and ends[1] == Name(parameter):

@@ -445,6 +445,21 @@ def test_finite_inputs_that_belong_to_no_query(source: str, beta: str, verdict: 
     assert (Verdict.INACCURATE in exactly) is (verdict is Verdict.INACCURATE)
 
 
+@pytest.mark.parametrize(
+    "declared", ["input k : {0..m};", "domain few = {0..m}; input k : few;", "input k : few; domain few = {0..m};"]
+)
+def test_inputs_that_have_more_values_for_greater_numbers(declared: str) -> None:
+    """What happens for a value that no small number has is not known from the small ones."""
+    source = changed(
+        FINITE,
+        ("input T : {0..2};", f"input T : {{0..2}}; {declared}"),
+        ("r <- Lap(eps/4, q[i])", "if k >= 7 then r <- Lap(eps/99, q[i]) else r <- Lap(eps/4, q[i]) end"),
+    )
+    found = for_all(source)
+    assert found.report.verdict is Verdict.UNDECIDED
+    assert "more values" in reason(found)
+
+
 #: Every other query gets half of the noise, or every third one: the loop comes back to its states in turn.
 TURNS = """
 program turns;

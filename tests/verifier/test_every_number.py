@@ -225,6 +225,17 @@ def test_fewer_terms_are_not_enough(name: str, change: str) -> None:
     assert not accepted.complete
 
 
+#: Inputs whose values are others for each number.
+GROWING = ("input k : {0..m};", "input k : few; domain few = {0..m};")
+
+
+@pytest.mark.parametrize("declared", GROWING)
+def test_inputs_with_more_values_for_greater_numbers_are_not_followed(declared: str) -> None:
+    source = changed(FINITE, ("input T : {0..2};", f"input T : {{0..2}}; {declared}"))
+    with pytest.raises(NotDerived, match="more values"):
+        Iterations.of(read_program(source, Budget()), "m", {"m": F(3)}, Budget())
+
+
 #: Texts that are not alike for every number.
 UNLIKE = ("a rate with m", "a constant of m", "an index as a value", "a neighbor", "two loops", "a step beyond")
 

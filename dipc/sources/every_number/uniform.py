@@ -5,6 +5,7 @@ A program is *uniform* in its constant m if its text has one loop `for i in low.
   * m, and constants that are computed from it, occur besides only as the upper end of arrays and of integer domains,
     and in the claim (and in rates, which are looked at apart: `rates`);
   * the loop's variable occurs only as the index of arrays that go up to m, and these occur nowhere else with any index;
+  * inputs have the same values for every m;
   * no name is that of such an array in the program and of something else in its ideal, or the other way round;
   * the metric's condition, if there is one, says the same of each index of the loop and speaks of no other;
   * noise is Laplace or one-sided exponential, and nothing else is random; there is no other loop.
@@ -66,12 +67,16 @@ def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
     parameter = number.parameter
     arrays: set[str] = set()
     others: set[str] = set()
+    domains = {found.name: found.domain for found in program.declarations if isinstance(found, ast.DomainDecl)}
     for declaration in program.declarations:
         match declaration:
             case ast.DomainDecl(domain=domain):
                 _require_bound(domain, number)
-            case ast.VariableDecl():
+            case ast.VariableDecl(role=role, type=type_):
                 _declare(declaration, number, arrays, others)
+                known = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
+                if role is ast.Role.INPUT and (isinstance(known, ast.NamedDomain) or mentions(known, parameter)):
+                    raise NotUniform(f"an input has more values the greater `{parameter}` is", declaration.span)
             case ast.IdealDecl(declarations=own):
                 for inner in own:
                     _declare(inner, number, arrays, others)
