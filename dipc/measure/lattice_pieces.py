@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from math import comb
+from math import comb, factorial
 
 import flint
 from flint.utils.flint_exceptions import DomainError
 
-from dipc.algebra.effort import Meter
+from dipc.algebra.effort import Meter, weight
 from dipc.algebra.exppoly import ExpPoly, to_fmpq
 from dipc.algebra.limits import OutsideFragment
 from dipc.algebra.quotient import Quotient
@@ -28,6 +28,9 @@ from dipc.measure.pieces import Piece, Piecewise, Terms
 
 #: Denominators of a higher degree are left to elimination, which does not write them out.
 _MOST_DEGREE = 20_000
+
+#: A piece with so many values for each power of x has them added up one by one.
+_FEW_VALUES = 4
 
 #: The powers m of the polynomials Φ_d(y) by d.
 Powers = Mapping[int, int]
@@ -51,6 +54,44 @@ class LatticePiecewise:
         # y^a + 1 = (y^2a - 1)/(y^a - 1).
         poles = {d: 1 for d in _divisors(2 * rate) if rate % d}
         return cls(Piecewise((mean,), (Piece.of_terms(left), Piece.of_terms(right))), poles)
+
+    @classmethod
+    def sum_of_laplace(cls, rate: int, count: int, meter: Meter) -> LatticePiecewise:
+        """The masses of the sum of so many discrete Laplace noises of one rate around 0. Raises LimitReached before a
+        long computation.
+
+        With z = y^{-rate} that is the difference of two sums of k = count geometric variables. So its mass at x >= 0 is
+        (1 - z)^{2k}·Σ_j C(x + j + k - 1, k - 1)·C(j + k - 1, k - 1)·z^{2j + x}. By Vandermonde's identity the first
+        factor is Σ_i C(x, i)·C(j + k - 1, k - 1 - i), and by Euler's transformation of hypergeometric series
+
+            Σ_j C(j + k - 1, k - 1 - i)·C(j + k - 1, k - 1)·t^j = (1 - t)^{i + 1 - 2k}·p_i(t)
+
+        for p_i(t) = Σ_j C(k - 1 - i, j)·C(k - 1, i + j)·t^j. Hence with t = z² the mass is
+        (1 - z)/(1 + z)^{2k - 1}·z^x·Σ_i C(x, i)·(1 - z²)^i·p_i(z²).
+        """
+        k = count
+        bits = 2 * k * k.bit_length()
+        meter.size(2 * k * k * weight(bits))
+        meter.product(k, 2 * k * k, 0, bits)
+        minus = flint.fmpz_poly([1, 0, -1])
+        #: By power of x a polynomial in z, over (k - 1)!.
+        by_power = [flint.fmpz_poly([])] * k
+        falling = flint.fmpz_poly([1])  # x·(x - 1)···(x - i + 1)
+        for i in range(k):
+            even = [comb(k - 1 - i, j) * comb(k - 1, i + j) for j in range(k - i)]
+            spread = flint.fmpz_poly([even[q // 2] if q % 2 == 0 else 0 for q in range(2 * len(even) - 1)])
+            share = spread * minus**i * (factorial(k - 1) // factorial(i))
+            by_power = [total + share * falling[n] for n, total in enumerate(by_power)]
+            falling *= flint.fmpz_poly([-i, 1])
+        whole = factorial(k - 1)
+        right: Terms = {}
+        for n, in_z in enumerate(by_power):
+            # Times (1 - z), and above and below times y^{rate·(2k - 1)}.
+            for q, c in enumerate((in_z * flint.fmpz_poly([1, -1])).coeffs()):
+                right[0, rate * (2 * k - 1 - q), n, -rate] = flint.fmpq(c, whole)
+        left = {(p, q, n, -l): (-c if n % 2 else c) for (p, q, n, l), c in right.items()}
+        poles = {d: 2 * k - 1 for d in _divisors(2 * rate) if rate % d}
+        return cls(Piecewise((0,), (Piece.of_terms(left), Piece.of_terms(right))), poles)
 
     def restricted(self, low: int | None, high: int | None) -> LatticePiecewise:
         """The function times the indicator of low <= x <= high (None: unbounded)."""
@@ -126,7 +167,7 @@ class LatticePiecewise:
 
         Raises LimitReached like `times`, OutsideFragment where polynomials in y would be long for their degree alone.
         """
-        _, (*_, total) = self._indefinite_sums()
+        total = self._sum_of_all()
         more = _poles_of([total])
         found = _reduced(Piecewise((), (_over(more, total, meter),)), _added(self.poles, more))
         terms = found.numerator.pieces[0].terms()
@@ -134,6 +175,24 @@ class LatticePiecewise:
         below = ExpPoly.from_integer_exponents({(0, q): c for q, c in _coefficients(_product(found.poles)).items()})
         # What is left of the poles has no divisor in common with the numerator.
         return Quotient.coprime(above, below)
+
+    def _sum_of_all(self) -> _Sum:
+        """The sum over all integers, if the function decays: of short pieces value by value."""
+        breaks = self.numerator.breaks
+        total: _Sum = {}
+        for piece, low, high in zip(self.numerator.pieces, (None, *breaks), (*breaks, None), strict=True):
+            terms = piece.terms()
+            highest = max((n for _, _, n, _ in terms), default=0)
+            if low is not None and high is not None and high - low <= _FEW_VALUES * (1 + highest):
+                for x in range(low, high):
+                    _add_value(total, {(0, 0): terms}, x, 1)
+                continue
+            grown = _indefinite_sum(piece)
+            if high is not None:
+                _add_value(total, grown, high - 1, 1)
+            if low is not None:
+                _add_value(total, grown, low - 1, -1)
+        return total
 
     def _indefinite_sums(self) -> tuple[list[_Sum], list[_Sum]]:
         """For each piece an indefinite sum, and the constant with which it is the sum of the whole function from -∞ on;

@@ -8,6 +8,7 @@ where all values are sums and differences of the noises.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -238,11 +239,7 @@ class _Forest(ABC, Generic[_Function]):
         raise AssertionError("a tree has a root")
 
     def _density(self, i: int) -> _Function:
-        (side, rate), *more = self._law(i)
-        found = self.density(side, rate)
-        for side, rate in more:
-            found = self.smoothed(found, side, rate)
-        return found.shifted(-self._mean(i))
+        return self.density(self._law(i)).shifted(-self._mean(i))
 
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:
         """P -> the measure of what lies below the edge, given that the value `parent` is P."""
@@ -272,8 +269,8 @@ class _Forest(ABC, Generic[_Function]):
         """A function that is the same everywhere."""
 
     @abstractmethod
-    def density(self, side: Support, rate: int) -> _Function:
-        """That of one noise around 0."""
+    def density(self, law: _Law) -> _Function:
+        """That of a sum of noises around 0."""
 
     @abstractmethod
     def size(self, function: _Function) -> int:
@@ -292,8 +289,12 @@ class _Densities(_Forest[Piecewise]):
     def constant(self, value: Piece) -> Piecewise:
         return Piecewise((), (value,))
 
-    def density(self, side: Support, rate: int) -> Piecewise:
-        return density(side, rate, 0)
+    def density(self, law: _Law) -> Piecewise:
+        (side, rate), *more = law
+        found = density(side, rate, 0)
+        for side, rate in more:
+            found = self.smoothed(found, side, rate)
+        return found
 
     def size(self, function: Piecewise) -> int:
         return function.size()
@@ -310,9 +311,14 @@ class _Masses(_Forest[LatticePiecewise]):
     def constant(self, value: Piece) -> LatticePiecewise:
         return LatticePiecewise(Piecewise((), (value,)))
 
-    def density(self, side: Support, rate: int) -> LatticePiecewise:
-        assert side is Support.BOTH
-        return LatticePiecewise.laplace(rate, 0)
+    def density(self, law: _Law) -> LatticePiecewise:
+        # Those of one rate are added up at once.
+        ((most, count), *others) = Counter(rate for _, rate in law).most_common()
+        found = LatticePiecewise.sum_of_laplace(most, count, self.meter)
+        for rate, count in others:
+            for _ in range(count):
+                found = self.smoothed(found, Support.BOTH, rate)
+        return found
 
     def size(self, function: LatticePiecewise) -> int:
         return function.numerator.size()

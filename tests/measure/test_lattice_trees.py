@@ -182,3 +182,32 @@ def test_the_sum_of_like_noises_has_two_pieces() -> None:
     for _ in range(3):
         shape = shape.smoothed(1, Meter(Limits()))
     assert len(shape.numerator.pieces) == 2
+
+
+@pytest.mark.parametrize("rate", [1, 2, 3, 4])
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+def test_sums_of_like_noises_at_once_and_one_after_the_other(rate: int, count: int) -> None:
+    meter = Meter(Limits())
+    found = LatticePiecewise.sum_of_laplace(rate, count, meter)
+    expected = LatticePiecewise.laplace(rate, 0)
+    for _ in range(count - 1):
+        expected = expected.smoothed(rate, meter)
+    for low, high in ((0, 0), (-3, 3), (2, 9), (None, -1), (4, None), (-40, 17)):
+        assert found.restricted(low, high).integral(meter) == expected.restricted(low, high).integral(meter)
+    assert found.integral(meter) == 1
+
+
+def test_a_sum_of_sixty() -> None:
+    """Against convolution."""
+    noises = tuple(noise(Fraction(1, 2), i % 2) for i in range(60))
+    terms = dict.fromkeys(range(60), 1)
+    event = Event(noises, (halfspace(terms, -28), halfspace(dict.fromkeys(terms, -1), 35)))
+    low, high = measure(event).enclosure(Fraction(1))
+    r = math.exp(-0.5)
+    masses = (1 - r) / (1 + r) * r ** np.abs(np.arange(-90, 91))
+    sums = np.ones(1)
+    for _ in range(60):
+        sums = np.convolve(sums, masses)
+    middle = 60 * 90  # where the sum is that of the means, 30
+    assert low <= high
+    assert math.isclose(float(low), float(sums[middle - 2 : middle + 6].sum()), rel_tol=1e-9)
