@@ -25,7 +25,16 @@ from dipc.obligations.obligation import Bound, Obligation
 from dipc.obligations.verdict import Verdict
 from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_input.class_result import ClassResult
-from dipc.sources.every_input.evidence import Complement, Empty, Exact, Farkas, Proved, Refuted, SlackBound
+from dipc.sources.every_input.evidence import (
+    Complement,
+    Empty,
+    Exact,
+    Farkas,
+    Jointly,
+    Proved,
+    Refuted,
+    SlackBound,
+)
 from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.sources.every_number.comparison_terms import Term
@@ -34,7 +43,7 @@ from dipc.sources.outcome import RowResult
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least as Read
-from dipc.verifier.classes import required
+from dipc.verifier.classes import Kind, required
 from dipc.verifier.events import read_event
 from dipc.verifier.inputs import SCHEMA
 from dipc.verifier.measure import Allowance, unreplayed
@@ -140,15 +149,25 @@ class _Writer:
     def _proved(self, found: Proved, reader: ClaimReader) -> dict[str, Any]:
         posed = found.posed
         why = posed.why.bound if isinstance(posed.why, Exact) else posed.why
-        assert isinstance(why, Farkas | Complement)
+        assert isinstance(why, Farkas | Complement | Jointly)
         try:
             beta = required(reader, str(posed.variable), found.dd, Budget(), "class").beta
         except Rejected:
             beta = None
-        return {
+        data = {
             "variable": str(posed.variable),
             "dd": found.dd,
             "greatest": None if found.ceiling is None else _weights(found.ceiling.weights),
+        }
+        if isinstance(why, Jointly):
+            kind = Kind.TAILS if why.tails else Kind.VERTICES
+            every = [self._obligation(each, beta, subtracted=why.tails) for each in (posed.obligation, *found.besides)]
+            return data | {
+                "kind": kind.value,
+                "slacks": [_slack(slack) for slack in why.slacks],
+                "obligations": every,
+            }
+        return data | {
             "shares": [
                 {
                     "outputs": [_slack(slack) for slack in share.outputs],

@@ -1,6 +1,6 @@
 """What slacks leave of probabilities: the program of a certificate executed with its real inputs left open.
 
-    found = Bounds(machine, ideal, budget).least(shown, wanted, finite, path, decide)
+    found = Bounds(machine, ideal, budget).values(shown, wanted, finite, path, decide, …)
 
 What a certificate says about slacks, added up before, is used for the program's own exits.
 """
@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import assert_never
 
 from dipc.verifier.budget import Budget
-from dipc.verifier.classes import Halfspace, Required, Slack, SlackBound, slack_key
+from dipc.verifier.classes import Kind, Required, Shown
 from dipc.verifier.constraints import Constraints, NoiseHalfspace
 from dipc.verifier.events import Family
 from dipc.verifier.execution import Affine, Execution, Held, Shape, Wanted, plus, scaled
 from dipc.verifier.ideal import Ideal, Path
+from dipc.verifier.jointly import tails_value, vertex_values
 from dipc.verifier.linear import Guard
 from dipc.verifier.probability import Probabilities
 from dipc.verifier.program import Machine, Value
 from dipc.verifier.rejection import NotDerived
 from dipc.verifier.ring import ONE, Closed, add_closed, subtract
 from dipc.verifier.visits import visits
+from dipc.verifier.ways import Comparison, Law, Way, merged
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -30,24 +33,6 @@ _STEP = "classes"
 
 #: Whether a comparison of inputs holds for all that are looked at.
 Decide = Callable[[Guard], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What a certificate has shown of one class, whichever inputs it is about. `answer` are its outputs as text.
-
-    `value` is the bound: a sum over ways to the answer, or where `subtracted` 1 less one over the ways to all others;
-    None where the class is empty. `slacks` are bounds of forms of inputs (of their negatives where `subtracted`).
-    """
-
-    number: int
-    answer: Mapping[str, str]
-    halfspaces: Sequence[Halfspace]
-    wanted: Required | None = None
-    dd: str | None = None
-    value: Closed | None = None
-    subtracted: bool = False
-    slacks: Mapping[Slack, SlackBound] = field(default_factory=dict)
 
 
 # --- the program with real inputs left open -----------------------------------------------------------
@@ -140,25 +125,6 @@ def _guard(form: Fraction | Affine) -> Guard:
     return Guard(tuple(sorted((open_input(i), c) for i, c in form.terms)), form.constant, strict=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """Σ noises + inputs + constant + radius·gamma >= 0."""
-
-    noises: Mapping[int, Fraction]
-    inputs: Mapping[int, Fraction]
-    constant: Fraction
-    radius: int
-    whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """An exit: its weight, and what has to hold for it to be taken with an answer near enough."""
-
-    weight: Closed
-    bounds: tuple[_Bound, ...]
-
-
 # --- bounds -------------------------------------------------------------------------------------------
 
 
@@ -183,7 +149,7 @@ class Bounds:
             if self.machine.slots[slot].type == "int":
                 raise NotDerived("it has whole inputs or outputs")
 
-    def least(
+    def values(
         self,
         shown: Shown,
         wanted: Required,
@@ -192,20 +158,36 @@ class Bounds:
         decide: Decide,
         *,
         unites: bool,
-    ) -> Closed:
-        """The least that the slacks' bounds leave of the probability of the path's answer, for all inputs of which
-        `decide` says how comparisons come out. Raises NotDerived, and what `decide` raises."""
-        run, weights = self._run(finite, path, decide, others=shown.subtracted, unites=unites)
+        merges: bool,
+    ) -> Iterator[Closed]:
+        """For each input of which `decide` says how comparisons come out, some of these is at most the probability of
+        the path's answer: as the class's bounds of slacks are used. Raises NotDerived, and what `decide` raises."""
+        run, weights = self._run(finite, path, decide, others=shown.kind.of_others, unites=unites)
+        ways = list(self._ways(run, weights, path, others=shown.kind.of_others))
+        if merges:
+            ways = merged(ways, self.budget)
+        match shown.kind:
+            case Kind.WAYS | Kind.OTHERS:
+                yield self._at_bounds(ways, shown, wanted)
+            case Kind.VERTICES:
+                yield from vertex_values(ways, shown, wanted, self._probabilities, self.budget)
+            case Kind.TAILS:
+                yield tails_value(ways, shown, wanted, self._probabilities, self.budget)
+            case _:
+                assert_never(shown.kind)
+
+    def _at_bounds(self, ways: Sequence[Way], shown: Shown, wanted: Required) -> Closed:
+        """What is left where each slack is at its bound."""
         total: Closed = {}, ONE
-        for way in self._ways(run, weights, path, others=shown.subtracted):
-            known = _at_bounds(way, shown, wanted, self.budget)
-            if known is None:
+        for way in ways:
+            found = _constraints(way, shown, wanted, self.budget)
+            if found is None:
                 continue
-            if wanted.is_open and not all(part.keys() <= {(0, _ZERO)} for part in way.weight):
-                raise NotDerived("the weight of a choice depends on eps alone")
-            part = self._probabilities.weighted(way.weight, known, run.laws, self.budget)
+            if wanted.is_open:
+                way.require_steady()
+            part = self._probabilities.weighted(way.weight, *found, self.budget)
             total = add_closed(total, part, self.budget, _STEP)
-        return (subtract(total[1], total[0]), total[1]) if shown.subtracted else total
+        return (subtract(total[1], total[0]), total[1]) if shown.kind.of_others else total
 
     def _run(
         self, finite: tuple[Value, ...], path: Path, decide: Decide, *, others: bool, unites: bool
@@ -233,11 +215,11 @@ class Bounds:
         known.append((run, visits(run.steps, (end.state for end in run.ends), self.budget)))
         return known[-1]
 
-    def _ways(self, run: OpenRun, weights: Mapping[int, Closed], path: Path, *, others: bool) -> Iterator[_Way]:
+    def _ways(self, run: OpenRun, weights: Mapping[int, Closed], path: Path, *, others: bool) -> Iterator[Way]:
         """The exits with the answer of the path, numbers near to it, or those with `others`."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         for end in run.ends:
-            bounds: list[_Bound] = []
+            compared: list[Comparison] = []
             same = True
             for held, exact in zip(run.outputs(end.state), path.answer, strict=True):
                 if held is None:
@@ -255,56 +237,50 @@ class Bounds:
                         raise NotDerived("other answers are told apart by outputs that are no numbers")
                     same = same and not gap
                 elif gap:
-                    bounds += self._ball(run, gap)
+                    compared += self._ball(run, gap)
             if same is others:
                 continue
             for row in end.known.rows.values():
-                noises, inputs = run.centered(row.form)
-                bounds.append(_Bound(noises, inputs, Fraction(row.constant), 0, row.whole))
-            yield _Way(weights[end.state], tuple(bounds))
+                compared.append(Comparison.of(*run.centered(row.form), Fraction(row.constant), 0, row.whole))
+            yield Way.of(weights[end.state], compared, run.laws)
 
-    def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[_Bound]:
+    def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
         """That an output is off by at most gamma."""
         for side in (_ONE, -_ONE):
             found = scaled(gap, side)
             terms, constant = (found.terms, found.constant) if isinstance(found, Affine) else ((), found)
-            noises, inputs = run.centered(terms)
-            yield _Bound(noises, inputs, constant, 1, whole=False)
+            yield Comparison.of(*run.centered(terms), constant, 1, whole=False)
 
 
-def _at_bounds(way: _Way, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
-    """What has to hold of the noises of a way at the bounds of its slacks. Lower ones: None where one is not known, or
-    not great enough. Upper ones, for other answers: what has none is left out."""
-    side = -1 if shown.subtracted else 1
+def _constraints(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Constraints, dict[int, Law]] | None:
+    """What has to hold of the noises of a way at the bounds of its slacks, and their laws. Lower ones: None where one
+    is not known, or not great enough. Upper ones, for other answers: what has none is left out."""
+    others = shown.kind.of_others
+    side = -1 if others else 1
+    for number in way.numbers:
+        if others:
+            raise NotDerived("other answers are told apart by outputs that are no numbers")
+        found = number.bound(side, shown, wanted)
+        if found is None or found.base < 0 or found.slope < 0:
+            return None
     known = Constraints({})
-    for bound in way.bounds:
-        found = _slack_bound(bound, side, shown, wanted)
-        if found is None or (wanted.is_open and found.base < 0):
-            if shown.subtracted:
-                continue
-            return None
-        if wanted.is_open and bound.whole:
-            raise NotDerived("a noise does not scale with the distance")
-        constant = side * (found.slope if wanted.is_open else found.base)
-        if not bound.noises:
-            if found.base < 0 or found.slope < 0:
+    laws: dict[int, Law] = {}
+    for part in way.parts:
+        first = len(laws)
+        laws |= enumerate(part.laws, first)
+        for comparison in part.comparisons:
+            found = comparison.bound(side, shown, wanted)
+            if found is None or (wanted.is_open and found.base < 0):
+                if others:
+                    continue
                 return None
-            continue
-        row = NoiseHalfspace.of(bound.noises, constant, bound.whole)
-        if known.excludes(row, budget):
-            return None
-        if not known.implies(row, budget):
-            known = known & row
-    return known
-
-
-def _slack_bound(bound: _Bound, side: int, shown: Shown, wanted: Required) -> SlackBound | None:
-    """A lower bound of side·slack; None where none is known."""
-    if not bound.inputs:
-        base = side * bound.constant + bound.radius * wanted.gamma[0]
-        return SlackBound(base, bound.radius * wanted.gamma[1])
-    form = {slot: side * c for slot, c in bound.inputs.items()}
-    keyed = slack_key(form, side * bound.constant, bound.radius)
-    assert keyed is not None, "an input is in it"
-    found = shown.slacks.get(keyed[0])
-    return None if found is None else SlackBound(found.base * keyed[1], found.slope * keyed[1])
+            if wanted.is_open and comparison.whole:
+                raise NotDerived("a noise does not scale with the distance")
+            constant = side * (found.slope if wanted.is_open else found.base)
+            noises = {first + place: c for place, c in comparison.noises}
+            row = NoiseHalfspace.of(noises, constant, comparison.whole)
+            if known.excludes(row, budget):
+                return None
+            if not known.implies(row, budget):
+                known = known & row
+    return known, laws

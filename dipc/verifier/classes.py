@@ -16,7 +16,8 @@ are compared with the program elsewhere (`coverage.py`). From there on everythin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -262,6 +263,38 @@ class Sum:
     constant: Fraction
     subtracted: bool
     shares: tuple[Share, ...]
+
+
+class Kind(Enum):
+    """What a bound of a class is: a sum over ways to the answer, or 1 less one over ways to others, each at bounds of
+    its slacks; or one for slacks that cannot all be worst at once (`jointly.py`)."""
+
+    WAYS = "ways"
+    OTHERS = "others"
+    VERTICES = "vertices"
+    TAILS = "tails"
+
+    @property
+    def of_others(self) -> bool:
+        """Whether it is one of ways to other answers."""
+        return self in (Kind.OTHERS, Kind.TAILS)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a certificate has shown of one class, whichever inputs it is about. `answer` are its outputs as text.
+
+    Each of the `values` was compared with beta; None where the class is empty. `slacks` are bounds of forms of inputs.
+    """
+
+    number: int
+    answer: Mapping[str, str]
+    halfspaces: Sequence[Halfspace]
+    kind: Kind = Kind.WAYS
+    wanted: Required | None = None
+    dd: str | None = None
+    values: tuple[Closed, ...] | None = None
+    slacks: Mapping[Slack, SlackBound] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

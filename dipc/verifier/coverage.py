@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 
-from dipc.verifier.bounds import Bounds, Shown
+from dipc.verifier.bounds import Bounds
 from dipc.verifier.budget import Budget
-from dipc.verifier.classes import Halfspace
+from dipc.verifier.classes import Halfspace, Kind, Shown
 from dipc.verifier.decay import positive_everywhere
 from dipc.verifier.execution import Affine
 from dipc.verifier.ideal import Ideal, Path
@@ -235,17 +236,24 @@ class Coverage:
         self, shown: Shown, cell: _Cell, finite: tuple[Value, ...], path: Path, decide: Callable[[Guard], bool]
     ) -> bool:
         """Whether the bound of the class is that of the program. Raises NotDerived and _Open."""
-        if shown.value is None:
+        if shown.values is None:
             return True
         assert shown.wanted is not None, "it comes with the bound"
         if shown.dd is not None and not self._has_distance(shown.dd, cell):
             raise NotDerived("a dd that all inputs of a class have")
-        if not shown.value[0] and not shown.subtracted:
+        if shown.kind is Kind.WAYS and not any(above for above, _ in shown.values):
             return True  # no probability is less than 0
-        for unites in (True, False):
-            bound = self._bounds.least(shown, shown.wanted, finite, path, decide, unites=unites)
-            if self._is_at_least(bound, shown.value):
-                return True
+        for unites, merges in product((True, False), (False, True)):
+            try:
+                for value in self._bounds.values(
+                    shown, shown.wanted, finite, path, decide, unites=unites, merges=merges
+                ):
+                    if not any(self._is_at_least(value, stated) for stated in shown.values):
+                        break
+                else:
+                    return True
+            except NotDerived as error:
+                self._why = error.why
         return False
 
     def _is_at_least(self, bound: Closed, stated: Closed) -> bool:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.bounds import Shown
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Interval, Least
 from dipc.verifier.classes import (
     Halfspace,
+    Kind,
     Share,
+    Shown,
+    Slacks,
     Stated,
     Sum,
     check_bound,
@@ -23,6 +25,7 @@ from dipc.verifier.classes import (
     read_halfspaces,
     required,
     same_least,
+    slack_bound,
     variable_of,
 )
 from dipc.verifier.coverage import Coverage
@@ -368,18 +371,32 @@ class _Class:
     def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Halfspace]) -> str | None:
         """The bound of the class, and that it is enough."""
         step = self.step
-        entry = record(value, step, ("variable", "dd", "greatest", "shares", "obligation"))
+        shares, jointly = ("shares", "obligation"), ("kind", "slacks", "obligations")
+        own = jointly if "kind" in _object(value) else shares
+        entry = record(value, step, ("variable", "dd", "greatest", *own))
         dd = optional_text(entry["dd"], step)
         wanted = required(self.claim, variable_of(entry["variable"], step), dd, self.budget, step)
         greatest = greatest_alpha(entry["greatest"], halfspaces, self.budget, step)
-        decided, intervals = self._decided(entry["obligation"], step)
-        if intervals != intervals_of(self.claim, wanted, greatest):
+        numbers = [entry["obligation"]] if own is shares else items(entry["obligations"], step)
+        found = [self._decided(number, step) for number in numbers]
+        if any(intervals != intervals_of(self.claim, wanted, greatest) for _, intervals in found):
             raise Rejected(step, "its obligation is about other values than the claim")
-        total = self.stated.sums[decided.probability]
-        slacks = check_bound(entry["shares"], total, halfspaces, wanted, self.budget, step)
-        bound = self.stated.values[decided.probability]
-        self.shown.append(Shown(self.number, answer, halfspaces, wanted, dd, bound, total.subtracted, slacks))
-        return self._same(decided, wanted.beta, "accurate", step)
+        slacks: Slacks = {}
+        if own is jointly:
+            names = {Kind.VERTICES.value: Kind.VERTICES, Kind.TAILS.value: Kind.TAILS}
+            kind = names.get(text(entry["kind"], step))
+            if kind is None or not found:
+                raise Rejected(step, "it has no bound of a known kind")
+            for item in items(entry["slacks"], step):
+                slack_bound(item, halfspaces, wanted, slacks, self.budget, step)
+        else:
+            total = self.stated.sums[found[0][0].probability]
+            kind = Kind.OTHERS if total.subtracted else Kind.WAYS
+            slacks = check_bound(entry["shares"], total, halfspaces, wanted, self.budget, step)
+        values = tuple(self.stated.values[decided.probability] for decided, _ in found)
+        self.shown.append(Shown(self.number, answer, halfspaces, kind, wanted, dd, values, slacks))
+        missing = [self._same(decided, wanted.beta, "accurate", step) for decided, _ in found]
+        return next((why for why in missing if why is not None), None)
 
     def _decided(self, value: object, step: str) -> tuple[Decided, tuple[Interval, ...]]:
         return self.stated.decided[index(value, self.stated.decided, step)]

@@ -295,9 +295,11 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
     ways = [CenteredExit((), None, (), False, parts) for parts in ((one, two), (not_one,))]
     others = [CenteredExit((), None, (), False, (not_one, not_two))]
     vertices = vertex_bounds(ways, facets, distances)
-    tails = joint_bound(others, facets, distances)
+    joint = joint_bound(others, facets, distances)
     assert vertices is not None
-    assert tails is not None
+    assert joint is not None
+    tails, totals = joint
+    assert totals == [first + second]
     measure = BoundMeasurer().measure
     for _ in range(12):
         u, v = F(chance.randint(0, 6), 2), F(chance.randint(0, 6), 2)

@@ -9,7 +9,7 @@ A bound over all reals behind the half-spaces is one over the integers there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -45,7 +45,16 @@ from dipc.sources.every_input.coins import ends, with_values
 from dipc.sources.every_input.convex_pieces import ConvexPiece, pieces
 from dipc.sources.every_input.corner import Ceiling, greatest_alpha
 from dipc.sources.every_input.describe import answer_texts, corner_texts, facet_texts, guard_texts, input_texts
-from dipc.sources.every_input.evidence import ClaimedDistances, ClassEvidence, Empty, Exact, Farkas, Proved, Refuted
+from dipc.sources.every_input.evidence import (
+    ClaimedDistances,
+    ClassEvidence,
+    Empty,
+    Exact,
+    Farkas,
+    Jointly,
+    Proved,
+    Refuted,
+)
 from dipc.sources.every_input.exits import CenteredExit, ExitFinder
 from dipc.sources.every_input.facet_metric import facet_metric
 from dipc.sources.every_input.facets import Metric as FacetMetric
@@ -54,7 +63,7 @@ from dipc.sources.every_input.far_away import MOST_SINGLE, FarAway
 from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.every_input.integers import near_integers
 from dipc.sources.every_input.joint_tails import joint_bound
-from dipc.sources.every_input.lower import Lower, lower_bound
+from dipc.sources.every_input.lower import Lower, known_slacks, lower_bound
 from dipc.sources.every_input.requirement import (
     Requirement,
     at_zero,
@@ -72,7 +81,7 @@ from dipc.sources.every_input.witness import Witnesses, candidates
 from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
-from dipc.sources.source import Case, Posed, Settling, Source, results
+from dipc.sources.source import Case, Posed, Settling, Source, Why, results
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
@@ -322,6 +331,10 @@ class _Bounded:
     def alpha(self) -> Fraction:
         """alpha there."""
         return self.required.distances.alpha_base + self.sample * self.required.distances.alpha_rate
+
+
+#: Functions of which at each input of a class one is a lower bound, and why.
+_Evident = tuple[Sequence[Bound], Why | None]
 
 
 class ClassCase:
@@ -699,27 +712,27 @@ class ClassCase:
         return united(part.piece.exits, intervals, limits), others
 
     def _better(self, bounded: _Bounded) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        for found, every in self._better_bounds(bounded):
+        for found, every, why in self._better_bounds(bounded):
             decisions = []
             for obligation in every:
                 decisions.append((yield obligation))
                 if decisions[-1].verdict is not Verdict.ACCURATE:
                     break
             else:
-                posed = Posed(every[0], found.required.variable, found.lower.why)
-                evidence = replace(
-                    found.proved(posed), beyond="its bound is of a kind that the checker does not derive"
-                )
+                posed = Posed(every[0], found.required.variable, found.lower.why if why is None else why)
+                evidence = replace(found.proved(posed), besides=tuple(every[1:]))
+                if why is None:
+                    evidence = replace(evidence, beyond="its bound is of a kind that the checker does not derive")
                 shown = replace(found, lower=replace(found.lower, attained=False, corner=None))
                 # Of several bounds none is one by itself.
                 bound = decisions[0].bound if len(every) == 1 else None
                 return self._evident(self._row(Method.BOUND, Verdict.ACCURATE, shown, bound), evidence)
         return None
 
-    def _better_bounds(self, bounded: _Bounded) -> Iterator[tuple[_Bounded, list[Obligation]]]:
+    def _better_bounds(self, bounded: _Bounded) -> Iterator[tuple[_Bounded, list[Obligation], Why | None]]:
         """Obligations that prove the claim if all of a list hold: about ways to the answer, or to others, that are put
         together where they differ in one comparison; in eps alone where the claim does not depend on the distance that
-        is left open; and with weights at either end of what they may be."""
+        is left open; and with weights at either end of what they may be. With the evidence, where there is one."""
         part, source = self.of, self._source
         limits = source.program.limits
         exits, others = self._united()
@@ -732,6 +745,7 @@ class ClassCase:
             if not isinstance(found, _Bounded):
                 continue
             assert found.required.beta is not None
+            stated = wanted in (bounded.required, near)
             for ways, bounding in (
                 (exits, self._from_ways),
                 (others, self._from_others),
@@ -743,26 +757,39 @@ class ClassCase:
                 weights = ends(ways, limits) if found.required.distances.is_open else None
                 each = [ways] if weights is None else [with_values(ways, values) for values in weights]
                 bounds = [bounding(one, found) for one in each]
-                if all(bounds):
-                    every = dict.fromkeys(bound for some in bounds for bound in some)
-                    yield found, [Obligation(bound, found.required.beta, found.intervals) for bound in every]
+                if all(some for some, _ in bounds):
+                    every = dict.fromkeys(bound for some, _ in bounds for bound in some)
+                    obligations = [Obligation(bound, found.required.beta, found.intervals) for bound in every]
+                    yield found, obligations, bounds[0][1] if stated and weights is None else None
 
     # Each gives functions of which at every value of the variable one is a lower bound; none where none is known.
 
-    def _from_ways(self, exits: Sequence[CenteredExit], found: _Bounded) -> Sequence[Bound]:
+    def _from_ways(self, exits: Sequence[CenteredExit], found: _Bounded) -> _Evident:
         slots, distances = self._source.ideal.symbolic_inputs, found.required.distances
-        return [lower_bound(exits, self.of.facets, slots, distances, self.of.of.whole).bound]
+        lower = lower_bound(exits, self.of.facets, slots, distances, self.of.of.whole)
+        return [lower.bound], lower.why
 
-    def _from_others(self, others: Sequence[CenteredExit], found: _Bounded) -> Sequence[Bound]:
+    def _from_others(self, others: Sequence[CenteredExit], found: _Bounded) -> _Evident:
         bound = complement_bound(others, (), self.of.facets, found.required.distances, self.of.of.whole)
-        return () if bound is None else [bound[0]]
+        return ((), None) if bound is None else ([bound[0]], bound[1])
 
-    def _from_vertices(self, exits: Sequence[CenteredExit], found: _Bounded) -> Sequence[Bound]:
-        return vertex_bounds(exits, self.of.facets, found.required.distances, self.of.of.whole) or ()
+    def _from_vertices(self, exits: Sequence[CenteredExit], found: _Bounded) -> _Evident:
+        distances = found.required.distances
+        bounds = vertex_bounds(exits, self.of.facets, distances, self.of.of.whole)
+        return ((), None) if bounds is None else (bounds, self._jointly(self._slacks(), distances, tails=False))
 
-    def _from_tails(self, others: Sequence[CenteredExit], found: _Bounded) -> Sequence[Bound]:
-        bound = joint_bound(others, self.of.facets, found.required.distances, self.of.of.whole)
-        return () if bound is None else [bound]
+    def _from_tails(self, others: Sequence[CenteredExit], found: _Bounded) -> _Evident:
+        distances = found.required.distances
+        joint = joint_bound(others, self.of.facets, distances, self.of.of.whole)
+        if joint is None:
+            return (), None
+        bound, totals = joint
+        return [bound], self._jointly([*self._slacks(), *totals], distances, tails=True)
+
+    def _jointly(self, forms: Iterable[Affine], distances: ClaimedDistances, *, tails: bool) -> Jointly:
+        both = dict.fromkeys(side for form in forms for side in (form, -form))
+        slacks = known_slacks(both, self.of.facets, distances, self.of.of.whole)
+        return Jointly(tuple(self.of.facets), distances, tuple(slacks), tails)
 
     # --- what is to be shown ----------------------------------------------------------------------------
 

@@ -106,18 +106,37 @@ class Complement:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Jointly:
+    """Bounds of which at each input of the class one is at most the probability, where slacks cannot all be worst at
+    once: at the vertices of a box of probabilities of single comparisons (see `vertices`), or of `tails` of ways to
+    other answers together (see `joint_tails`). `slacks` are what is known of the slacks, and of sums of them, from both
+    sides."""
+
+    halfspaces: tuple[Moving, ...]
+    distances: ClaimedDistances
+    slacks: tuple[SlackBound, ...]
+    tails: bool
+
+    @property
+    def exact(self) -> bool:
+        return False
+
+
 # --- what the verdict on a class rests on -----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Proved:
     """The obligation holds, and it is about all inputs of the class: those at a distance of `dd` where that is given,
-    a rational or `inf`. `ceiling` is why its values of alpha·eps are all that there are. `beyond` says what of the
-    proof cannot be added up again from `posed`."""
+    a rational or `inf`. `ceiling` is why its values of alpha·eps are all that there are. `besides` are other
+    obligations that hold, where several bounds are needed. `beyond` says what of the proof cannot be added up again
+    from them."""
 
     posed: Posed
     dd: str | None
     ceiling: Ceiling | None
+    besides: tuple[Obligation, ...] = ()
     beyond: str | None = None
 
 

@@ -30,11 +30,12 @@ def joint_bound(
     facets: Sequence[Moving],
     distances: ClaimedDistances,
     whole: frozenset[int] = frozenset(),
-) -> Bound | None:
-    """1 - Σ Pr[exit] is at least this for all inputs behind the facets, if `others` are all exits to other answers.
-    None where no two tails are put together, or a weight depends on eps alone and a distance is open."""
+) -> tuple[Bound, Sequence[Affine]] | None:
+    """1 - Σ Pr[exit] is at least this for all inputs behind the facets, if `others` are all exits to other answers;
+    with the sums Σ rate·σ that it depends on. None where no two tails are put together, or a weight depends on eps
+    alone and a distance is open."""
     shares: list[Share] = []
-    joined = False
+    totals: list[Affine] = []
     for found in others:
         if distances.is_open and found.weight is not None and not is_constant(found.weight):
             return None
@@ -46,12 +47,12 @@ def joint_bound(
         weight: Closed = ExpPoly.one() if found.weight is None else found.weight
         if tails:
             assert total is not None
-            joined = True
+            totals.append(total.form)
             amount = total.slope if distances.is_open else total.base
             weight = weight * front_of(tails) * ExpPoly.term(_ONE, 0, -max(amount, _ZERO))
         events = [widest(part, facets, distances, whole)[0] for part in parts if part not in tails]
         shares.append(Share(-weight, tuple(events)))
-    return Bound(tuple(shares), _ONE) if joined else None
+    return (Bound(tuple(shares), _ONE), totals) if totals else None
 
 
 def is_tail(part: NoiseComponent) -> bool:

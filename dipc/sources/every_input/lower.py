@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, lcm
@@ -189,6 +189,16 @@ def slack_of(
         base = _raised(form, base)
     slope = bound.slope * distances.alpha_rate + radius * distances.gamma_rate
     return SlackBound(form, radius, bound.weights, base + radius * distances.gamma_base, slope)
+
+
+def known_slacks(
+    forms: Iterable[Affine], facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
+) -> Iterator[SlackBound]:
+    """The bounds of those forms that the facets bound."""
+    for form in forms:
+        bound = best_bound(form, facets, distances.alpha)
+        if bound is not None:
+            yield slack_of(form, bound, 0, distances, whole)
 
 
 def _raised(form: Affine, bound: Fraction) -> Fraction:
