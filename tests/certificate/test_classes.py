@@ -31,6 +31,20 @@ y <- Exp(eps, v in {0..2} : -abs(v - x));
 
 _SHARP = "2*m*c*exp(-alpha*eps/(8*c))"
 
+#: Two tests, of which the noise of only one decides far from both; one answer in two ways.
+BOTH = """
+program both;
+domain answer = {a, b};
+input x, y : real;
+output o : answer;
+var r, s : real;
+ideal { if x - y >= 1 and x + y > 0 then o <- a else o <- b end }
+claim { alpha: dd; beta: 3/2*exp(-alpha*eps); }
+r <- Lap(eps, x - y);
+s <- Lap(eps, x + y);
+if r >= 1 then if s > 0 then o <- a else o <- b end else o <- b end
+"""
+
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "sparse": (SPARSE, {"inputs": "all", "beta": f"{_SHARP}/6"}),
     "sparse refuted": (SPARSE, {"inputs": "all", "beta": f"{_SHARP}/7"}),
@@ -48,6 +62,8 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "every m": (SPARSE, {"inputs": "all", "for_all": "m >= 3", "beta": f"{_SHARP}/6"}),
     "every m, trivial near 0": (NOISY_MAX, {"inputs": "all", "for_all": "m", "beta": "2*m*exp(-alpha*eps/2)/5"}),
     "every m refuted": (SPARSE, {"inputs": "all", "for_all": "m", "beta": f"{_SHARP}/7"}),
+    "jointly": (BOTH, {"inputs": "all"}),
+    "jointly, at one alpha": (BOTH, {"inputs": "all", "alpha": 1}),
     "ranges of gamma": (EXPONENTIAL, {}),
     "ranges of gamma refuted": (EXPONENTIAL, {"beta": "exp(-gamma*eps)*9/10"}),
     "ranges of gamma on a curve": (EXPONENTIAL, {"alpha": "gamma"}),
@@ -126,6 +142,8 @@ PARTS: list[tuple[str, Callable[[Path], bool]]] = [
     ("a bounded class", ends_in("greatest")),
     ("a bounded class", ends_in("intervals")),
     ("an empty class", ends_in("empty")),
+    ("jointly", lambda path: "slacks" in path and path[-1] in ("base", "slope", "constant")),
+    ("jointly", ends_in("kind")),
     ("at one alpha", ends_in("base", "radius")),
     ("every m", ends_in("fixed", "repeated", "once", "inequalities", "start", "least")),
     ("every m, trivial near 0", ends_in("trivial", "above_one")),

@@ -32,6 +32,21 @@ if r >= 1 then o <- b else o <- a end
 STAIRS = "if x + y >= 1 then o <- b else if x + y >= 0 then o <- b else o <- a end end"
 
 
+#: Two tests, of which the noise of only one decides far from both.
+BOTH = """
+program both;
+domain answer = {a, b};
+input x, y : real;
+output o : answer;
+var r, s : real;
+ideal { if x - y >= 1 and x + y > 0 then o <- a else o <- b end }
+claim { alpha: dd; beta: 3/2*exp(-alpha*eps); }
+r <- Lap(eps, x - y);
+s <- Lap(eps, x + y);
+if r >= 1 then if s > 0 then o <- a else o <- b end else o <- b end
+"""
+
+
 @cache
 def certificate(source: str, **options: Any) -> str:
     return dipc.certify(dipc.check(dipc.load(source), inputs="all", keep_proofs=True, **options))
@@ -309,3 +324,57 @@ def test_a_class_of_a_refuted_claim_is_right_about_all_its_inputs() -> None:
     accepted = check_text(about(data, source.replace("if x > 0 then", "if x > 1/2 then")))
     assert accepted.verdict == "inaccurate"
     assert not accepted.complete
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("r <- Lap(eps, x - y)", "r <- Lap(eps/2, x - y)"),
+        ("s <- Lap(eps, x + y)", "s <- Lap(eps/2, x + y)"),
+        ("s <- Lap(eps, x + y)", "s <- Lap(eps, x)"),
+        ("if r >= 1 then", "if r >= 2 then"),
+        ("if s > 0 then", "if s > 1 then"),
+        ("if s > 0 then o <- a", "if s < 0 then o <- a"),
+        ("end else o <- b end", "end else o <- a end"),
+    ],
+)
+def test_bounds_of_comparisons_together_are_the_programs(old: str, new: str) -> None:
+    data = document(BOTH)
+    kinds = {found["required"].get("kind") for found in data["cases"][0]["classes"]}
+    assert kinds == {None, "vertices", "tails"}
+    assert check_text(about(data, BOTH)).complete
+    assert BOTH.count(old) == 1
+    assert not check_text(about(data, BOTH.replace(old, new))).complete
+
+
+#: A refuted claim; of the classes that are right one is so at every vertex of a box of two probabilities.
+VERTICES = """
+program vertices;
+domain answer = {a, b};
+input x, y : real;
+output o : answer;
+var r, s : real;
+ideal { if x + y <= 0 then o <- b else if x < -1 then o <- a else o <- b end end }
+claim { alpha: dd; beta: exp(-2*alpha*eps); }
+r <- Lap(eps/2, x + y);
+s <- Lap(2*eps, x);
+if r <= 0 then o <- b else if s < -1 then o <- a else o <- b end end
+"""
+
+
+def test_every_vertex_has_a_bound() -> None:
+    data = document(VERTICES)
+    assert check_text(about(data, VERTICES)).complete
+    (found,) = (
+        each["required"] for each in data["cases"][0]["classes"] if each.get("required", {}).get("kind") == "vertices"
+    )
+    accepted = []
+    for number in list(found["obligations"]):
+        found["obligations"] = [number]
+        accepted.append(check_text(samples.resealed(data)).complete)
+    # The least of them may do for all.
+    assert len(accepted) > 1
+    assert not all(accepted)
+    found["obligations"] = []
+    with pytest.raises(Rejected, match="no bound"):
+        check_text(samples.resealed(data))
