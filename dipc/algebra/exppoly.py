@@ -28,7 +28,7 @@ _MOST_DEGREE = 2_000_000
 _MOST_DENSE_DEGREE = 20_000_000
 
 #: Numbers beyond 2 to the power of this or its negative are not written out: an exact one would fill the memory.
-_MOST_MAGNITUDE = 300_000
+_MOST_MAGNITUDE = 5_000_000
 
 #: One term c·eps^k·e^{q·eps} as (k, q, c).
 Term = tuple[int, Fraction, Fraction]

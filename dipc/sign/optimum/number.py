@@ -12,6 +12,9 @@ from dipc.sign.optimum.shared_root import vanishes_at
 from dipc.sign.root import Root, refine
 from dipc.sign.simplest import simplest_between
 
+#: Numbers beyond 2 to the power of this or its negative are not written out: an exact one would fill the memory.
+_MOST_MAGNITUDE = 300_000
+
 _FIRST_BITS = 64
 
 
@@ -101,13 +104,12 @@ class Number:
             ball = _ball(self._numerator, eps) / below
             if not ball.is_finite():
                 return None
-            try:
-                return dyadic(ball.lower()), dyadic(ball.upper())
-            except LimitReached:
+            ends = ball.lower(), ball.upper()
+            if any(abs(_exponent(end)) > _MOST_MAGNITUDE for end in ends):
                 if ball.contains(0):
                     return None
-                near = low.numerator // low.denominator
-                raise LimitReached(None, f"a value near eps = {near} is too large or small") from None
+                raise LimitReached(None, f"a value near eps = {low.numerator // low.denominator} is too large or small")
+            return dyadic(ends[0]), dyadic(ends[1])
 
     # --- exact questions --------------------------------------------------------------------------
 
@@ -186,3 +188,9 @@ def _ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
             term *= exponentials[j]
         total += term
     return total
+
+
+def _exponent(exact: flint.arb) -> int:
+    """About the power of 2 of a ball of radius 0; 0 for 0."""
+    mantissa, exponent = exact.man_exp()
+    return int(exponent) + int(mantissa).bit_length() if mantissa != 0 else 0

@@ -207,7 +207,7 @@ class BothOpenCase:
         source, facets = self._source, self._of.facets
         nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
         why = Farkas(facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
-        return ClassEvidence(facets, Proved(Posed(nothing, Variable.EPS, why), None, None, _BEYOND))
+        return ClassEvidence(facets, Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=_BEYOND))
 
     def _saying(self) -> Saying | None:
         """For which eps beta is less than 1 far from other answers, and for large gamma; None where it is not known
