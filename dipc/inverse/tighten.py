@@ -239,10 +239,15 @@ def _kappa(best: Highest) -> int:
     """The largest integer k >= 0 with maximum <= 1/k, where 1/0 is infinity."""
     if best.is_infinite:
         return 0
-    low, _ = best.enclosure(DIGITS)
-    kappa = int(1 / low)
-    while kappa and best.against(Fraction(1, kappa)) > 0:
-        kappa -= 1
+    low, high = best.enclosure(DIGITS)
+    # Where the maximum is tiny, there are very many integers between the ends.
+    kappa, above = int(1 / high), int(1 / low) + 1
+    while above - kappa > 1:
+        middle = (kappa + above) // 2
+        if best.against(Fraction(1, middle)) > 0:
+            above = middle
+        else:
+            kappa = middle
     return kappa
 
 

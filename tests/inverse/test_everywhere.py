@@ -181,3 +181,14 @@ def test_every_m_is_enclosed_between_exact_small_ones_and_the_union_bound() -> N
     larger = tighten(dipc.load(SPARSE, m=6), inputs=["q in {-1, 1}"], beta=beta, digits=8)
     assert larger.factor is not None
     assert larger.factor[0] <= found.upper[1]
+
+
+def test_a_huge_beta_has_a_largest_kappa() -> None:
+    """There are more integers between the ends of an enclosure than could be tried one by one."""
+    text = (
+        "program p; input q : real; output o : bool; var r : real; ideal { o <- q >= 0 } r <- Lap(eps, q); o <- r >= 0;"
+    )
+    program = dipc.load(text)
+    found = dipc.tighten(program, inputs="q = 1", beta="10^400", alpha=0)
+    # At least e^(-eps)/2 goes wrong, 1/2 for small eps.
+    assert found.kappa == 2 * 10**400
