@@ -323,6 +323,7 @@ _TASKS = (
     ("The exponential mechanism over 1000 values", ("exponential_1000",), 2.0),
     ("The exponential mechanism over 10 values, 8 times", ("exponential_8",), 5.0),
     ("400 randomized responses, counted", ("responses_400",), 10.0),
+    ("5000 randomized responses, counted", ("responses_5000", "most_5000"), 20.0),
     ("A sum of 30 integers", ("total_30",), 5.0),
     ("40 integers of different rates, two claims", ("forty_rates",), 2.0),
     ("NoisyMax and AboveThreshold over integers, m = 30", ("integers_30", "threshold_30"), 1.0),

@@ -227,6 +227,21 @@ ideal {
 first <- 0
 """
 
+#: Whether half of the randomized responses are yes.
+_MOST = """
+program most;
+const n = 5000;
+input b[1..n] : bool;
+output most : bool = false;
+var yes : {0..n} = 0;
+var answer : bool;
+for i in 1..n do
+  answer <- choose { b[i] : exp(eps)/(1 + exp(eps)), not b[i] : 1/(1 + exp(eps)) };
+  if answer then yes <- yes + 1 end
+end;
+if yes >= n/2 then most <- true end
+"""
+
 _COIN = ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))")
 
 
@@ -501,6 +516,27 @@ def responses_400() -> Answer:
     return _answer(found, _ONE, otherwise)
 
 
+def responses_5000() -> Answer:
+    """A fifth of 5000 responses is yes, as a fifth of the answers is."""
+    bits = [i % 5 == 0 for i in range(5000)]
+    found = dipc.load(_RESPONSES, n=5000).probability({"b": bits}, {"yes": 1000})
+    kept, turned = _binomial(1000, 1 / (1 + math.exp(-1))), _binomial(4000, 1 / (1 + math.exp(1)))
+    return _answer(found, _ONE, lambda: math.fsum(kept[k] * turned[1000 - k] for k in range(1001)))
+
+
+def most_5000() -> Answer:
+    """Half of 5000 responses are yes, as half of the answers are."""
+    bits = [i % 2 == 0 for i in range(5000)]
+    found = dipc.load(_MOST).probability({"b": bits}, {"most": True})
+    kept, turned = _binomial(2500, 1 / (1 + math.exp(-1))), _binomial(2500, 1 / (1 + math.exp(1)))
+    return _answer(found, _ONE, lambda: float(np.convolve(kept, turned)[2500:].sum()))
+
+
+def _binomial(n: int, p: float) -> list[float]:
+    """The masses of how many of n trials succeed."""
+    return [math.exp(math.log(math.comb(n, k)) + k * math.log(p) + (n - k) * math.log1p(-p)) for k in range(n + 1)]
+
+
 def falling_maximum() -> Answer:
     """The first of 75 real values, which fall by a tenth each, is the largest."""
     means = [-i / 10 for i in range(1, 76)]
@@ -680,6 +716,8 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         exponential_1000,
         exponential_8,
         responses_400,
+        responses_5000,
+        most_5000,
         grid_4,
         grid_6,
     )

@@ -55,7 +55,7 @@ class _Flow:
 
 
 @dataclass(slots=True)
-class _Arithmetic:
+class Arithmetic:
     """Sums, products and quotients whose work is counted before it is done."""
 
     meter: Meter
@@ -75,7 +75,7 @@ class _Arithmetic:
         """The product."""
         above, below = fraction_of(weight)
         powers = flow.powers if below == 1 else {**flow.powers, below: flow.powers.get(below, 0) + 1}
-        return _Flow(self._product(flow.numerator, above), powers)
+        return _Flow(self.product(flow.numerator, above), powers)
 
     def reduced(self, flow: _Flow) -> Closed:
         """The value, without a common divisor."""
@@ -90,7 +90,7 @@ class _Arithmetic:
             return numerator
         for divisor, power in powers.items():
             for _ in range(power - flow.powers.get(divisor, 0)):
-                numerator = self._product(numerator, divisor)
+                numerator = self.product(numerator, divisor)
         return numerator
 
     def minor(
@@ -105,16 +105,17 @@ class _Arithmetic:
         total = ExpPoly.zero()
         for left, right in ((pivot, kept), (entry, crossing)):
             if right is not None:
-                total = total + self._product(left, right)
+                total = total + self.product(left, right)
         return self._over(total, divisors)
 
     def brought(self, entry: ExpPoly, multipliers: Iterable[ExpPoly], divisors: Iterable[ExpPoly]) -> ExpPoly:
         """The entry times the product of the multipliers over that of the divisors, which is in the ring."""
         for multiplier in multipliers:
-            entry = self._product(entry, multiplier)
+            entry = self.product(entry, multiplier)
         return self._over(entry, divisors)
 
-    def _product(self, left: ExpPoly, right: ExpPoly) -> ExpPoly:
+    def product(self, left: ExpPoly, right: ExpPoly) -> ExpPoly:
+        """In the ring."""
         self._count_ring(left, right)
         return left * right
 
@@ -126,7 +127,7 @@ class _Arithmetic:
         return left
 
     def quotient(self, left: ExpPoly, right: ExpPoly) -> Quotient:
-        """left/right, for a `right` that is positive."""
+        """left/right in lowest terms, for a `right` that is positive."""
         self._count(Quotient.of(left), right)
         return Quotient(left, right)
 
@@ -164,7 +165,7 @@ def absorption_weights(
     Within each strongly connected component the weights leaving a state inside it must sum to at most 1. Raises
     Trapped if a component without an exit can be reached, LimitReached if that takes more work than the limit allows.
     """
-    arithmetic = _Arithmetic(Meter(limit or Limits()))
+    arithmetic = Arithmetic(Meter(limit or Limits()))
     graph: _Graph[S] = {start: {}}
     stack = [start]
     while stack:
@@ -251,7 +252,7 @@ class _Blocks(Generic[S]):
     change its solution.
     """
 
-    arithmetic: _Arithmetic
+    arithmetic: Arithmetic
     determinants: dict[S, ExpPoly]
     within: dict[S, S]
     """For each block that is part of a larger one, the name of one that it is part of."""
@@ -289,7 +290,7 @@ def _through(
     graph: _Graph[S],
     component: frozenset[S],
     entries: Mapping[S, Closed],
-    arithmetic: _Arithmetic,
+    arithmetic: Arithmetic,
     ignored: frozenset[S],
 ) -> dict[S, Closed]:
     """For each state just outside a component, the weight of all paths to it that enter at `entries` with these

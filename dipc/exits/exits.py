@@ -13,6 +13,7 @@ from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow
 from dipc.exits.choices import Choices
+from dipc.exits.counting import counted_exits
 from dipc.exits.reaching import exit_weights
 from dipc.lang.core import Value
 from dipc.lang.core_program import CoreProgram
@@ -64,6 +65,11 @@ def exits(
     """The exits of a program for these finite inputs, towards the `wanted` outputs (None: any), with the values of the
     `observed` ones. Raises Undecided past a limit and DiagnosticError for programs that go wrong."""
     weights = choices.settled()
+    if flow.chooses:
+        observed = frozenset(observed)
+        counted = counted_exits(flow, weights, limits, finite, wanted or {}, observed)
+        if counted is not None:
+            return Exits(flow.program, counted.states, counted.weights)
     chain = explore(flow, finite, wanted, limits, observed=observed, possible=weights.possible)
     return Exits(flow.program, chain.exits, exit_weights(chain, weights, limits) if flow.chooses else {})
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.algebra.absorption import Trapped, _Arithmetic, absorption_weights
+from dipc.algebra.absorption import Arithmetic, Trapped, absorption_weights
 from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
@@ -54,13 +54,13 @@ def test_a_walk_is_swept_in_linearly_many_products(odds: str, monkeypatch: pytes
     """By fractions, each of them reduced, a biased walk took cubic time; its minors are shorter than its states."""
     up: Closed = HALF if odds == "fair" else Quotient(ExpPoly.one(), 1 + ExpPoly.term(1, 0, -1))
     products: list[int] = []
-    minor = _Arithmetic.minor
+    minor = Arithmetic.minor
 
-    def counted(self: _Arithmetic, *parts: Any) -> ExpPoly:
+    def counted(self: Arithmetic, *parts: Any) -> ExpPoly:
         products.append(max(len(part) for part in parts if part is not None))
         return minor(self, *parts)
 
-    monkeypatch.setattr(_Arithmetic, "minor", counted)
+    monkeypatch.setattr(Arithmetic, "minor", counted)
     ruin(200, 70, up, 1 - up)
     assert len(products) < 4 * 200
     assert max(products) <= 2 * 200
