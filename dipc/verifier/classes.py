@@ -67,9 +67,12 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget, step: 
     """What the claim says of all inputs of a class; `dd` is the dd of all of them, where it is stated. Raises Rejected
     where the claim is no such claim."""
     if variable == "eps":
-        if (claim.alpha == "dd") is not (dd is not None) or claim.gamma == "free":
+        # What is said at the distance 0 is said at all, if nothing depends on it: half-spaces only move inwards.
+        parts = (claim.beta or "", claim.gamma or "")
+        steady = claim.alpha == "dd" and not any(mentions(part, name) for part in parts for name in ("alpha", "dd"))
+        if claim.gamma == "free" or (claim.alpha != "dd" if dd is not None else claim.alpha == "dd" and not steady):
             raise Rejected(step, "what is claimed in the variable eps has a number for every distance")
-        alpha, gamma, beta = claim.terms({}, dd, budget, step)
+        alpha, gamma, beta = claim.terms({}, "0" if steady and dd is None else dd, budget, step)
         return Required((alpha or ZERO, ZERO), (gamma, ZERO), beta)
     if dd is not None:
         raise Rejected(step, "dd is stated, and left open")

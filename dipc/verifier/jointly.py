@@ -5,7 +5,8 @@
 
 Where each way is a conjunction of independent comparisons, none twice, the sum of weight·Pr is affine in the
 probability of each comparison. So it is at least what it is at some vertex of a box that holds these probabilities, and
-each is between its values at the least and the greatest slack, or between 0 and 1.
+each is between its values at the least and the greatest slack, or between 0 and 1. It is affine in the weights of one
+coin, too.
 
 For Laplace noise and σ >= 0, Pr[N >= σ] = exp(-rate·eps·σ)/2, and for integers exp(-rate·eps·σ)/(1 + exp(-rate·eps)).
 A product of such tails depends on Σ rate·σ alone, and never grows with it.
@@ -20,11 +21,12 @@ from itertools import product
 from dipc.verifier.budget import Budget
 from dipc.verifier.classes import Required, Shown
 from dipc.verifier.constraints import Constraints, NoiseHalfspace
+from dipc.verifier.decay import positive_everywhere
 from dipc.verifier.events import Family
 from dipc.verifier.probability import Probabilities
 from dipc.verifier.rejection import NotDerived
-from dipc.verifier.ring import ONE, Closed, add_closed, multiply_closed, subtract
-from dipc.verifier.ways import Comparison, Law, Part, Way
+from dipc.verifier.ring import ONE, Closed, add, add_closed, constant, equal_closed, multiply_closed, subtract, times
+from dipc.verifier.ways import Comparison, Law, Part, Way, is_steady
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -45,8 +47,6 @@ def vertex_values(
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
     for way in ways:
-        if wanted.is_open:
-            way.require_steady()
         if way.numbers:
             raise NotDerived("comparisons are bounded together where outputs without noise depend on inputs")
         here = [_place(part, compared) for part in way.parts]
@@ -56,9 +56,10 @@ def vertex_values(
     if len(compared) > MOST_COMPARISONS:
         raise NotDerived(f"more than {MOST_COMPARISONS} comparisons are bounded together")
     ends = [_ends(part, shown, wanted) for part in compared]
-    for vertex in product(*(dict.fromkeys((type(end), end) for end in pair) for pair in ends)):
+    weights = _at_ends([way.weight for way in ways], budget) if wanted.is_open else [[way.weight for way in ways]]
+    for numbers, *vertex in product(weights, *(dict.fromkeys((type(end), end) for end in pair) for pair in ends)):
         total: Closed = {}, ONE
-        for way, here in zip(ways, literals, strict=True):
+        for weight, here in zip(numbers, literals, strict=True):
             rows: list[tuple[NoiseHalfspace, tuple[Law, ...]]] = []
             for place, holds in here:
                 end = vertex[place][1]
@@ -69,8 +70,45 @@ def vertex_values(
                     row = _row(compared[place].comparisons[0], end)
                     rows.append((row if holds else row.opposite(), compared[place].laws))
             else:
-                total = add_closed(total, _weighted(way.weight, rows, probabilities, budget), budget, _STEP)
+                total = add_closed(total, _weighted(weight, rows, probabilities, budget), budget, _STEP)
         yield total
+
+
+def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
+    """The weights where they depend on nothing. Where all that depend on eps are a + b·g for one function g of it that
+    lies between two numbers, as those of one coin are, at these two: sums that are linear in the weights are between
+    theirs. Raises NotDerived for others."""
+    first = next((weight for weight in weights if not is_steady(weight)), None)
+    if first is None:
+        return [list(weights)]
+    ends = _limits(first)
+    above_least = subtract(first[0], times(first[1], min(ends)))
+    below_most = subtract(times(first[1], max(ends)), first[0])
+    between = all(positive_everywhere(found, budget) for found in (above_least, below_most, first[1]))
+    if ends[0] == ends[1] or not between:
+        raise NotDerived("a weight is not seen to be between what it is near 0 and at infinity")
+    result: list[list[Closed]] = [[], []]
+    for weight in weights:
+        found = _limits(weight)
+        slope = (found[1] - found[0]) / (ends[1] - ends[0])
+        line = add(times(first[0], slope), times(first[1], found[0] - slope * ends[0])), first[1]
+        if not equal_closed(weight, line, budget, _STEP):
+            raise NotDerived("the weights of a choice depend on eps in several ways")
+        for numbers, end in zip(result, found, strict=True):
+            numbers.append((constant(end), ONE))
+    return result
+
+
+def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
+    """What it comes to near 0 and at infinity. Raises NotDerived where it has no limit."""
+    above, below = weight
+    near = [sum((c for (k, _), c in part.items() if not k), _ZERO) for part in weight]
+    leading = max((q, k) for k, q in below)
+    far = max(((q, k) for k, q in above), default=leading)
+    if not near[1] or far > leading:
+        raise NotDerived("a weight grows beyond every bound, or has no limit at 0")
+    top = above.get((leading[1], leading[0]), _ZERO)
+    return near[0] / near[1], top / below[leading[1], leading[0]]
 
 
 def _place(part: Part, compared: list[Part]) -> tuple[int, bool]:

@@ -108,8 +108,13 @@ class Way:
 
     def require_steady(self) -> None:
         """Raises NotDerived where its weight depends on eps."""
-        if not all(part.keys() <= {(0, _ZERO)} for part in self.weight):
+        if not is_steady(self.weight):
             raise NotDerived("the weight of a choice depends on eps alone")
+
+
+def is_steady(weight: Closed) -> bool:
+    """Whether a weight is the same for every eps."""
+    return all(part.keys() <= {(0, _ZERO)} for part in weight)
 
 
 def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:

@@ -378,3 +378,43 @@ def test_every_vertex_has_a_bound() -> None:
     found["obligations"] = []
     with pytest.raises(Rejected, match="no bound"):
         check_text(samples.resealed(data))
+
+
+COIN = """
+program coin;
+domain B = {0, 1};
+input q : real;
+output o : B;
+var b : B = 0;
+ideal { o <- 0; if q >= 0 then o <- 1 end }
+claim { alpha: dd; beta: 1/2 + exp(-alpha*eps); }
+if q >= 0 then b <- 1 end;
+o <- choose { b : %s, 1 - b : %s }
+"""
+
+
+@pytest.mark.parametrize(
+    ("weights", "complete"),
+    [
+        (("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))"), True),
+        # At an eps between, it is less than at either end.
+        (("1 - 2*exp(-eps)*(1 - exp(-eps))", "2*exp(-eps)*(1 - exp(-eps))"), False),
+        (("exp(-eps)/(1 + exp(-eps))", "1/(1 + exp(-eps))"), False),
+    ],
+)
+def test_weights_are_between_their_ends(weights: tuple[str, str], complete: bool) -> None:
+    data = document(COIN % ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))"))
+    assert check_text(about(data, COIN % weights)).complete is complete
+
+
+def test_a_claim_about_all_distances_at_once_depends_on_none() -> None:
+    """What is shown with alpha = 0 is so for all alpha only of a beta that is the same for all."""
+    text = COIN % ("1/(1 + exp(-eps))", "exp(-eps)/(1 + exp(-eps))")
+    data = document(text, beta="1/(1 + exp(eps))")
+    assert {found["required"]["variable"] for found in data["cases"][0]["classes"]} == {"eps"}
+    assert {found["required"]["dd"] for found in data["cases"][0]["classes"]} == {None}
+    assert check_text(samples.resealed(data)).complete
+    for beta in ("1/(1 + exp(eps + 0*alpha))", "1/(1 + exp(eps + 0*dd))", "1/(1 + exp(eps + 0*α))"):
+        data["claim"]["beta"] = beta
+        with pytest.raises(Rejected, match="a number for every distance"):
+            check_text(samples.resealed(data))

@@ -745,7 +745,8 @@ class ClassCase:
             if not isinstance(found, _Bounded):
                 continue
             assert found.required.beta is not None
-            stated = wanted in (bounded.required, near)
+            # What is said of all distances at once has to be said in a certificate, too.
+            stated = wanted in (bounded.required, near) or (claim.at_distance and not claim.gamma_depends_on_distance)
             for ways, bounding in (
                 (exits, self._from_ways),
                 (others, self._from_others),
@@ -760,7 +761,11 @@ class ClassCase:
                 if all(some for some, _ in bounds):
                     every = dict.fromkeys(bound for some, _ in bounds for bound in some)
                     obligations = [Obligation(bound, found.required.beta, found.intervals) for bound in every]
-                    yield found, obligations, bounds[0][1] if stated and weights is None else None
+                    why = bounds[0][1]
+                    if weights is not None:
+                        tails = bounding == self._from_tails
+                        why = None if tails else self._jointly(self._slacks(), found.required.distances, tails=False)
+                    yield found, obligations, why if stated else None
 
     # Each gives functions of which at every value of the variable one is a lower bound; none where none is known.
 

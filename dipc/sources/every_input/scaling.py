@@ -142,8 +142,7 @@ class ClassClaim:
         if self.free_gamma:
             names: tuple[str, ...] = ("gamma",)
         elif self.at_distance:
-            moves = self.gamma is not None and any(mentions(self.gamma.tree, name) for name in _DISTANCES)
-            names = (*_DISTANCES, "gamma") if moves else _DISTANCES
+            names = (*_DISTANCES, "gamma") if self.gamma_depends_on_distance else _DISTANCES
         else:
             return None
         if any(mentions(self.beta.tree, name) for name in names):
@@ -151,6 +150,11 @@ class ClassClaim:
         if self.free_gamma:
             return Fixed(self.alpha_number(), Fraction(0), self.at_gamma(Fraction(0)))
         return self.at_number(Fraction(0))
+
+    @property
+    def gamma_depends_on_distance(self) -> bool:
+        """Whether gamma depends on the distance."""
+        return self.gamma is not None and any(mentions(self.gamma.tree, name) for name in _DISTANCES)
 
     def far(self) -> BetaForm:
         """The limit of beta as alpha and gamma, both left open, grow without bound. Raises DiagnosticError where there
