@@ -21,6 +21,7 @@ from dipc.sign import Interval
 from dipc.sources.check import ForAll, check_for_all
 from dipc.sources.every_input.class_result import ClassResult, Method
 from dipc.sources.every_input.evidence import ClaimedDistances
+from dipc.sources.every_number import all_numbers
 from dipc.sources.every_number.lockstep import Automaton
 from dipc.sources.every_number.polynomial import InNumber, constant, polynomial
 from dipc.sources.every_number.rates import Unit
@@ -435,7 +436,7 @@ end
         (changed(FINITE, ("t <- Lap(eps/2, T)", "if T = 1 then t <- Lap(eps/9, T) else t <- Lap(eps/2, T) end")),
          "m*exp(-alpha*eps/8)/2", Verdict.INACCURATE),
         (changed(FINITE, ("input q[1..m]", "input b[1..m] : bool; input q[1..m]")), "2*m*exp(-alpha*eps/8)",
-         Verdict.UNDECIDED),
+         Verdict.ACCURATE),
     ],
 )  # fmt: skip
 def test_finite_inputs_that_belong_to_no_query(source: str, beta: str, verdict: Verdict) -> None:
@@ -595,3 +596,54 @@ def test_a_logarithm_has_no_value_of_the_number_that_is_left_open(beta: str) -> 
     with pytest.raises(DiagnosticError) as caught:
         for_all(NOISY_MAX, beta=beta)
     assert caught.value.diagnostics[0].code == "E0615"
+
+
+#: Queries that are not asked, and thresholds and noise of their own for the others.
+OWN = """
+program own;
+const m = 2;
+input q[1..m] : real;
+input asked[1..m] : bool;
+input T[1..m] : {0, 2};
+output out[1..m] : {0..2} = 0;
+var r : real;
+claim { alpha: dd; beta: m*exp(-alpha*eps/4)/2; }
+ideal { for i in 1..m do if asked[i] then if q[i] >= T[i] then out[i] <- 2 else out[i] <- 1 end end end }
+for i in 1..m do
+  if T[i] = 0 then r <- Lap(eps/2, q[i]) else r <- Lap(eps/4, q[i]) end;
+  if asked[i] then if r >= T[i] then out[i] <- 2 else out[i] <- 1 end end
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict"),
+    [
+        (OWN, Verdict.ACCURATE),
+        (changed(OWN, ("eps/4)/2", "eps/4)/3")), Verdict.INACCURATE),
+        (changed(OWN, ("alpha*eps/4)", "alpha*eps/2)")), Verdict.INACCURATE),
+        (changed(OWN, ("if asked[i] then if r", "if not asked[i] then if r")), Verdict.INACCURATE),
+        (changed(OWN, ("r >= T[i]", "r >= 0")), Verdict.INACCURATE),
+        (changed(OWN, ("eps/4, q[i])", "eps/(2*m), q[i])"), ("alpha*eps/4)", "alpha*eps/(2*m))")), Verdict.ACCURATE),
+    ],
+)
+def test_finite_inputs_of_each_query(source: str, verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(all_numbers, "MOST_TRIED", 1)  # Four queries have 256 values of the finite inputs.
+    found = for_all(source)
+    assert found.report.verdict is verdict
+    exactly = [exact_verdict(source, m, {}) for m in (1, 2)]
+    assert (Verdict.INACCURATE in exactly) is (verdict is Verdict.INACCURATE)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (changed(OWN, ("T[1..m] : {0, 2}", "T[1..m] : {0..m}")), "more values"),
+        (changed(OWN, ("var r : real;", "var r : real; var n : {0..9} = 0;"),
+                 ("if asked[i] then if r", "if asked[i] then n <- n + 1; if r")), "outside its domain"),
+    ],
+)  # fmt: skip
+def test_finite_inputs_of_each_query_that_are_not_covered(source: str, expected: str) -> None:
+    program = dipc.load(source)
+    with pytest.raises(NotUniform, match=expected):
+        union_of(program, "m", lambda m: Ideal(dipc.load(source, m=m)), OPEN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -48,9 +48,9 @@ class InputClass:
         return not isinstance(solution(inner), Infeasible)
 
 
-def finite_cases(ideal: Ideal) -> list[dict[int, Value]]:
-    """All values of the finite inputs, by slot. Raises LimitReached for too many of them."""
-    slots = [ideal.program.core.slots[slot] for slot in ideal.finite_inputs]
+def finite_cases(ideal: Ideal, among: Sequence[int] | None = None) -> list[dict[int, Value]]:
+    """All values of the finite inputs, or of those `among` them, by slot. Raises LimitReached for too many of them."""
+    slots = [ideal.program.core.slots[slot] for slot in (ideal.finite_inputs if among is None else among)]
     domains = [finite_values(slot) for slot in slots]
     most = ideal.program.limits.cases
     if prod(map(len, domains)) > most:

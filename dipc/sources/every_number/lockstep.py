@@ -20,13 +20,15 @@ from fractions import Fraction
 
 from dipc.algebra.limits import LimitReached
 from dipc.chain.affine import Affine
+from dipc.chain.answers import finite_values
 from dipc.chain.constraints import Constraint
 from dipc.chain.entailment import contradict
 from dipc.chain.state import Mark, State
 from dipc.chain.symbolic import is_symbolic
 from dipc.ideal.ideal import Ideal, Region
-from dipc.lang.core import RealType, Type, Value
+from dipc.lang.core import IntType, Type, Value
 from dipc.lang.core_program import CoreProgram
+from dipc.sources.every_input.classes import finite_cases
 from dipc.sources.every_input.evidence import ClaimedDistances
 from dipc.sources.every_input.facets import Metric, facets
 from dipc.sources.every_input.halfspaces import Moving
@@ -34,6 +36,7 @@ from dipc.sources.every_number.comparison_terms import NoisyOutcome, Term, ball,
 from dipc.sources.every_number.loop_heads import (
     Key,
     TooFew,
+    entered,
     initial,
     key_of,
     plain_value,
@@ -90,8 +93,9 @@ class Lockstep:
         distances: ClaimedDistances,
         finite: Mapping[int, Value],
     ) -> None:
-        """`finite` are the values of the finite inputs, by slot. Raises NotUniform where the loops cannot be made out
-        in the instructions, and for inputs that are whole, or finite and of one iteration."""
+        """`finite` are the values of the finite inputs that are of no iteration, by slot. Raises NotUniform where the
+        loops cannot be made out in the instructions, and for inputs that are whole, LimitReached where those of an
+        iteration have too many values."""
         self._core = ideal.program.core
         self._limits = ideal.program.limits
         self._ideal = ideal.core
@@ -99,16 +103,18 @@ class Lockstep:
         self._distances = distances
         self._shape = shape
         count = int(self._core.constants[shape.parameter]) - shape.low + 1
-        for slot in self._core.inputs:
-            if not isinstance(_type(self._core, slot), RealType) and (slot not in finite or self._array_of(slot)):
-                raise NotUniform("an input is not real, nor finite and of no iteration")
+        if any(isinstance(_type(self._core, slot), IntType) for slot in self._core.inputs):
+            raise NotUniform("an input is an int")
         arrays = shape.arrays
         self._own = side_of(ideal.program.flow, shape.loop.span, count, arrays)
         self._other = side_of(ideal.flow, shape.ideal_loop.span, count, arrays)
         self._inputs = dict(zip(ideal.core.inputs, self._core.inputs, strict=True))
-        self._finite = finite
-        self._outputs = list(zip(self._core.outputs, self._ideal.outputs, strict=True))
+        own = [slot for slot in ideal.finite_inputs if slot not in finite]
         indices = range(shape.low, shape.low + count)
+        #: By iteration the values of its finite inputs.
+        self._entries = [finite_cases(ideal, [slot for slot in own if self._is_at(slot, index)]) for index in indices]
+        self._finite = {**{slot: finite_values(self._core.slots[slot])[0] for slot in own}, **finite}
+        self._outputs = list(zip(self._core.outputs, self._ideal.outputs, strict=True))
         arrays_out = [own for own, _ in self._outputs if self._array_of(own) is not None]
         self._bare = any(self._core.slots[own].initial is None for own in arrays_out)
         if self._bare and not all(any(self._is_at(own, index) for index in indices) for own in arrays_out):
@@ -122,7 +128,7 @@ class Lockstep:
         Raises NotUniform with the reason where that is not covered, TooFew where the program has too few iterations,
         LimitReached past one of the program's limits.
         """
-        require_defined(self._own, self._finite, self._limits.states)
+        require_defined(self._own, self._finite, self._limits.states, self._entries)
         before = self._begin()
         iterations: list[tuple[Transition, ...]] = []
         endings: list[tuple[Transition, ...]] = []
@@ -152,15 +158,19 @@ class Lockstep:
     def _iteration(self, node: _Node) -> Iterator[Transition]:
         index = node.iteration + self._shape.low
         here = [pair for pair in self._outputs if self._is_at(pair[0], index)]
-        ways = list(self._ways(node.ideal, self._other.head(node.iteration + 1)))
         finite = [other for own, other in here if not is_symbolic(_type(self._core, own))]
-        # Two inputs that go different ways have different answers, whatever comes later: each facet is one to another.
-        if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in ways}) < len(ways):
-            raise NotUniform("two ways through an iteration of the ideal leave the same answer there")
-        for ideal, guards in ways:
-            for program, terms in self._runs(node.program, guards, self._own.head(node.iteration + 1)):
-                compared = self._compared(program, ideal, guards, here)
-                yield self._transition(program, ideal, guards, (*terms, *compared), node.iteration + 1)
+        for entry in self._entries[node.iteration]:
+            there = {slot: entry[own] for slot, own in self._inputs.items() if own in entry}
+            ways = list(self._ways(entered(node.ideal, there), self._other.head(node.iteration + 1)))
+            # Two inputs that go different ways have different answers, whatever comes later: each facet is one to
+            # another. Finite inputs that differ can only be nearer.
+            if len({tuple(plain_value(state.values[slot]) for slot in finite) for state, _ in ways}) < len(ways):
+                raise NotUniform("two ways through an iteration of the ideal leave the same answer there")
+            begun = entered(node.program, entry)
+            for ideal, guards in ways:
+                for program, terms in self._runs(begun, guards, self._own.head(node.iteration + 1)):
+                    compared = self._compared(program, ideal, guards, here)
+                    yield self._transition(program, ideal, guards, (*terms, *compared), node.iteration + 1)
 
     def _transition(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -95,6 +95,13 @@ def stripped(state: State) -> State:
     return replace(initial_state(state.label, state.values), noises=state.noises)
 
 
+def entered(state: State, entry: Mapping[int, Value]) -> State:
+    """The state with these values of inputs."""
+    for slot, value in entry.items():
+        state = state.assign(slot, value, state.label)
+    return state
+
+
 def key_of(side: Side, state: State) -> Key:
     """The values that later iterations may read, with the noises in them numbered by their first occurrence."""
     numbers: dict[int, int] = {}
@@ -126,10 +133,12 @@ def plain_value(value: SlotValue) -> object:
     return isinstance(value, bool), value
 
 
-def require_defined(side: Side, finite: Mapping[int, Value], states: int) -> None:
+def require_defined(
+    side: Side, finite: Mapping[int, Value], states: int, entries: Sequence[Sequence[Mapping[int, Value]]] = ()
+) -> None:
     """Raises NotUniform where a run of the program, in agreement or not, would leave a domain, or where this is not
     known for every number of iterations; TooFew where the program has too few iterations; LimitReached where more than
-    `states` states would have to be looked at."""
+    `states` states would have to be looked at. `entries` are by iteration the values of its own finite inputs."""
     flow, end = side.flow, side.count
     heads = {side.head(iteration): iteration for iteration in range(end)}
     seen: set[Key] = set()
@@ -150,5 +159,8 @@ def require_defined(side: Side, finite: Mapping[int, Value], states: int) -> Non
             seen.add(key)
             state = stripped(state)
             pending.append(state.at(side.head(end)))
+            for entry in entries[iteration] if entries else [{}]:
+                pending += steps(flow, entered(state, entry))
+            continue
         pending += steps(flow, state)
     raise LimitReached("states", f"the program has more than {states} states to look at")

@@ -147,8 +147,16 @@ def _sums(instance: Callable[[int], Ideal], shape: Uniform, count: int, distance
     """The sums as found with `count` iterations, for all values of the finite inputs. Raises TooFew."""
     ideal = instance(shape.low + count - 1)
     metric, most = facet_metric(ideal), ideal.program.limits.paths
-    automata = (Lockstep(ideal, shape, metric, distances, finite).automaton() for finite in finite_cases(ideal))
+    slots = ideal.program.core.slots
+    alone = [slot for slot in ideal.finite_inputs if not _is_element(slots[slot].name, shape)]
+    automata = (Lockstep(ideal, shape, metric, distances, finite).automaton() for finite in finite_cases(ideal, alone))
     return frozenset(total for automaton in automata for total in sums(automaton, shape.low, most))
+
+
+def _is_element(name: str, shape: Uniform) -> bool:
+    """Whether a slot is an element of an array up to the parameter."""
+    array, bracket, _ = name.partition("[")
+    return bool(bracket) and array in shape.arrays
 
 
 def _enough(
