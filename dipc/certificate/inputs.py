@@ -17,8 +17,9 @@ from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData, ring_data
-from dipc.certificate.uncertified import IN_ANOTHER_UNIT, NOT_EXPANDED
+from dipc.certificate.uncertified import BY_A_CONSTANT, IN_ANOTHER_UNIT, NOT_EXPANDED
 from dipc.chain.affine import Affine
+from dipc.lang.tree import mentions
 from dipc.measure.event import Event, Family
 from dipc.obligations.decide import decide
 from dipc.obligations.obligation import Bound, Obligation
@@ -208,6 +209,8 @@ class _Writer:
             return data | {"reason": others.reason}
         if not others.union.in_eps:
             return data | {"open": IN_ANOTHER_UNIT}
+        if any(mentions(self._source.claim.beta.tree, name) for name in self._source.varying):
+            return data | {"open": BY_A_CONSTANT}
         return data | {"union": self._union(others.union)}
 
     def _union(self, found: UnionEvidence) -> dict[str, Any]:

@@ -30,7 +30,8 @@ from tests.sources.real_programs import (
     SPARSE,
     SPARSE_VARIANT,
 )
-from tests.sources.test_for_all import FINITE, NOT_UNIFORM, TURNS, changed
+from tests.sources.test_for_all import FINITE, NOT_UNIFORM, OWN, SPLIT, TURNS, changed
+from tests.sources.test_several_loops import MAXIMUM_FIRST, NOISE_FIRST, SPLIT_NOISE
 from tests.verifier import samples
 
 F = Fraction
@@ -109,6 +110,29 @@ def test_nothing_is_taken_on_trust(name: str) -> None:
     assert accepted.verdict == "accurate"
     assert accepted.trusted == ()
     assert accepted.complete
+
+
+#: Claims that are proved, and what of their proofs is not followed: left open, or on trust.
+NOT_FOLLOWED = {
+    "rates with m": (SPLIT, "depend on the number"),
+    "a beta by a constant": (changed(NOISY_MAX, ("m = 3", "m = 3, c = m"), ("beta: m*", "beta: c*")), "a constant"),
+    "a constant that is not used": (changed(NOISY_MAX, ("m = 3", "m = 3, c = m")), "on trust"),
+    "finite inputs of each query": (OWN, "on trust"),
+    "two loops": (NOISE_FIRST, "on trust"),
+    "two loops with rates": (SPLIT_NOISE, "depend on the number"),
+    "a maximum first": (MAXIMUM_FIRST, "on trust"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_FOLLOWED)
+def test_what_is_not_followed_is_named(name: str) -> None:
+    source, why = NOT_FOLLOWED[name]
+    report = dipc.check(dipc.load(source), inputs="all", for_all="m", keep_proofs=True)
+    assert report.verdict is Verdict.ACCURATE
+    accepted = check_text(dipc.certify(report))
+    assert accepted.verdict == "accurate"
+    assert not accepted.complete
+    assert accepted.trusted if why == "on trust" else any(why in reason for _, reason in accepted.open_rows)
 
 
 #: Programs that are the same for one query, and less accurate for many, by what replaces what.
