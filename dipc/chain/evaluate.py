@@ -33,7 +33,7 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
         case Const(value=value):
             return value
         case Read() | ReadElement():
-            found = _read(expr, values, slots)
+            found = read(expr, values, slots)
             assert not isinstance(found, Affine)
             return found
         case Apply(op=DomOp.AND, arguments=arguments):
@@ -49,9 +49,9 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
 def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Affine:
     """The form of a real (or int) expression; raises Fault like `evaluate`."""
     parts: list[tuple[Fraction, Affine]] = []
-    for coefficient, read in expr.terms:
+    for coefficient, variable in expr.terms:
         factor = _number(evaluate(coefficient, values, slots))
-        form = _read(read, values, slots)
+        form = read(variable, values, slots)
         assert isinstance(form, Affine)
         parts.append((factor, form))
     constant = _number(evaluate(expr.constant, values, slots))
@@ -67,21 +67,22 @@ def target_slot(target: Target, values: Sequence[SlotValue], slots: Sequence[Slo
     return _element(target.name, target.slots, target.low, target.index, target.span, values, slots)
 
 
-def _read(read: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
-    match read:
+def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
+    """What the variable holds; raises Fault like `evaluate`."""
+    match expr:
         case Read(slot=slot):
             pass
         case ReadElement():
-            slot = _element(read.array, read.slots, read.low, read.index, read.span, values, slots)
+            slot = _element(expr.array, expr.slots, expr.low, expr.index, expr.span, values, slots)
         case _:
-            assert_never(read)
+            assert_never(expr)
     value = values[slot]
     if isinstance(value, Mark):
         assert value is Mark.UNASSIGNED, f"{slots[slot].name} was forgotten, yet it is read"
         raise Fault(
             Code.UNASSIGNED,
             f"`{slots[slot].name}` is read before it is assigned",
-            read.span,
+            expr.span,
             "no value yet on this path",
             "assign it on every path that leads here, or declare it with an initial value",
         )

@@ -43,6 +43,10 @@ class Exits:
         Pr[they are so] is the sum over these exits whose guards hold of the inputs."""
         return self._exits((state for state in self.states if _gives(state, wanted)), balls)
 
+    def all(self) -> Iterator[Exit]:
+        """All of them, with the outputs that their states have."""
+        return self._exits(self.states, ())
+
     def away_from(self, wanted: Mapping[int, Value]) -> Iterator[Exit]:
         """All others."""
         return self._exits((state for state in self.states if not _gives(state, wanted)), ())

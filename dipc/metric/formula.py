@@ -72,6 +72,35 @@ def opposite(formula: Formula) -> Formula:
             assert_never(formula)
 
 
+class TooMany(Exception):
+    """More conjunctions than are wanted."""
+
+
+def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
+    """Conjunctions of which exactly one is true where the formula is, and none elsewhere. Raises TooMany for more than
+    `most` of them on the way."""
+    match formula:
+        case bool():
+            return ((),) if formula else ()
+        case Constraint():
+            return ((formula,),)
+        case Every(parts):
+            found: tuple[tuple[Constraint, ...], ...] = ((),)
+            for part in parts:
+                cases = disjoint(part, most)
+                if len(found) * len(cases) > most:
+                    raise TooMany
+                found = tuple([(*one, *case) for one in found for case in cases])
+            return found
+        case Some(parts):
+            one_by_one = [disjoint(every([*map(opposite, parts[:at]), part]), most) for at, part in enumerate(parts)]
+            if sum(map(len, one_by_one)) > most:
+                raise TooMany
+            return tuple([case for cases in one_by_one for case in cases])
+        case _:
+            assert_never(formula)
+
+
 def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
     """`difference` `op` 0."""
     if difference.is_number:

@@ -73,14 +73,7 @@ class Nearness:
         kind = self._metric.output
         if isinstance(kind, Gap):
             return self._gap(kind, inputs, output, answer)
-        pairs = list(zip(output, answer, strict=True))
-        equal = all(same_value(one, two) for one, two in pairs)
-        if equal or kind == "discrete":
-            return Fraction(0 if equal else 1)
-        if kind == "linf" and all(_are_numbers(one, two) or same_value(one, two) for one, two in pairs):
-            gaps = [abs(one - two) for one, two in pairs if isinstance(one, Fraction) and isinstance(two, Fraction)]
-            return max(gaps, default=Fraction(0))
-        return None
+        return distance_of_values(kind, output, answer)
 
     def _distances(
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
@@ -137,6 +130,18 @@ class Nearness:
     ) -> Value:
         at = self._positions.get(place.slot)
         return inputs[place.slot] if at is None else (answer if place.primed else output)[at]
+
+
+def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Value]) -> Fraction | None:
+    """The distance of two answers, by the name of one that needs no input; None is infinity."""
+    pairs = list(zip(output, answer, strict=True))
+    equal = all(same_value(one, two) for one, two in pairs)
+    if equal or kind == "discrete":
+        return Fraction(0 if equal else 1)
+    if kind == "linf" and all(_are_numbers(one, two) or same_value(one, two) for one, two in pairs):
+        gaps = [abs(one - two) for one, two in pairs if isinstance(one, Fraction) and isinstance(two, Fraction)]
+        return max(gaps, default=Fraction(0))
+    return None
 
 
 def output_positions(program: CoreProgram) -> dict[int, int]:

@@ -88,6 +88,7 @@ class Asked:
         from dipc.lang.constants import computed_from
         from dipc.lang.parser import parse
         from dipc.lang.printer import print_expression
+        from dipc.metric.nearness import Nearness
         from dipc.report.claimed import Statement
         from dipc.sources.every_input.scaling import ClassClaim
 
@@ -108,6 +109,7 @@ class Asked:
             beta=said.get("beta", print_expression(claim.beta.tree)),
             gamma=said.get("gamma", "0" if claim.gamma is None else print_expression(claim.gamma.tree)),
             near=near_outputs(core),
+            distance=not Nearness(core).plain,
             distances=_left_open(claim),
             numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
             inputs=_kinds(core, core.inputs),

@@ -377,15 +377,15 @@ def test_a_claim_without_beta_is_refused() -> None:
     ("change", "code"),
     [
         (("ideal {", "# ideal {"), "E1101"),
-        (("ideal {", "metric { output: linf; } ideal {"), "E1206"),
-        (("ideal {", "metric { same: out = out'; } ideal {"), "E1206"),
+        (("output o : answer = a;", "output o : answer = a; output v : real = 0; metric { output: linf; }"), "E1132"),
     ],
 )
 def test_programs_of_another_kind_are_refused(change: tuple[str, str], code: str) -> None:
     source = program(
         "if x >= 0 then o <- b end", "r <- Lap(eps, x); if r >= 0 then o <- b end", "alpha: dd; beta: exp(-eps)"
     )
-    source = source.replace(change[0], change[1].replace("out", "o") if "same" in change[1] else change[1])
+    assert change[0] in source
+    source = source.replace(*change)
     if code == "E1101":
         source = source.replace("# ideal { if x >= 0 then o <- b end }", "")
     with pytest.raises(DiagnosticError) as caught:

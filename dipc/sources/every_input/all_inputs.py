@@ -20,14 +20,14 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.chain.affine import Affine
-from dipc.chain.constraints import constraint
+from dipc.chain.constraints import Constraint, constraint
 from dipc.chain.entailment import contradict
 from dipc.claim.options import ClaimOptions
 from dipc.claim.trend import trend
 from dipc.diagnostics.diagnostic import Diagnostic
 from dipc.exits.program import Program
 from dipc.ideal.distance import Distances
-from dipc.ideal.ideal import Ideal, Region
+from dipc.ideal.ideal import Answer, Ideal, Region
 from dipc.ideal.norm import Norm
 from dipc.lang.ast import CompareOp
 from dipc.lang.core_program import CoreProgram
@@ -40,7 +40,7 @@ from dipc.obligations.verdict import Counterexample, Verdict
 from dipc.sign import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method, ReportedRows
-from dipc.sources.every_input.classes import InputClass, classes
+from dipc.sources.every_input.classes import InputClass, classes, finite_cases, same_answers
 from dipc.sources.every_input.coins import ends, with_values
 from dipc.sources.every_input.convex_pieces import ConvexPiece, pieces
 from dipc.sources.every_input.corner import Ceiling, greatest_alpha
@@ -64,6 +64,7 @@ from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.every_input.integers import near_integers
 from dipc.sources.every_input.joint_tails import joint_bound
 from dipc.sources.every_input.lower import Lower, known_slacks, lower_bound
+from dipc.sources.every_input.near_answers import near_answers
 from dipc.sources.every_input.requirement import (
     Requirement,
     at_zero,
@@ -81,7 +82,7 @@ from dipc.sources.every_input.witness import Witnesses, candidates
 from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import RowResult
 from dipc.sources.report import Report
-from dipc.sources.source import Case, Posed, Settling, Source, Why, results
+from dipc.sources.source import Case, Posed, Settling, Source, Variable, Why, results
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
@@ -132,7 +133,11 @@ class EveryInput(Source):
             program, options.beta, options.alpha, options.gamma, options.eps, together=self.together
         )
         self.metric: FacetMetric = facet_metric(self.ideal) if like is None else like.metric
-        self.exits: ExitFinder = ExitFinder(program) if like is None else like.exits
+        #: Which answers are as good as det's, where that depends on more than equality and gamma.
+        self.near = near_answers(self.ideal, self.claim)
+        self.exits: ExitFinder = (
+            like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
+        )
         self.witnesses = Witnesses(self.ideal, Distances(self.ideal), options)
 
     def asking(self, options: ClaimOptions) -> EveryInput:
@@ -190,20 +195,41 @@ class EveryInput(Source):
                 yield self.case(replace(part, number=number))
 
     def _parts(self, found: InputClass) -> Iterator[ConvexClass]:
-        moving = facets(found.region, found.others, self.metric)
         try:
+            alike = [((), found)] if self.near is None else same_answers(self.near, found, self._answers)
             exits = self.exits.exits(found.finite, found.region)
-            parts = pieces(found.region.guards, exits, self.ideal.program.limits.pieces)
+            whole = [(one, piece) for extra, one in alike for piece in self._pieces(one, extra, exits)]
         except Undecided as undecided:
+            moving = tuple(Moving(guard.form, _ZERO) for guard in found.region.guards)
             yield ConvexClass(0, found, ConvexPiece((), ()), (), moving, undecided.reason)
             return
-        sides: Sequence[tuple[Moving, ...]] = ((),)
-        if self._moves(found, moving):
-            sides = choices(found.region, found.rivals, self.metric)
-        for piece in parts:
+        for one, piece in whole:
+            # Beyond the guards of a piece det's answer is the same.
+            moving = facets(self._known(one, piece), one.others, self.metric)[: len(one.region.guards)]
             static = [Moving(guard.form, _ZERO) for guard in piece.guards]
+            sides: Sequence[tuple[Moving, ...]] = ((),)
+            if self._moves(one, moving):
+                sides = choices(self._known(one, piece), one.rivals, self.metric, slanted=self.near is not None)
             for side in sides:
-                yield ConvexClass(0, found, piece, side, (*moving, *_of_ints(found.region), *static, *side))
+                yield ConvexClass(0, one, piece, side, (*moving, *_of_ints(one.region), *static, *side))
+
+    def _known(self, found: InputClass, piece: ConvexPiece) -> Region:
+        """The region of the class, where answers count as the same that of a piece: only there it is known which."""
+        if self.near is None:
+            return found.region
+        return replace(found.region, guards=(*found.region.guards, *piece.guards))
+
+    def _pieces(
+        self, found: InputClass, extra: Sequence[Constraint], exits: Sequence[CenteredExit]
+    ) -> Iterator[ConvexPiece]:
+        for piece in pieces([*found.region.guards, *extra], exits, self.ideal.program.limits.pieces):
+            yield replace(piece, guards=(*extra, *piece.guards))
+
+    @cached_property
+    def _answers(self) -> tuple[Sequence[Answer], ...]:
+        """All answers that det gives."""
+        regions = (region for finite in finite_cases(self.ideal) for region in self.ideal.regions(finite))
+        return tuple(dict.fromkeys(region.answer for region in regions))
 
     def refined(self, of: ConvexClass) -> list[ConvexClass]:
         """Convex classes that cover this one: by all that its distance from other answers implies, and by whether
@@ -217,7 +243,8 @@ class EveryInput(Source):
         guards = [*found.region.guards, *piece.guards]
         exits = [_within(e, gamma, found.whole) for e in piece.exits]
         parts = pieces(guards, exits, self.program.limits.pieces)
-        sides = choices(found.region, found.rivals, self.metric, slanted=True) if self._moves(found, moving) else ((),)
+        known = self._known(found, piece)
+        sides = choices(known, found.rivals, self.metric, slanted=True) if self._moves(found, moving) else ((),)
         if len(parts) * len(sides) > MOST_CHOICES:
             return [of]
         refined = []
@@ -367,7 +394,9 @@ class ClassCase:
             return ()
         if self._counts(bounded) and self.of.of.integral:
             raise Undecided("distances of ints are integers, which only `check` decides one by one")
-        posed = self._posed(bounded)
+        # Of several answers that are near the others say more.
+        posed = self._alternative(bounded) if self._source.near is not None else None
+        posed = posed or self._posed(bounded)
         if posed is None:
             raise Undecided(bounded.required.reason or "beta is no function of the obligation's variable")
         return (posed,)
@@ -413,7 +442,8 @@ class ClassCase:
             found = _vacuous(found, Method.EMPTY)
             if found.evidence is None and nearness is not None:
                 bound = Moving(Affine.number(nearness), Fraction(1))
-                found = replace(found, evidence=ClassEvidence((bound,), Empty(Ceiling(nearness, ((0, Fraction(1)),)))))
+                empty = self._followed(Empty(Ceiling(nearness, ((0, Fraction(1)),))))
+                found = replace(found, evidence=ClassEvidence((bound,), empty))
             return found
         try:
             bounded = self._bounded
@@ -880,7 +910,19 @@ class ClassCase:
     def _evident(self, row: ClassResult, found: Proved | Refuted | Empty) -> ClassResult:
         if self.of.of.whole and isinstance(found, Proved) and found.beyond is None:
             found = replace(found, beyond="its inputs are integers, of which the checker derives no bound")
-        return replace(row, evidence=ClassEvidence(self.of.facets, found))
+        return replace(row, evidence=ClassEvidence(self.of.facets, self._followed(found)))
+
+    def _followed(self, found: Proved | Refuted | Empty) -> Proved | Refuted | Empty:
+        """The evidence, with what the checker does not follow of it where the metric says which answers are near."""
+        source = self._source
+        if source.near is None or isinstance(found, Refuted):
+            return found
+        beyond = "its `metric` block says which answers are the same, or near, of which the checker derives no bound"
+        if isinstance(found, Proved):
+            return replace(found, beyond=found.beyond or beyond)
+        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
+        why = Farkas(self.of.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
+        return Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond)
 
     def _proved(self, bounded: _Bounded, posed: Posed, decision: Decision) -> ClassResult:
         evidence = bounded.proved(posed)

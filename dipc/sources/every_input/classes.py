@@ -8,15 +8,19 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.affine import Affine
-from dipc.chain.answers import finite_values, same_value
+from dipc.chain.answers import Answer, finite_values, same_value
+from dipc.chain.constraints import Constraint
+from dipc.chain.entailment import contradict
 from dipc.chain.symbolic import is_symbolic
 from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.exits.program import Program
 from dipc.ideal.ideal import Ideal, Region
 from dipc.lang.core import Value
 from dipc.linear.program import Infeasible, solution
+from dipc.metric.formula import opposite
+from dipc.sources.every_input.near_answers import NearAnswers, cases_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,45 @@ def classes(ideal: Ideal) -> Iterator[InputClass]:
             rivals = tuple(other for other in regions if not _same_finite(region, other))
             restless, stepping = [not others and _grows(region, but) for but in (whole, frozenset[int]())]
             yield InputClass(finite, region, others, rivals, alone, restless, stepping, whole, integral)
+
+
+def same_answers(
+    near: NearAnswers, found: InputClass, answers: Sequence[Sequence[Answer]]
+) -> list[tuple[tuple[Constraint, ...], InputClass]]:
+    """The class in parts, with the guards of each: which of the `answers`, all that det gives, count as its own is the
+    same on a part. Raises Undecided, and DiagnosticError for what has no value."""
+    parts: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
+    most = near.ideal.program.limits.pieces
+    for answer in map(tuple, answers):
+        differs = near.differ(found.finite, found.region.answer, answer)
+        sides = [(case, truth) for truth in (True, False) for case in cases_of(differs if truth else opposite(differs))]
+        both = [
+            ((*guards, *case), {**known, answer: truth})
+            for guards, known in parts
+            for case, truth in sides
+            if not contradict([*found.region.guards, *guards, *case])
+        ]
+        if len(both) > most:
+            raise LimitReached("pieces", f"`same` cuts a region into more than {most} pieces")
+        parts = both
+    core = near.ideal.metric.core
+    if any(known[found.region.answer] for _, known in parts) and (core.input == "discrete" or core.apart is not None):
+        raise Undecided("an answer does not count as the same as itself")
+    every = (*found.others, *found.rivals)
+    return [
+        (
+            guards,
+            replace(
+                found,
+                others=tuple(region for region in every if not known[region.answer]),
+                rivals=tuple(region for region in every if known[region.answer]),
+                alone=not any(known.values()),
+                # Another answer at a distance of 0, from itself.
+                restless=known[found.region.answer],
+            ),
+        )
+        for guards, known in parts
+    ]
 
 
 def _grows(region: Region, but: frozenset[int]) -> bool:

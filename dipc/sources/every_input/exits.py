@@ -10,7 +10,7 @@ is bounded below by the same sum at lower bounds of all slacks, exit by exit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -26,6 +26,7 @@ from dipc.ideal.ideal import Region
 from dipc.lang.core import Value
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
+from dipc.sources.every_input.near_answers import NearAnswers
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
@@ -80,17 +81,23 @@ class ExitFinder:
     """Finds the exits of one program. All of them are explored at once where that can be done, because answers share
     most of the way; a program with too many is explored towards each answer."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, near: NearAnswers | None = None) -> None:
+        """Where `near` is given, it says which outputs are as good as det's."""
         self._program = program
+        self._near = near
         self._whole: tuple[Mapping[int, Value], Exits | None] | None = None
 
     def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
         """All ways in which the program gives the region's answer, for these finite inputs.
 
-        For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at u.
+        For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at u:
+        one way to other outputs may be several exits, with guards of which one holds where these are near.
         Raises Undecided past a limit and DiagnosticError for programs that go wrong.
         """
         core = self._program.core
+        if self._near is not None:
+            explored = self._everything(finite) or self._explore(finite, None, self._program.limits)
+            return tuple(self._by_distance(explored, self._near, finite, region, near=True))
         wanted: dict[int, Value] = {}
         centers: dict[int, Affine] = {}
         for slot, value in zip(core.outputs, region.answer, strict=True):
@@ -110,12 +117,27 @@ class ExitFinder:
         explored = self._everything(finite)
         if explored is None or len(explored.states) > MOST_OTHERS:
             return None
+        if self._near is not None:
+            return tuple(self._by_distance(explored, self._near, finite, region, near=False))
         wanted: dict[int, Value] = {}
         for slot, value in zip(core.outputs, region.answer, strict=True):
             if isinstance(value, Affine) or is_symbolic(core.slots[slot].type):
                 return None
             wanted[slot] = value
         return tuple(_centered(found, {}) for found in explored.away_from(wanted))
+
+    def _by_distance(
+        self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
+    ) -> Iterator[CenteredExit]:
+        """The ways to outputs that are near det's, or to all others, each where it is one."""
+        known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
+        for found in explored.all():
+            output = tuple([found.state.outputs[slot] for slot in self._program.core.outputs])
+            if output not in known:
+                known[output] = answers.cases(finite, region, output, near=near)
+            centered = _centered(found, {})
+            for case in known[output]:
+                yield replace(centered, guards=(*centered.guards, *case))
 
     def _everything(self, finite: Mapping[int, Value]) -> Exits | None:
         if self._whole is None or self._whole[0] != finite:

@@ -12,13 +12,10 @@ from dipc.chain.answers import Answer
 from dipc.chain.constraints import Constraint, constraint
 from dipc.chain.entailment import connected, contradict
 from dipc.chain.flow import slots_in, slots_read
-from dipc.chain.symbolic import is_symbolic
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from dipc.ideal.ideal import Ideal, Region
 from dipc.lang import metric as syntax
 from dipc.lang.ast import CompareOp
 from dipc.lang.core import Value
-from dipc.lang.core_program import CoreProgram
 from dipc.metric.formula import Every, Formula, Some
 from dipc.sources.every_input.classes import finite_cases
 from dipc.sources.every_input.facets import Metric, Way
@@ -31,16 +28,8 @@ _MOST_CASES = 64
 
 
 def facet_metric(ideal: Ideal) -> Metric:
-    """The metric of the program. Raises DiagnosticError where what counts as the same answer, or as a near one, depends
-    on more than equality and gamma: classes of equal answers say nothing about such claims."""
+    """The distance of inputs of the program."""
     metric = ideal.metric
-    core = ideal.program.core
-    if metric.core.same is not None:
-        raise DiagnosticError(_unsupported(core, "answers that count as the same (`same`)"))
-    numbers = all(is_symbolic(core.slots[slot].type) for slot in core.outputs)
-    # Where all outputs are numbers, the largest of their distances is the product distance.
-    if metric.core.output != "product" and not (metric.core.output == "linf" and numbers):
-        raise DiagnosticError(_unsupported(core, "a distance of answers other than `product`"))
     if metric.core.apart is None:
         return Metric(metric.norm)
     cases: Sequence[Mapping[int, Value]] = ()
@@ -130,9 +119,3 @@ def _disjuncts(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
             for left in _disjuncts(first):
                 for right in _disjuncts(Every(tuple(rest))):
                     yield (*left, *right)
-
-
-def _unsupported(core: CoreProgram, what: str) -> Diagnostic:
-    place = None if core.metric is None else core.source.excerpt(core.metric.span)
-    notes = ('give finitely many inputs, such as --inputs "q = -1..1"',)
-    return Diagnostic("E1206", f"`--inputs all` does not know {what}", place, notes=notes)

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations, product
 from math import comb, prod
 
 from dipc.chain.affine import Affine, combination
 from dipc.chain.constraints import Constraint, constraint
-from dipc.chain.entailment import contradict
+from dipc.chain.entailment import contradict, entails
 from dipc.ideal.ideal import Region
 from dipc.ideal.norm import Norm
 from dipc.lang.ast import CompareOp
@@ -50,7 +51,11 @@ def choices(
     """
     if metric.apart is not None or metric.norm is Norm.DISCRETE:
         return ((),)
-    sides = [found for rival in rivals if (found := _sides(region, rival, metric.norm, slanted=slanted)) is not None]
+    sides = [
+        _weakest(region, found)
+        for rival in rivals
+        if (found := _sides(region, rival, metric.norm, slanted=slanted)) is not None
+    ]
     if any(not side for side in sides):
         return ()
     if prod(map(len, sides)) > MOST_CHOICES:
@@ -74,7 +79,7 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
             guards = [_inner(guard) for guard in rival.guards]
             if contradict([constraint(form, CompareOp.GE) for form in guards]):
                 return None
-        guards += _slanted(guards, norm)
+        guards += _slanted(tuple(guards), norm)
         if whole:
             moved = [(form, norm.steepness(form.inputs)) for form in guards if form.inputs]
             return _behind(region, [Moving((-form).shifted(width / 2), width) for form, width in moved])
@@ -91,6 +96,22 @@ def _inner(guard: Constraint) -> Affine:
 def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
     """Those that some u of the region is behind."""
     return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
+
+
+def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
+    """Those that no other is implied by: whoever is behind one of the facets is behind one of these."""
+    kept: list[Moving] = []
+    for place, facet in enumerate(facets):
+        others = [*kept, *facets[place + 1 :]]
+        if not any(_implies(region, facet, other) for other in others):
+            kept.append(facet)
+    return kept
+
+
+def _implies(region: Region, one: Moving, other: Moving) -> bool:
+    """Whether every u of the region that is behind one facet is behind the other, at every distance."""
+    more = other.form.scaled(1 / other.step) - one.form.scaled(1 / one.step)
+    return more.constant >= 0 if more.is_number else entails(region.guards, constraint(more, CompareOp.GE))
 
 
 def _is_strip(forms: Sequence[Affine]) -> bool:
@@ -123,7 +144,13 @@ def _slots(forms: Sequence[Affine]) -> list[int]:
     return sorted({slot for form in forms for slot, _ in form.inputs})
 
 
-def _slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
+@lru_cache(maxsize=256)
+def _slanted(forms: tuple[Affine, ...], norm: Norm) -> tuple[Affine, ...]:
+    """The slanted facets of one region, which is the rival of many."""
+    return tuple(_each_slanted(forms, norm))
+
+
+def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
     """Sums Σ λ·form of two forms or more for all λ > 0, up to a factor, that are corners of the λ of dual norm 1.
 
     For linf the dual norm is the sum of all |w_i|, w = Σ λ·a, so that in a corner with k forms all but one degree of

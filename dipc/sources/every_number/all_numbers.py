@@ -36,6 +36,7 @@ from dipc.sign import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sources.every_input.all_inputs import EveryInput
 from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method, ReportedRows
+from dipc.sources.every_input.near_answers import require_product
 from dipc.sources.every_input.requirement import Requirement, fixed_requirement, open_requirement
 from dipc.sources.every_input.scaling import ClassClaim, products
 from dipc.sources.every_number.polynomial import InNumber, OtherScale, Summands, polynomial, summands
@@ -96,6 +97,7 @@ class AllNumbers(Source):
         Raises DiagnosticError for an unknown constant, and for a claim that is not of this kind.
         """
         _require_reals(program)
+        require_product(program.core)
         if parameter not in program.core.constants:
             notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
             raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))
