@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -189,6 +190,49 @@ def test_one_loop_has_the_same_law(body: str, m: int) -> None:
     assert sum(isinstance(statement, ast.For) for statement in single.body) == 1
     program, other = dipc.load(HEAD + body, m=m), dipc.load(print_program(single), m=m)
     assert laws(program, program.outputs) == pytest.approx(laws(other, program.outputs), abs=1e-20)
+
+
+def random_body(rng: random.Random) -> str:
+    """Two or three loops, with statements between them, that may or may not share variables."""
+
+    def condition(i: str) -> str:
+        return rng.choice(["b", "not b", "c", f"q[{i}] >= 1", "x >= 0", "y >= x", f"v[{i}] >= y"])
+
+    def statement(i: str, depth: int) -> str:
+        simple = [
+            f"x <- Lap(eps, q[{i}])", "y <- Lap(eps/2, x)", "x <- Lap(eps, 0)", "y <- 1", "b <- true", "b <- not c",
+            f"c <- {condition(i)}", f"v[{i}] <- Lap(eps, {rng.choice(['0', 'x', f'q[{i}]'])})", "o <- 1", "exit",
+            f"out[{i}] <- {rng.randint(0, 2)}", f"out[{i}] <- {rng.randint(0, 2)}",
+        ]  # fmt: skip
+        if depth and rng.random() < 0.5:
+            otherwise = f" else {statement(i, depth - 1)}" if rng.random() < 0.5 else ""
+            return f"if {condition(i)} then {statement(i, depth - 1)}{otherwise} end"
+        return rng.choice(simple)
+
+    parts_of_it: list[str] = []
+    for _ in range(rng.choice([2, 2, 3])):
+        if rng.random() < 0.6:
+            parts_of_it.append(rng.choice(["x <- Lap(eps/2, 0)", "y <- 0", "b <- true", "x <- 1; c <- false"]))
+        i = rng.choice("ij")
+        parts_of_it.append(f"for {i} in 1..m do {'; '.join(statement(i, 2) for _ in range(rng.randint(1, 3)))} end")
+    return "; ".join(parts_of_it)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_loop_of_random_programs_has_the_same_law(seed: int) -> None:
+    rng = random.Random(seed)
+    compared = 0
+    for _ in range(20):
+        text = HEAD + random_body(rng)
+        tree = parse(Source("p", text))
+        try:
+            single = with_one_loop(tree, Number("m"), parameter_arrays(tree, Number("m")))
+        except NotUniform:
+            continue
+        program, other = dipc.load(text), dipc.load(print_program(single))
+        assert laws(program, program.outputs) == pytest.approx(laws(other, program.outputs), abs=1e-20), text
+        compared += 1
+    assert compared > 2
 
 
 def test_parts_have_the_law_of_their_outputs() -> None:

@@ -44,7 +44,7 @@ from dipc.sources.every_number.rates import Constants, Unit
 from dipc.sources.every_number.ratio import ONE, Ratio
 from dipc.sources.every_number.uniform import NotUniform, Number
 from dipc.sources.every_number.union_of import UnionBound, union_of
-from dipc.sources.every_number.union_proof import LATER, Proof, UnionEvidence, UnionProof
+from dipc.sources.every_number.union_proof import Proof, UnionEvidence, UnionProof
 from dipc.sources.evidence import CaseEvidence
 from dipc.sources.outcome import Counts, RowResult
 from dipc.sources.report import Report, overall
@@ -209,7 +209,7 @@ class AllNumbers(Source):
                 continue
             tried.append(scale)
             unit = Unit(scale, union.rates)
-            later = range(start, start + LATER + 1)
+            later = range(start, start + MOST_TRIED + 1)
             begin = next((number for number in later if unit.holds_from(union.sums, number)), None)
             try:
                 self._beta(start if begin is None else begin, scale)
