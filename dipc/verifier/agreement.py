@@ -57,13 +57,24 @@ class Walks:
     endings: Sequence[Sequence[Leg]]
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """What an iteration may begin with: values of the finite inputs, all inputs by slot, and both sides with them."""
+
+    finite: tuple[Value, ...]
+    inputs: Mapping[int, Affine | Value]
+    own: LoopRuns
+    ideal: LoopRuns
+
+
 @dataclass
 class Agreement:
-    """Explores all runs in agreement, for these values of the finite inputs. Terms are looked for among those stated; a
-    slack may grow with the distance that is left open, as `wanted` says."""
+    """Explores all runs in agreement, for these values of the finite inputs: `entries` are alike but for those of an
+    iteration, which each iteration may have anew. Terms are looked for among those stated; a slack may grow with the
+    distance that is left open, as `wanted` says."""
 
     shape: Iterations
-    finite: tuple[Value, ...]
+    entries: Sequence[tuple[Value, ...]]
     wanted: Required
     terms: Terms
     budget: Budget
@@ -74,28 +85,35 @@ class Agreement:
         own, ideal = self.shape.own.machine, self.shape.ideal.machine
         self._distances = self.shape.distances(self.budget)
         self._first_noise = len(ideal.slots)
-        #: Inputs have the numbers of their slots in the ideal.
-        left = iter(self.finite)
-        self._inputs: dict[int, Affine | Value] = {
-            slot: Affine(_ZERO, ((slot, _ONE),)) if ideal.slots[slot].type == "real" else next(left)
-            for slot in ideal.numbered("input")
-        }
-        inputs = {ideal.slots[slot].name: value for slot, value in self._inputs.items()}
-        self._own, self._ideal = (
-            LoopRuns(side, self.shape.elements, inputs, self._first_noise, self.budget)
-            for side in (self.shape.own, self.shape.ideal)
-        )
+        self._entries = [self._entry(finite) for finite in self.entries]
+        #: Outside of iterations nothing depends on which of them it is.
+        self._own, self._ideal = self._entries[0].own, self._entries[0].ideal
         self._outputs = [
             (slot, next(at for at in ideal.numbered("output") if ideal.slots[at].name == own.slots[slot].name))
             for slot in own.numbered("output")
         ]
 
+    def _entry(self, finite: tuple[Value, ...]) -> _Entry:
+        ideal = self.shape.ideal.machine
+        left = iter(finite)
+        # Inputs have the numbers of their slots in the ideal.
+        inputs: dict[int, Affine | Value] = {
+            slot: Affine(_ZERO, ((slot, _ONE),)) if ideal.slots[slot].type == "real" else next(left)
+            for slot in ideal.numbered("input")
+        }
+        named = {ideal.slots[slot].name: value for slot, value in inputs.items()}
+        own, exact = (
+            LoopRuns(side, self.shape.elements, named, self._first_noise, self.budget)
+            for side in (self.shape.own, self.shape.ideal)
+        )
+        return _Entry(finite, inputs, own, exact)
+
     def walks(self) -> Walks:
         """All runs in agreement. Raises NotDerived where they are not finitely many kinds of iterations, where a
         comparison has none of the stated terms, or where the program does not do as its ideal does."""
         own, ideal = self.shape.own, self.shape.ideal
-        starts = list(self._ways(self._ideal.start()))
-        begun = list(self._agreeing(self._own.start(), ()))
+        starts = list(self._ways(self._ideal, self._ideal.start()))
+        begun = list(self._agreeing(self._own, self._own.start(), ()))
         if len(starts) != 1 or len(begun) != 1 or starts[0].at != ideal.head or begun[0].at != own.head:
             raise NotDerived("there is more than one way to the loop")
         self._head(begun[0], starts[0])
@@ -104,24 +122,25 @@ class Agreement:
             if number >= MOST_HEADS:
                 raise NotDerived(f"the head of the loop is reached in more than {MOST_HEADS} states")
             # Equal ones are one: paths are counted by their terms.
-            iterations.append(tuple(dict.fromkeys(self._iteration(program, exact))))
+            legs = (leg for entry in self._entries for leg in self._iteration(entry, program, exact))
+            iterations.append(tuple(dict.fromkeys(legs)))
             endings.append(tuple(dict.fromkeys(self._ending(program, exact))))
         return Walks(begun[0].terms, iterations, endings)
 
     # --- parts of a run -------------------------------------------------------------------------------
 
-    def _iteration(self, program: State, exact: State) -> Iterator[Leg]:
+    def _iteration(self, entry: _Entry, program: State, exact: State) -> Iterator[Leg]:
         own, ideal = self.shape.own, self.shape.ideal
-        ways = list(self._ways(self._ideal.entered(exact)))
+        ways = list(self._ways(entry.ideal, entry.ideal.entered(exact)))
         for one, other in combinations(ways, 2):
             if not self._differ(one, other):
                 raise NotDerived("two ways through an iteration of the `ideal` leave the same answer there")
         here = [pair for pair in self._outputs if self._is_element(*pair)]
         for way in ways:
-            known = self._moved(way)
+            known = self._moved(entry, way)
             if is_empty(known, self.budget, _STEP):
                 continue  # No input that something is claimed of goes this way.
-            for end in self._agreeing(self._own.entered(program), known):
+            for end in self._agreeing(entry.own, entry.own.entered(program), known):
                 terms = (*end.terms, *self._compared(end, way, known, here))
                 if (end.at == own.head) is not (way.at == ideal.head):
                     raise NotDerived("the program and its `ideal` do not end in the same iteration")
@@ -133,11 +152,11 @@ class Agreement:
                 yield Leg(None, (*terms, *self._final(end, way, known)))
 
     def _ending(self, program: State, exact: State) -> Iterator[Leg]:
-        ways = list(self._ways(self._ideal.left(exact)))
+        ways = list(self._ways(self._ideal, self._ideal.left(exact)))
         if len(ways) != 1:
             raise NotDerived("the `ideal` compares inputs after its loop")
-        for end in self._agreeing(self._own.left(program), ()):
-            yield Leg(None, (*end.terms, *self._final(end, ways[0], self._moved(ways[0]))))
+        for end in self._agreeing(self._own, self._own.left(program), ()):
+            yield Leg(None, (*end.terms, *self._final(end, ways[0], self._moved(self._entries[0], ways[0]))))
 
     def _head(self, program: State, exact: State) -> int:
         """The number of a head."""
@@ -150,16 +169,16 @@ class Agreement:
 
     # --- one side -------------------------------------------------------------------------------------
 
-    def _ways(self, state: State) -> Iterator[State]:
+    def _ways(self, runs: LoopRuns, state: State) -> Iterator[State]:
         """All ways of the ideal to the head of its loop or to its end."""
-        for end in self._ideal.ends(state, (), lambda state, guard: self._outcomes(state, guard, ())):
+        for end in runs.ends(state, (), lambda state, guard: self._outcomes(state, guard, ())):
             if end.laws or end.outcomes:
                 raise NotDerived("its `ideal` draws something at random")
             yield end
 
-    def _agreeing(self, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
+    def _agreeing(self, runs: LoopRuns, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
         """All ways of the program in agreement, for inputs of which this is known."""
-        return self._own.ends(state, known, lambda state, guard: self._outcomes(state, guard, known))
+        return runs.ends(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
         """The states in which an open comparison is decided: both for one of inputs, that in agreement for noise."""
@@ -192,10 +211,10 @@ class Agreement:
 
     # --- distances and slacks -------------------------------------------------------------------------
 
-    def _moved(self, way: State) -> tuple[Guard, ...]:
+    def _moved(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
         """What inputs of this way satisfy at which something is claimed, with the distance that is left open."""
         path = Path(way.inputs, ())
-        around = Surroundings(self._distances, self.finite, path, self.budget)
+        around = Surroundings(self._distances, entry.finite, path, self.budget)
         base, rate = self.wanted.alpha
         found = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
@@ -213,8 +232,10 @@ class Agreement:
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
             return False
-        if any(apart for _, apart in self._distances.cases(self._inputs, self._inputs, ())):
-            return False
+        # The other elements are those of any entry.
+        for found in self._entries:
+            if any(apart for _, apart in self._distances.cases(found.inputs, found.inputs, ())):
+                return False
         return not around.may_be_apart(guard, width, direction)
 
     def _is_least(

@@ -16,7 +16,7 @@ none of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,7 @@ from typing import Any
 from dipc.verifier.budget import Budget
 from dipc.verifier.execution import Shape
 from dipc.verifier.ideal import Ideal
-from dipc.verifier.program import Branch, Machine
+from dipc.verifier.program import Branch, Machine, Value
 from dipc.verifier.rejection import NotDerived
 from dipc.verifier.syntax import (
     Apply,
@@ -106,6 +106,16 @@ class Iterations:
         """The ideal's machine, for what is said of distances of inputs; its paths are not those of the program."""
         return Ideal(self.ideal.machine, self.norm, budget)
 
+    def combinations(self, budget: Budget) -> Iterable[Sequence[tuple[Value, ...]]]:
+        """All values of the finite inputs, together those that are alike but for the elements."""
+        slots = self.ideal.machine.slots
+        finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
+        found: dict[tuple[tuple[type, Value], ...], list[tuple[Value, ...]]] = {}
+        for values in self.distances(budget).combinations():
+            shared = (value for slot, value in zip(finite, values, strict=True) if slot.name not in self.elements)
+            found.setdefault(tuple((type(value), value) for value in shared), []).append(values)
+        return found.values()
+
 
 def alone(
     tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget
@@ -127,8 +137,8 @@ def alone(
 def _side(program: Program, constants: Mapping[str, Fraction], elements: frozenset[str], budget: Budget) -> Side:
     machine = Machine.of(program, constants, budget)
     for slot in machine.slots:
-        if slot.type == "int" or (slot.role == "input" and slot.type != "real" and slot.name in elements):
-            raise NotDerived("it has whole variables, or inputs of an iteration that are not real")
+        if slot.type == "int":
+            raise NotDerived("it has whole variables")
     ((head, end),) = machine.loops
     assert isinstance(machine.code[head], Branch)
     live = Shape.of(machine, machine.numbered("output"), budget).live[head]

@@ -115,8 +115,8 @@ def _not_derived(
                 return "there are numbers without an iteration"
             found = (
                 total
-                for finite in shape.distances(budget).combinations()
-                for total in totals(Agreement(shape, finite, wanted, terms, budget).walks(), shape.low, budget)
+                for entries in shape.combinations(budget)
+                for total in totals(Agreement(shape, entries, wanted, terms, budget).walks(), shape.low, budget)
             )
         require_bounded(found, known, budget)
     except (NotDerived, Rejected) as error:

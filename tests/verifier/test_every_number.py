@@ -86,6 +86,7 @@ CLAIMS: dict[str, tuple[str, dict[str, Any]]] = {
     "three turns": (changed(TURNS, ("turn = 1 then", "turn = 2 then")), {}),
     "shared": (SHARED, {}),
     "finite inputs": (FINITE, {}),
+    "finite inputs of each query": (OWN, {}),
 }
 
 
@@ -117,7 +118,6 @@ NOT_FOLLOWED = {
     "rates with m": (SPLIT, "depend on the number"),
     "a beta by a constant": (changed(NOISY_MAX, ("m = 3", "m = 3, c = m"), ("beta: m*", "beta: c*")), "a constant"),
     "a constant that is not used": (changed(NOISY_MAX, ("m = 3", "m = 3, c = m")), "on trust"),
-    "finite inputs of each query": (OWN, "on trust"),
     "two loops": (NOISE_FIRST, "on trust"),
     "two loops with rates": (SPLIT_NOISE, "depend on the number"),
     "a maximum first": (MAXIMUM_FIRST, "on trust"),
@@ -180,6 +180,24 @@ WORSE: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "another threshold for one value of an input": (
         "finite inputs",
         [("t <- Lap(eps/2, T)", "if T = 2 then t <- Lap(eps/2, 1) else t <- Lap(eps/2, T) end")],
+    ),
+    "more noise for one value of a query's own input": (
+        "finite inputs of each query",
+        [("else r <- Lap(eps/4, q[i]) end", "else if asked[i] then r <- Lap(eps/9, q[i]) else r <- 0 end end")],
+    ),
+    "a query that was not asked is remembered": (
+        "finite inputs of each query",
+        [
+            ("var r : real;", "var r : real; var quiet : bool = false;"),
+            (
+                "if asked[i] then if r",
+                "if quiet then r <- Lap(eps/9, q[i]) end; quiet <- not asked[i]; if asked[i] then if r",
+            ),
+        ],
+    ),
+    "an answer for one value of a query's own input": (
+        "finite inputs of each query",
+        [("else out[i] <- 1 end end\nend", "else out[i] <- 1 end else if T[i] = 2 then out[i] <- 1 end end\nend")],
     ),
     "another array": ("noisy max", [("input q[1..m] : real;", "input q[1..m] : real; input w[1..m] : real;")]),
     "another norm": ("shared", [("input: l1", "input: linf"), ("q[i] + x >= 2", "q[i] + x >= 2 or x >= 7")]),
