@@ -1,4 +1,4 @@
-"""What slacks leave of probabilities: the program of a certificate executed with its real inputs left open.
+"""What slacks leave of probabilities: the program of a certificate executed with its real and int inputs left open.
 
     found = Bounds(machine, ideal, budget).values(shown, wanted, finite, path, decide, …)
 
@@ -17,7 +17,7 @@ from dipc.verifier.classes import Kind, Required, Shown
 from dipc.verifier.constraints import Constraints, NoiseHalfspace
 from dipc.verifier.events import Family
 from dipc.verifier.execution import Affine, Execution, Held, Shape, Wanted, plus, scaled
-from dipc.verifier.ideal import Ideal, Path
+from dipc.verifier.ideal import OPEN, Ideal, Path
 from dipc.verifier.jointly import tails_value, vertex_values
 from dipc.verifier.linear import Guard
 from dipc.verifier.probability import Probabilities
@@ -35,7 +35,7 @@ _STEP = "classes"
 Decide = Callable[[Guard], bool]
 
 
-# --- the program with real inputs left open -----------------------------------------------------------
+# --- the program with inputs left open ----------------------------------------------------------------
 
 
 def open_input(slot: int) -> int:
@@ -44,8 +44,8 @@ def open_input(slot: int) -> int:
 
 
 class OpenRun(Execution):
-    """Real inputs are unknown numbers. A Laplace noise stands for itself and the inputs in the mean around which it is
-    drawn first, `shifts`: differences of what is drawn are then differences of two.
+    """Real and int inputs are unknown numbers. Noise that is not one-sided stands for itself and the inputs in the mean
+    around which it is drawn first, `shifts`: differences of what is drawn are then differences of two.
 
     What is implied or excluded is so for each input, since every half-space has a noise in it. A comparison of inputs
     alone is decided by `decide`, and kept in `asked`: the run is that of all inputs for which it comes out so.
@@ -63,9 +63,12 @@ class OpenRun(Execution):
         self._shape = Shape.of(self.machine, self.machine.numbered("output"), self.budget)
 
     def _drawn(self, at: int, family: Family, center: Fraction | Affine) -> Fraction | Affine:
-        if family is Family.LAPLACE:
+        if family is not Family.ONE_SIDED:
             terms = center.terms if isinstance(center, Affine) else ()
             moving = tuple((i, c) for i, c in terms if i < 0)
+            discrete = family is Family.DISCRETE_LAPLACE
+            if any(self._is_int(i) is not discrete or (discrete and c.denominator != 1) for i, c in moving):
+                raise NotDerived("int and real meet")
             shift = self.shifts.setdefault(at, Affine(_ZERO, moving) if moving else None)
             if shift is not None:
                 center = plus(center, scaled(shift, -_ONE))
@@ -96,11 +99,15 @@ class OpenRun(Execution):
         return self.asked[guard]
 
     def _whole(self, value: Affine) -> bool:
-        noises = tuple((i, c) for i, c in value.terms if i >= 0)
-        whole = bool(noises) and super()._whole(Affine(value.constant, noises))
-        if whole and len(noises) < len(value.terms):
+        """Whether it is made of integer noise and int inputs."""
+        kinds = {self._is_int(i) if i < 0 else self.laws[i][0] is Family.DISCRETE_LAPLACE for i, _ in value.terms}
+        if len(kinds) > 1:
             raise NotDerived("int and real meet")
-        return whole
+        return kinds == {True}
+
+    def _is_int(self, number: int) -> bool:
+        """Whether the input that stands under this number is an int."""
+        return self.machine.slots[open_input(number)].type == "int"
 
     def outputs(self, state: int) -> list[Held]:
         """What the outputs hold in a state, in their order."""
@@ -142,12 +149,9 @@ class Bounds:
         self._probabilities = Probabilities(self.machine)
 
     def require_plain(self) -> None:
-        """Raises NotDerived where distances of outputs are others than the product distance, or inputs are whole."""
+        """Raises NotDerived where distances of outputs are others than the product distance."""
         if not self._probabilities.is_plain():
             raise NotDerived("its `metric` block has another distance of outputs")
-        for slot in (*self.machine.numbered("input"), *self.machine.numbered("output")):
-            if self.machine.slots[slot].type == "int":
-                raise NotDerived("it has whole inputs or outputs")
 
     def values(
         self,
@@ -197,7 +201,7 @@ class Bounds:
         answer = {
             slot: value
             for slot, value in zip(self.machine.numbered("output"), path.answer, strict=True)
-            if slots[slot].type != "real" and not isinstance(value, Affine)
+            if slots[slot].type not in OPEN and not isinstance(value, Affine)
         }
         key = (tuple((type(value), value) for value in finite), () if others else tuple(answer.items()), unites)
         known = self._runs.setdefault(key, [])
@@ -206,7 +210,7 @@ class Bounds:
                 return run, weights
         left = iter(finite)
         inputs: dict[int, Held] = {
-            slot: Affine(_ZERO, ((open_input(slot), _ONE),)) if slots[slot].type == "real" else next(left)
+            slot: Affine(_ZERO, ((open_input(slot), _ONE),)) if slots[slot].type in OPEN else next(left)
             for slot in self.machine.numbered("input")
         }
         run = OpenRun(self.machine, Wanted({} if others else answer, _ZERO), self.budget)
@@ -249,7 +253,9 @@ class Bounds:
         for side in (_ONE, -_ONE):
             found = scaled(gap, side)
             terms, constant = (found.terms, found.constant) if isinstance(found, Affine) else ((), found)
-            yield Comparison.of(*run.centered(terms), constant, 1, whole=False)
+            noises, inputs = run.centered(terms)
+            whole = any(run.laws[i][0] is Family.DISCRETE_LAPLACE for i in noises)
+            yield Comparison.of(noises, inputs, constant, 1, whole)
 
 
 def _constraints(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Constraints, dict[int, Law]] | None:

@@ -1,11 +1,12 @@
-"""Claims about every real input, class by class: what a bound of the probabilities of a class rests on, added up again.
+"""Claims about every real and int input, class by class: what the bound of a class rests on, added up again.
 
 Every input u of a class at which something is claimed lies in the class's half-spaces: form(u) >= alpha·step. The
 document says so, and that the shares of a bound are the ways to an answer, with these slacks as functions of u; both
 are compared with the program elsewhere (`coverage.py`). From there on everything is derived:
 
 - a slack is bounded below by form = constant + Σ weight·(form of a half-space) with weights >= 0 (Farkas), and so by
-  base + distance·slope at the claim's alpha and gamma;
+  base + distance·slope at the claim's alpha and gamma; where alpha is a number, a form of int inputs is at least the
+  next of its values at integers, its constant and a multiple of the greatest common divisor of its coefficients;
 - the probability of an event never decreases when a slack grows. So at lower bounds of all slacks the sum over ways to
   the answer is at most the probability of the answer; at upper bounds, 1 less the sum over all ways to others is;
 - where a distance is left open, base + distance·slope >= distance·slope for base >= 0, and an event of noises centered
@@ -15,10 +16,11 @@ are compared with the program elsewhere (`coverage.py`). From there on everythin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from math import ceil, gcd, lcm
 from typing import Any
 
 from dipc.verifier.budget import Budget
@@ -222,8 +224,23 @@ def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> 
     return (tuple(sorted((i, c / size) for i, c in form.items() if c)), constant / size, radius / size), size
 
 
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The half-spaces that all inputs of a class are in; those of `whole` are integers."""
+
+    halfspaces: Sequence[Halfspace]
+    whole: Set[int]
+
+
+def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) -> Fraction:
+    """The least value from `bound` on of those that form + constant takes at integers, for a form that is not 0."""
+    unit = lcm(*(c.denominator for c in form.values()))
+    spacing = Fraction(gcd(*(c.numerator * (unit // c.denominator) for c in form.values())), unit)
+    return constant + spacing * ceil((bound - constant) / spacing)
+
+
 def slack_bound(
-    value: object, halfspaces: Sequence[Halfspace], wanted: Required, known: Slacks, budget: Budget, step: str
+    value: object, behind: Behind, wanted: Required, known: Slacks, budget: Budget, step: str
 ) -> SlackBound:
     """The stated bound of a slack, re-added from the weights; it is then `known`."""
     entry = record(value, step, ("form", "constant", "radius", "weights", "base", "slope"))
@@ -231,16 +248,20 @@ def slack_bound(
     radius = natural(entry["radius"], step)
     if radius > 1:
         raise Rejected(step, "the radius is that of no ball")
-    total = combined(entry["weights"], halfspaces, budget, step)
+    total = combined(entry["weights"], behind.halfspaces, budget, step)
     if total.form != form:
         raise Rejected(step, "the weighted sum of half-spaces is another form")
-    rest = rational(entry["constant"], step) - total.constant
-    base = rest + total.step * wanted.alpha[0] + radius * wanted.gamma[0]
+    own = rational(entry["constant"], step)
+    least = own - total.constant + total.step * wanted.alpha[0]
+    if form and not wanted.alpha[1] and form.keys() <= behind.whole:
+        budget.spend(1 + len(form), step)
+        least = raised(form, own, least)
+    base = least + radius * wanted.gamma[0]
     slope = total.step * wanted.alpha[1] + radius * wanted.gamma[1]
     if (base, slope) != (rational(entry["base"], step), rational(entry["slope"], step)):
         raise Rejected(step, "the base and the slope are not those that the weights give")
     bound = SlackBound(base, slope)
-    keyed = slack_key(form, rational(entry["constant"], step), radius)
+    keyed = slack_key(form, own, radius)
     if keyed is not None:
         known[keyed[0]] = SlackBound(base / keyed[1], slope / keyed[1])
     return bound
@@ -310,9 +331,7 @@ class Stated:
     decided: Sequence[tuple[Decided, tuple[Interval, ...]]]
 
 
-def check_bound(
-    value: object, stated: Sum, halfspaces: Sequence[Halfspace], wanted: Required, budget: Budget, step: str
-) -> Slacks:
+def check_bound(value: object, stated: Sum, behind: Behind, wanted: Required, budget: Budget, step: str) -> Slacks:
     """That the probability of the answer is at least the sum for all inputs of the class: as one over ways to the
     answer, or as 1 less one over the ways to all other answers. The bounds of slacks are returned."""
     known: Slacks = {}
@@ -323,11 +342,11 @@ def check_bound(
         if outputs and stated.subtracted:
             raise Rejected(step, "other answers are told apart by finite outputs")
         for item in outputs:
-            bound = slack_bound(item, halfspaces, wanted, known, budget, step)
+            bound = slack_bound(item, behind, wanted, known, budget, step)
             if bound.base < 0 or bound.slope < 0:
                 raise Rejected(step, "an output is not within gamma of the answer")
         _check_events(
-            entry["events"], share.events, -1 if stated.subtracted else 1, halfspaces, wanted, known, budget, step
+            entry["events"], share.events, -1 if stated.subtracted else 1, behind, wanted, known, budget, step
         )
         _check_scaling(share, wanted, step)
     return known
@@ -347,7 +366,7 @@ def _check_events(
     value: object,
     events: Sequence[Event],
     side: int,
-    halfspaces: Sequence[Halfspace],
+    behind: Behind,
     wanted: Required,
     known: Slacks,
     budget: Budget,
@@ -363,7 +382,7 @@ def _check_events(
         if len(entries) != len(event.constraints):
             raise Rejected(step, "the evidence is about another number of constraints")
         for constraint, item in zip(event.constraints, entries, strict=True):
-            bound = slack_bound(item, halfspaces, wanted, known, budget, step)
+            bound = slack_bound(item, behind, wanted, known, budget, step)
             if wanted.is_open and bound.base < 0:
                 raise Rejected(step, "a slack is bounded the wrong way round where the distance is small")
             if constraint.constant != side * (bound.slope if wanted.is_open else bound.base):

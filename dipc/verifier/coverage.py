@@ -1,15 +1,16 @@
-"""That the classes of a certificate about every real input are all inputs, and that their bounds are the program's.
+"""That classes of a certificate about every real and int input are all inputs, and that their bounds are the program's.
 
     found = Coverage(machine, ideal, budget).check(classes)      what is left on trust, in words
 
 The paths of the ideal block are all inputs. Each path is divided into cells, half-spaces of inputs and of alpha, until
 a cell is empty or some class is right about it: the class's half-spaces are implied there, and its bound is that of the
-program, which is executed with real inputs left open (`bounds.py`).
+program, which is executed with these inputs left open (`bounds.py`). A half-space of ints and its opposite are closed,
+with whole constants: what is empty or implied for reals is so for integers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -19,11 +20,12 @@ from dipc.verifier.budget import Budget
 from dipc.verifier.classes import Halfspace, Kind, Shown
 from dipc.verifier.decay import positive_everywhere
 from dipc.verifier.execution import Affine
-from dipc.verifier.ideal import Ideal, Path
+from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, whole_inputs
 from dipc.verifier.linear import Guard, implied, is_empty
 from dipc.verifier.program import Machine, Value
 from dipc.verifier.rejection import NotDerived, Rejected
 from dipc.verifier.ring import Closed, equal_closed, multiply, subtract
+from dipc.verifier.sides import tightened
 from dipc.verifier.surroundings import ALPHA, Surroundings, has_one_answer
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -50,9 +52,13 @@ class _Cell:
     guards: tuple[Guard, ...]
     left: tuple[tuple[Guard, ...], ...] | None
 
-    def within(self, guard: Guard) -> _Cell:
-        """The part where the guard holds."""
-        return _Cell((*self.guards, guard), self.left)
+    def within(self, guard: Guard, whole: Set[int]) -> _Cell:
+        """The part where the guard holds; inputs of `whole` are integers."""
+        return _Cell((*self.guards, tightened(guard, whole)), self.left)
+
+    def halves(self, guard: Guard, whole: Set[int]) -> list[_Cell]:
+        """The part where the guard holds, and the rest."""
+        return [self.within(guard, whole), self.within(guard.opposite(), whole)]
 
 
 @dataclass
@@ -65,10 +71,12 @@ class Coverage:
     alpha: Fraction | None
     budget: Budget
     _bounds: Bounds = field(init=False)
+    _whole: frozenset[int] = field(init=False)
     _why: str = ""
 
     def __post_init__(self) -> None:
         self._bounds = Bounds(self.machine, self.ideal, self.budget)
+        self._whole = whole_inputs(self.machine)
 
     def check(self, classes: Sequence[Shown], *, everything: bool) -> tuple[str, ...]:
         """What is left on trust: each class must be right about some cell, and where `everything` is claimed, each cell
@@ -99,7 +107,7 @@ class Coverage:
         if set(shown.answer) != {slot.name for slot in outputs}:
             return False
         return all(
-            slot.type == "real" or shown.answer[slot.name] == _text(value)
+            slot.type in OPEN or shown.answer[slot.name] == _text(value)
             for slot, value in zip(outputs, path.answer, strict=True)
         )
 
@@ -116,7 +124,9 @@ class Coverage:
         """Whether the class is right about all inputs that it names: those with its answer in its half-spaces that do
         not move, edges excluded, and of a path with another answer on the sides that it says. They are in its other
         half-spaces because of their distance."""
-        still = [replace(_halfspace(half), strict=True) for half in shown.halfspaces if not half.step]
+        still = [
+            replace(_halfspace(half), strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step
+        ]
         moving = [_halfspace(half) for half in shown.halfspaces if half.step]
         found = [
             one
@@ -126,6 +136,10 @@ class Coverage:
             for one in self._divided(finite, path, [shown], [*still, *self._sides(finite, path, moving)])
         ]
         return None not in found
+
+    def _is_whole(self, half: Halfspace) -> bool:
+        """Whether it is about ints alone."""
+        return all(slot in self._whole for slot, c in half.form.items() if c)
 
     def _sides(self, finite: tuple[Value, ...], path: Path, among: Sequence[Guard]) -> list[Guard]:
         """Those half-spaces that are sides of paths with other answers: of each such path every input has one."""
@@ -146,7 +160,8 @@ class Coverage:
         is none."""
         known = self._around(finite, path)
         if self.alpha is None:
-            distance = [Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
+            # No distance is between 0 and 1 where all are integers.
+            distance = [Guard(((ALPHA, _ONE),), -_ONE if is_integral(self.machine) else _ZERO, strict=False)]
         else:
             distance = [Guard(((ALPHA, side),), -side * self.alpha, strict=False) for side in (_ONE, -_ONE)]
         waiting = [_Cell((*distance, *map(self._moved, known.behind()), *within), None)]
@@ -162,14 +177,14 @@ class Coverage:
             try:
                 found = self._known(cell, finite, path, classes)
             except _Open as split:
-                waiting += [cell.within(split.guard), cell.within(split.guard.opposite())]
+                waiting += cell.halves(split.guard, self._whole)
                 continue
             if found is not None:
                 yield found
                 continue
             cut = self._cut(cell, classes)
             if cut is not None:
-                waiting += [cell.within(cut), cell.within(cut.opposite())]
+                waiting += cell.halves(cut, self._whole)
                 continue
             if cell.left is None:
                 if alternatives is None:
@@ -215,9 +230,10 @@ class Coverage:
         """A class that is right about the cell. Raises _Open."""
 
         def decide(guard: Guard) -> bool:
-            if is_empty((*cell.guards, guard.opposite()), self.budget, _STEP):
+            holds, fails = cell.halves(guard, self._whole)
+            if is_empty(fails.guards, self.budget, _STEP):
                 return True
-            if is_empty((*cell.guards, guard), self.budget, _STEP):
+            if is_empty(holds.guards, self.budget, _STEP):
                 return False
             raise _Open(guard)
 
@@ -268,7 +284,13 @@ class Coverage:
         """Whether dd is this at all inputs of the cell."""
         if dd == "inf":
             return has_one_answer(self.ideal)
-        return dd == "0" and self._implies(cell, Guard(((ALPHA, -_ONE),), _ZERO, strict=False))
+        if dd == "1" and not self._is_discrete():
+            return False
+        return dd in ("0", "1") and self._implies(cell, Guard(((ALPHA, -_ONE),), Fraction(dd), strict=False))
+
+    def _is_discrete(self) -> bool:
+        """Whether inputs that differ are at a distance of at least 1."""
+        return is_integral(self.machine) or self.ideal.norm == "discrete"
 
     def _moved(self, guard: Guard) -> Guard:
         """A guard of the ideal over the inputs' slots in the program."""

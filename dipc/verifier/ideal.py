@@ -3,10 +3,12 @@
     ideal = Ideal.of(tree, constants, budget)         raises NotDerived
     ideal.answer(inputs), ideal.distance(inputs)      inputs by slot; raise NotDerived
 
-The block is executed with real inputs left open: a comparison that the guards of a path leave open splits it in two.
-The paths that some input takes are disjoint, together they are all inputs, and on each the answer is one value, or for
-numbers one affine function, of the inputs. So dd(u) is the least distance of u to the guards of a path with another
-answer: guards that hold somewhere have their closure for the closure of where they hold.
+The block is executed with real and int inputs left open: a comparison that the guards of a path leave open splits it
+in two. The paths that some input takes are disjoint, together they are all inputs, and on each the answer is one value,
+or for numbers one affine function, of the inputs. So dd(u) is the least distance of u to the guards of a path with
+another answer: guards of reals that hold somewhere have their closure for the closure of where they hold, and guards of
+ints, which are closed, are met by the nearest integers (integer programming). No guard is about reals and ints. A path
+that no integers take may be left, of which nothing follows but where such integers are looked for.
 """
 
 from __future__ import annotations
@@ -15,15 +17,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import ceil, prod
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.constraints import Constraints, united
 from dipc.verifier.execution import Affine, Execution, Held, Shape, Wanted, scaled
-from dipc.verifier.linear import Guard, Row, connected, is_empty, least
+from dipc.verifier.linear import Guard, Row, connected, is_empty, least, least_whole
 from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Store, Value, calculated
 from dipc.verifier.rejection import NotDerived
-from dipc.verifier.sides import Side, region
+from dipc.verifier.sides import Side, region, tightened
 from dipc.verifier.syntax import Name, Program, Variables
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -34,6 +36,9 @@ MOST_PATHS = 2_000
 _STEP = "ideal"
 
 NORMS = ("linf", "l1", "discrete")
+
+#: Types of inputs that are left open.
+OPEN = ("real", "int")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +77,18 @@ class _Symbolic(Execution):
                 return equal is (op == "=")
 
     def _true(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
-        side = Side.of_guard(Guard(form.terms, form.constant, strict))
+        side = Side.of_guard(Guard(form.terms, form.constant, strict), whole=self._whole(form))
         if known.implies(side, self.budget):
             return True
         if known.excludes(side, self.budget):
             return False
         raise _Open(side)
 
-    def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - inputs are real
-        return False
+    def _whole(self, value: Affine) -> bool:
+        kinds = {0 <= i < len(self.machine.slots) and self.machine.slots[i].type == "int" for i, _ in value.terms}
+        if len(kinds) > 1:
+            raise NotDerived("int and real meet")
+        return kinds == {True}
 
     def value(self, code: Code, values: Sequence[Held], known: Constraints) -> Value | Affine:
         """The value of an expression on a path; raises _Open."""
@@ -127,9 +135,14 @@ class Ideal:
         shared = (item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
         own = replace(tree, declarations=(*shared, *tree.ideal.variables), body=tree.ideal.body)
         machine = Machine.of(own, constants, budget)
-        if any(machine.slots[slot].type == "int" for slot in machine.numbered("input")):
-            raise NotDerived("it has whole inputs")
+        if machine.distance.apart and whole_inputs(machine):
+            raise NotDerived("it has whole inputs, some of which are apart")
         return Ideal(machine, norm, budget)
+
+    @property
+    def whole(self) -> frozenset[int]:
+        """The inputs that are integers, by slot."""
+        return whole_inputs(self.machine)
 
     def answer(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
         """det at one input: a value for every output, in their order."""
@@ -157,7 +170,11 @@ class Ideal:
             for bound, guards in sorted(found, key=lambda pair: pair[0]):
                 if best is not None and max(bound, away) >= best:
                     break
-                total = self._combined([away, *self._apart(guards, point)])
+                parts = [self._apart(group, point) for group in connected(guards)]
+                known = [part for part in parts if part is not None]
+                if len(known) < len(parts):
+                    continue  # There are no such integers.
+                total = self._combined([away, *known])
                 if self.norm == "discrete" and not total:
                     total = _ONE  # another answer is not at the same place
                 best = total if best is None or total < best else best
@@ -216,8 +233,8 @@ class Ideal:
         left = iter(finite)
         start: list[Held] = [slot.initial for slot in machine.slots]
         for slot in machine.numbered("input"):
-            real = machine.slots[slot].type == "real"
-            start[slot] = Affine(_ZERO, ((slot, _ONE),)) if real else next(left)
+            is_open = machine.slots[slot].type in OPEN
+            start[slot] = Affine(_ZERO, ((slot, _ONE),)) if is_open else next(left)
         waiting: dict[int, list[_Way]] = {0: [_Way(0, tuple(start), Constraints({}))]}
         ended: list[_Way] = []
         while waiting:
@@ -298,7 +315,7 @@ class Ideal:
         finite: list[Value] = []
         point: dict[int, Fraction] = {}
         for slot, value in zip(self.machine.numbered("input"), inputs, strict=True):
-            if self.machine.slots[slot].type == "real":
+            if self.machine.slots[slot].type in OPEN:
                 assert isinstance(value, Fraction)
                 point[slot] = value
             else:
@@ -311,7 +328,7 @@ class Ideal:
         choices = [
             sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True)
             for type_ in types
-            if type_ != "real"
+            if type_ not in OPEN
         ]
         if prod(map(len, choices)) > MOST_PATHS:
             raise NotDerived("its finite inputs have too many values")
@@ -340,7 +357,8 @@ class Ideal:
                 yield list(path.guards)
                 return
         for guard in open_:
-            for side in (guard, replace(guard.opposite(), strict=True)):
+            for strict in (guard, replace(guard.opposite(), strict=True)):
+                side = tightened(strict, self.whole)
                 guards = [*path.guards, side]
                 if not is_empty(next(group for group in connected(guards) if side in group), self.budget, _STEP):
                     yield guards
@@ -378,20 +396,35 @@ class Ideal:
         found = max(distances, default=_ZERO)
         return found if self.norm == "linf" else min(found, _ONE) and _ONE
 
-    def _apart(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Iterator[Fraction]:
-        """How far the point is from each part of the guards that hangs together."""
-        for group in connected(guards):
-            if all(guard.at(point) >= 0 for guard in group):
-                yield _ZERO
-            elif self.norm == "discrete":
-                yield _ONE
-            elif len(group) == 1:
-                yield self._below(group[0], point)
-            else:
-                yield self._nearest(group, point)
+    def _apart(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction | None:
+        """How far the point is from guards that hang together; None where these are of ints, and no integers satisfy
+        them."""
+        whole = self._is_whole(guards)
+        if all(guard.at(point) >= 0 for guard in guards):
+            return _ZERO
+        if self.norm == "discrete":
+            return None if whole and not self._has_integers(guards) else _ONE
+        if len(guards) == 1:
+            # Steps of 1 along the way there change a form with coprime coefficients by its dual norm.
+            below = self._below(guards[0], point)
+            return Fraction(ceil(below)) if whole else below
+        return self._nearest(guards, point, whole=whole)
 
-    def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction:
-        """min d(point, u) over the closure of the guards, which hold somewhere."""
+    def _is_whole(self, guards: Iterable[Guard]) -> bool:
+        """Whether guards that hang together are about ints."""
+        return any(slot in self.whole for guard in guards for slot, _ in guard.form)
+
+    def _has_integers(self, guards: Iterable[Guard]) -> bool:
+        """Whether some integers satisfy guards of ints. Raises NotDerived."""
+        rows = [(dict(guard.form), guard.constant) for guard in guards]
+        return least_whole({}, rows, self.whole, self.budget, _STEP) is not None
+
+    def is_taken(self, path: Path) -> bool:
+        """Whether some input takes the path: only its guards of ints may be without such. Raises NotDerived."""
+        return all(self._has_integers(group) for group in connected(path.guards) if self._is_whole(group))
+
+    def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
+        """min d(point, u) over the closure of the guards, which hold somewhere; None where that is not so of ints."""
         rows: list[Row] = [(dict(guard.form), guard.at(point)) for guard in guards]
         slots = sorted({i for guard in guards for i, _ in guard.form})
         lengths: dict[int, Fraction] = {}
@@ -399,9 +432,26 @@ class Ideal:
             length = -1 if self.norm == "linf" else -1 - slot
             lengths[length] = _ONE
             rows += [({length: _ONE, slot: _ONE}, _ZERO), ({length: _ONE, slot: -_ONE}, _ZERO)]
+        if whole:
+            # The variables are steps from the point, which are integers, too.
+            return least_whole(lengths, rows, self.whole, self.budget, _STEP)
         found = least(lengths, rows, self.budget, _STEP)
         assert found is not None, "the guards hold somewhere, and lengths are not negative"
         return found
+
+
+def whole_inputs(machine: Machine) -> frozenset[int]:
+    """The inputs of a program that are integers, by slot."""
+    return frozenset(slot for slot in machine.numbered("input") if machine.slots[slot].type == "int")
+
+
+def is_integral(machine: Machine) -> bool:
+    """Whether all distances of inputs are integers, by each of the norms."""
+    types = [machine.slots[slot].type for slot in machine.numbered("input")]
+    numbers = [
+        value for type_ in types if isinstance(type_, frozenset) for value in type_ if isinstance(value, Fraction)
+    ]
+    return "real" not in types and all(value.denominator == 1 for value in numbers)
 
 
 def _gap(one: Value, other: Value) -> Fraction:

@@ -1,4 +1,4 @@
-"""Certificates about every real input, and every number of queries: schema `dipc.certificate.inputs/1`."""
+"""Certificates about every real and int input, and every number of queries: schema `dipc.certificate.inputs/1`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from dipc.verifier.budget import Budget
 from dipc.verifier.claims import Claim, Interval, Least
 from dipc.verifier.classes import (
+    Behind,
     Halfspace,
     Kind,
     Share,
@@ -31,7 +33,7 @@ from dipc.verifier.classes import (
 from dipc.verifier.coverage import Coverage
 from dipc.verifier.decision import VERDICTS, Context, Decided, Positive, check_obligation, index
 from dipc.verifier.events import Event, read_event
-from dipc.verifier.ideal import Ideal
+from dipc.verifier.ideal import Ideal, is_integral, whole_inputs
 from dipc.verifier.measure import Allowance, NotReplayed, replay_measure
 from dipc.verifier.numbers import check_numbers, constants_of
 from dipc.verifier.program import computed
@@ -114,7 +116,7 @@ def check_inputs(
         if not own or (number is not None and number in singly) or (number is None and case_number > 1):
             raise Rejected(step, "it has no classes, or is there twice")
         verdicts += own
-        alpha = None if claim.alpha == "dd" else least_alpha(claim, budget, step)
+        alpha = None if claim.alpha == "dd" else _at_least(claim, theorem, budget, step)
         if theorem is not None:
             trusted += _trusted(theorem, shown, alpha, covering, everything=_worst(own) == "accurate")
         if number is not None:
@@ -146,6 +148,12 @@ def check_inputs(
         derived,
         varying | ({parameter} if parameter is not None else set()),
     )
+
+
+def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget, step: str) -> Fraction:
+    """The least distance of inputs that the claim is about: an integer that is at least alpha is at least the next."""
+    alpha = least_alpha(claim, budget, step)
+    return Fraction(ceil(alpha)) if theorem is not None and is_integral(theorem.machine) else alpha
 
 
 def _theorem(tree: Program, constants: Mapping[str, Fraction], distances: Budget) -> Theorem:
@@ -336,7 +344,7 @@ class _Class:
         greatest = greatest_alpha(value, halfspaces, self.budget, self.step)
         least = Fraction(0)
         if self.claim.alpha != "dd":
-            least = least_alpha(self.claim, self.budget, self.step)
+            least = _at_least(self.claim, self.theorem, self.budget, self.step)
         if greatest is None or greatest >= least:
             raise Rejected(self.step, "the class is not shown to be empty")
 
@@ -376,11 +384,15 @@ class _Class:
         entry = record(value, step, ("variable", "dd", "greatest", *own))
         dd = optional_text(entry["dd"], step)
         wanted = required(self.claim, variable_of(entry["variable"], step), dd, self.budget, step)
+        assert self.theorem is not None, "something is said"
+        if self.claim.alpha != "dd":
+            wanted = replace(wanted, alpha=(_at_least(self.claim, self.theorem, self.budget, step), Fraction(0)))
         greatest = greatest_alpha(entry["greatest"], halfspaces, self.budget, step)
         numbers = [entry["obligation"]] if own is shares else items(entry["obligations"], step)
         found = [self._decided(number, step) for number in numbers]
         if any(intervals != intervals_of(self.claim, wanted, greatest) for _, intervals in found):
             raise Rejected(step, "its obligation is about other values than the claim")
+        behind = Behind(halfspaces, whole_inputs(self.theorem.machine))
         slacks: Slacks = {}
         if own is jointly:
             names = {Kind.VERTICES.value: Kind.VERTICES, Kind.TAILS.value: Kind.TAILS}
@@ -388,11 +400,11 @@ class _Class:
             if kind is None or not found:
                 raise Rejected(step, "it has no bound of a known kind")
             for item in items(entry["slacks"], step):
-                slack_bound(item, halfspaces, wanted, slacks, self.budget, step)
+                slack_bound(item, behind, wanted, slacks, self.budget, step)
         else:
             total = self.stated.sums[found[0][0].probability]
             kind = Kind.OTHERS if total.subtracted else Kind.WAYS
-            slacks = check_bound(entry["shares"], total, halfspaces, wanted, self.budget, step)
+            slacks = check_bound(entry["shares"], total, behind, wanted, self.budget, step)
         values = tuple(self.stated.values[decided.probability] for decided, _ in found)
         self.shown.append(Shown(self.number, answer, halfspaces, kind, wanted, dd, values, slacks))
         missing = [self._same(decided, wanted.beta, "accurate", step) for decided, _ in found]

@@ -107,6 +107,8 @@ def _not_derived(
         theorem = Theorem.of_tree(tree, constants, budget, budget)
         if not isinstance(theorem.ideal, Ideal):
             return theorem.ideal or "the program has no `ideal`"
+        if theorem.ideal.whole:
+            return "it has whole inputs"
         try:
             found: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
         except NotDerived:

@@ -1,16 +1,17 @@
 """Half-spaces of inputs, whose edges count: what is known on a way through a deterministic program.
 
 A half-space f > 0 is written as f >= δ for a δ that is less than every positive number. So sums of half-spaces say
-whether they are open, and what `Constraints` sees of noises it sees of inputs.
+whether they are open, and what `Constraints` sees of noises it sees of inputs. A form f of ints with coprime integer
+coefficients is an integer: f + c > 0 is f + ceil(c) - 1 >= 0, and f + c >= 0 is f + floor(c) >= 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import total_ordering
-from math import gcd, lcm
+from math import ceil, floor, gcd, lcm
 
 from dipc.verifier.constraints import Constraints, Form, NoiseHalfspace
 from dipc.verifier.linear import Guard
@@ -51,16 +52,21 @@ class Side(NoiseHalfspace):
     def opposite(self) -> Side:
         """What holds exactly where this does not."""
         negated: Form = tuple((i, -a) for i, a in self.form)
+        if self.whole:
+            return Side(negated, Near(-self.constant.value - 1, 0), True)
         return Side(negated, Near(-self.constant.value, -1 - self.constant.small), False)
 
     @staticmethod
-    def of_guard(guard: Guard) -> Side:
-        """The guard, which has a form, with coprime integers."""
+    def of_guard(guard: Guard, *, whole: bool = False) -> Side:
+        """The guard, which has a form, with coprime integers; of whole inputs with a whole constant."""
         unit = lcm(*(c.denominator for _, c in guard.form))
         common = gcd(*(c.numerator * (unit // c.denominator) for _, c in guard.form))
         scale = Fraction(unit, common)
         form = tuple(sorted((i, int(c * scale)) for i, c in guard.form))
-        return Side(form, Near(guard.constant * scale, -1 if guard.strict else 0), False)
+        constant = guard.constant * scale
+        if whole:
+            return Side(form, Near(Fraction(ceil(constant) - 1 if guard.strict else floor(constant)), 0), True)
+        return Side(form, Near(constant, -1 if guard.strict else 0), False)
 
     def guard(self) -> Guard:
         """The same as a guard."""
@@ -74,3 +80,11 @@ def region(guards: Iterable[Guard]) -> Constraints:
     for guard in guards:
         found = found & Side.of_guard(guard)
     return found
+
+
+def tightened(guard: Guard, whole: Set[int]) -> Guard:
+    """A guard that holds at the same inputs, those of `whole` being integers: with a whole constant and its edge if it
+    is about these alone, else as it is."""
+    if not guard.form or not all(i in whole for i, _ in guard.form):
+        return guard
+    return Side.of_guard(guard, whole=True).guard()

@@ -4,7 +4,8 @@
     found.behind()          what every input u of the path satisfies with every alpha <= dd(u)
     found.rivals()          alternatives: of each list it satisfies one
 
-A half-space here is a guard over inputs and `ALPHA`, a distance that is left open.
+A half-space here is a guard over inputs and `ALPHA`, a distance that is left open. What is said of reals is argued
+along straight lines and with closures, what is said of ints with steps of 1.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Surroundings:
         that may have the same answer: such a one is either on this side altogether or begins only some way behind.
         """
         found = [*self.path.guards, *filter(None, map(self._moved, self.path.guards))]
-        greatest = self._greatest()
+        greatest = self._greatest_of_ints() if self.ideal.whole else self._greatest()
         if greatest is not None:
             found.append(Guard(((ALPHA, -_ONE),), greatest, strict=False))
         return found
@@ -70,13 +71,36 @@ class Surroundings:
         inner = [Guard(guard.form, guard.constant, strict=True) for guard in self.path.guards]
         return _ZERO if moves and not is_empty(inner, self.budget, _STEP) else None
 
+    def _greatest_of_ints(self) -> Fraction | None:
+        """1 where one step of an int leads to another answer; None where that is not known.
+
+        An output that is a form of an int is another after a step, unless that leads to another path: then it must not
+        be one that may have the same answer. In the discrete norm every input is one step away.
+        """
+        same = [other for other in self._others() if may_agree(self.path, other)]
+        if not same and any(
+            isinstance(value, Affine) and any(slot in self.ideal.whole for slot, _ in value.terms)
+            for value in self.path.answer
+        ):
+            return _ONE
+        if self.ideal.norm != "discrete":
+            return None
+        others = (other for finite in self.ideal.combinations() for other in self.ideal.paths(finite))
+        return _ONE if any(not may_agree(self.path, other) and self.ideal.is_taken(other) for other in others) else None
+
+    def _others(self) -> Iterator[Path]:
+        """The other paths for the same finite inputs."""
+        return (other for other in self.ideal.paths(self.finite) if other is not self.path)
+
     def _moved(self, guard: Guard) -> Guard | None:
         if not guard.form or self.ideal.norm == "discrete":
             return None
         form = dict(guard.form)
         width, direction = outwards(self.ideal.norm, guard)
-        for other in self.ideal.paths(self.finite):
-            if other is self.path or not may_agree(self.path, other):
+        if all(slot in self.ideal.whole for slot in form):
+            return self._stepped(guard, width, direction)
+        for other in self._others():
+            if not may_agree(self.path, other):
                 continue
             inside = implied(other.guards, form, guard.constant, self.budget, _STEP)
             if not inside and not self._is_beyond(guard, width, direction, other.guards):
@@ -84,6 +108,48 @@ class Surroundings:
         if self.ideal.has_apart and self.may_be_apart(guard, width, direction):
             return None
         return Guard((*guard.form, (ALPHA, -width)), guard.constant, strict=False)
+
+    def _stepped(self, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Guard | None:
+        """The guard of ints, with coprime coefficients and a whole constant, moved inwards by the distance less a step.
+
+        A step changes the form by its width, which is an integer as all numbers in it are: the first input outside is
+        k <= form(u)/width + 1 steps away, where the form is between -width and -1. If the answer is another there,
+        dd(u) <= k, so that form(u) >= (dd(u) - 1)·width.
+        """
+        for other in self._others():
+            if may_agree(self.path, other) and self._may_be_stepped_into(guard, width, direction, other.guards):
+                return None
+        return Guard((*guard.form, (ALPHA, -width)), guard.constant + width, strict=False)
+
+    def _may_be_stepped_into(
+        self, facet: Guard, width: Fraction, direction: Mapping[int, Fraction], others: Sequence[Guard]
+    ) -> bool:
+        """Whether the first input outside may be on the other path, from some input of this one."""
+        further = -1  # how far behind the facet it is, from 1/width to 1: a variable that is no input
+        guards = [
+            *self.path.guards,
+            Guard(((further, width),), -_ONE, strict=False),
+            Guard(((further, -_ONE),), _ONE, strict=False),
+        ]
+        for form, constant, strict in self._behind_facet(facet, width, direction, others, further):
+            guards.append(Guard(tuple((i, c) for i, c in form.items() if c), constant, strict))
+        return not is_empty(guards, self.budget, _STEP)
+
+    def _behind_facet(
+        self,
+        facet: Guard,
+        width: Fraction,
+        direction: Mapping[int, Fraction],
+        others: Sequence[Guard],
+        further: int,
+    ) -> Iterator[tuple[dict[int, Fraction], Fraction, bool]]:
+        """The guards of another path at u - (form(u)/width + further)·direction: form, constant, strictness."""
+        for guard in others:
+            rise = sum((c * direction.get(slot, _ZERO) for slot, c in guard.form), _ZERO)
+            row = dict(guard.form)
+            for slot, c in facet.form:
+                row[slot] = row.get(slot, _ZERO) - c * rise / width
+            yield {**row, further: -rise}, guard.constant - facet.constant * rise / width, guard.strict
 
     def may_be_apart(self, facet: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> bool:
         """Whether an input of the path may be infinitely far from one on the straight way out, beyond the facet."""
@@ -108,13 +174,8 @@ class Surroundings:
         further = -1  # how far behind it: a variable that is no input
         rows: list[Row] = [({further: _ONE}, _ZERO)]
         rows += [(dict(guard.form), guard.constant) for guard in self.path.guards]
-        for guard in others:
-            # At u - (form(u)/width + further)·direction.
-            rise = sum((c * direction.get(slot, _ZERO) for slot, c in guard.form), _ZERO)
-            row = dict(guard.form)
-            for slot, c in facet.form:
-                row[slot] = row.get(slot, _ZERO) - c * rise / width
-            rows.append(({**row, further: -rise}, guard.constant - facet.constant * rise / width))
+        behind = self._behind_facet(facet, width, direction, others, further)
+        rows += [(form, constant) for form, constant, _ in behind]
         # Bounded by 0, so None says that they do not hold together.
         found = least({further: _ONE}, rows, self.budget, _STEP)
         return found is None or found > 0
@@ -131,9 +192,30 @@ class Surroundings:
             return
         for other in self.ideal.paths(self.finite):
             if other is not self.path and not may_agree(self.path, other):
-                sides = self._neighbourhood(other)
+                is_whole = any(slot in self.ideal.whole for guard in other.guards for slot, _ in guard.form)
+                sides = self._around_integers(other) if is_whole else self._neighbourhood(other)
                 if sides is not None:
                     yield sides
+
+    def _around_integers(self, other: Path) -> list[Guard] | None:
+        """What an input satisfies one of, where a path of ints, perhaps with reals, is at least alpha away; None where
+        that is not known.
+
+        From u the least number of steps to g >= 0, of ints, is the first integer k >= -g(u)/w, w being the width:
+        alpha <= k, so that alpha·w <= -g(u) + w - 1. From a box in the norm linf the distance is the greatest of those
+        from its sides: w = 1 for those of ints, which have integer ends, and so an integer between them.
+        """
+        is_box = self.ideal.norm == "linf" and all(len(guard.form) == 1 for guard in other.guards)
+        if not is_box and len(other.guards) != 1:
+            return None
+        found = []
+        for guard in other.guards:
+            width, _ = outwards(self.ideal.norm, guard)
+            step = width - 1 if guard.form[0][0] in self.ideal.whole else _ZERO
+            found.append(
+                Guard((*((slot, -c) for slot, c in guard.form), (ALPHA, -width)), step - guard.constant, False)
+            )
+        return found
 
     def _neighbourhood(self, other: Path) -> list[Guard] | None:
         """None where that takes too much."""

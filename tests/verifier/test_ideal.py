@@ -14,7 +14,7 @@ import dipc
 from dipc.chain.answers import finite_values
 from dipc.ideal.distance import Distances
 from dipc.ideal.ideal import Ideal
-from dipc.lang.core import RealType
+from dipc.lang.core import IntType, RealType
 from dipc.verifier.budget import Budget
 from dipc.verifier.check import check_text
 from dipc.verifier.ideal import Ideal as Derived
@@ -61,6 +61,26 @@ ideal {
 out <- 0
 """
 
+#: Integers near slanted edges, between which there are none; a tie, an int output, and reals beside them.
+INTS = """
+program ints;
+input x, y : int;
+input z : real;
+input k : {0, 1, 3};
+output out : {0..3};
+output sum : int;
+metric { input: %s; }
+ideal {
+  out <- 0;
+  sum <- 3;
+  if 3*x + 2*y >= 1 and 5*x - 3*y <= 1 then out <- 1 end;
+  if 2*x - 2*y = 1 or 4*x = 3*y + 2 then out <- 2 end;
+  if x > 3/2 and z >= k then sum <- 2*x - y end
+}
+out <- 0;
+sum <- x
+"""
+
 PROGRAMS = {
     **{
         name: (BENCHMARKS / f"{name}.dip").read_text(encoding="utf-8")
@@ -68,6 +88,7 @@ PROGRAMS = {
     },
     **{f"mixed {norm}": MIXED % norm for norm in ("linf", "l1", "discrete")},
     **{f"corner {norm}": CORNER % norm for norm in ("linf", "l1", "discrete")},
+    **{f"ints {norm}": INTS % norm for norm in ("linf", "l1", "discrete")},
     "corner apart": CORNER.replace("input: %s;", "input: l1; apart: x' > 1 and x <= 1 or x != x' and y >= y' + 3;"),
     "mixed apart": MIXED.replace("input: %s;", "apart: k != k' or x' = y' and x != y;"),
 }
@@ -89,6 +110,8 @@ def test_det_and_dd_are_those_of_the_engine(name: str) -> None:
         inputs = [
             Fraction(chance.randint(-3, 3), chance.choice((1, 1, 2)))
             if isinstance(slot.type, RealType)
+            else Fraction(chance.randint(-7, 7))
+            if isinstance(slot.type, IntType)
             else chance.choice(sorted(finite_values(slot), key=str))
             for slot in (program.core.slots[at] for at in program.core.inputs)
         ]
@@ -100,7 +123,7 @@ def test_det_and_dd_are_those_of_the_engine(name: str) -> None:
     ("text", "why"),
     [
         (CORNER.replace("out <- 0;\n  if", "if") % "linf", "may end without a value"),
-        (CORNER.replace("x, y : real", "x, y : int") % "linf", "whole inputs"),
+        (INTS.replace("input: %s", "apart: x > x' + 1") % (), "whole inputs, some of which are apart"),
     ],
 )
 def test_what_is_not_derived_is_named(text: str, why: str) -> None:

@@ -908,8 +908,6 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, reason=reason)
 
     def _evident(self, row: ClassResult, found: Proved | Refuted | Empty) -> ClassResult:
-        if self.of.of.whole and isinstance(found, Proved) and found.beyond is None:
-            found = replace(found, beyond="its inputs are integers, of which the checker derives no bound")
         return replace(row, evidence=ClassEvidence(self.of.facets, self._followed(found)))
 
     def _followed(self, found: Proved | Refuted | Empty) -> Proved | Refuted | Empty:

@@ -1,0 +1,305 @@
+"""Certificates about every int input: followed to the end where the claim's distances are numbers, and never where an
+input refutes it, whatever mistake of mathematics they were written with."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import ceil
+from typing import Any
+
+import pytest
+
+import dipc
+from dipc import Verdict
+from dipc.chain.affine import Affine
+from dipc.sources.every_input import facets, lower, requirement, rivals
+from dipc.sources.every_input.halfspaces import Moving
+from dipc.verifier.budget import Budget
+from dipc.verifier.check import check_text
+from dipc.verifier.linear import least_whole
+from dipc.verifier.rejection import NotDerived, Rejected
+from tests.verifier import samples
+
+GRID = "n in {-9, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 11}, m in {-5, -2, -1, 0, 1, 2, 3}"
+
+
+SLANTED = "x <- DLap(eps, 2*n - m)"
+
+
+def program(ideal: str, body: str, claim: str, metric: str = "", outputs: str = "o : bool") -> str:
+    return (
+        f"program p; input n, m : int; output {outputs}; var x, y : int = 0; {metric}\n"
+        f"ideal {{ {ideal} }} claim {{ {claim} }}\n{body}\n"
+    )
+
+
+def deciding(compared: str, drawn: str = SLANTED) -> str:
+    return f"{drawn}; if {compared} then o <- true else o <- false end"
+
+
+L1, DISCRETE = "metric { input: l1; }", "metric { input: discrete; }"
+
+#: Claims that hold with nothing to spare, or nearly so.
+TIGHT = {
+    "a step": program("o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 1; beta: exp(-eps)/(1 + exp(-eps));"),
+    "two steps": program("o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 2; beta: exp(-4*eps)/(1 + exp(-eps));"),
+    "between steps": program("o <- 2*n - m > 2", deciding("x > 5/2"), "alpha: 3/2; beta: exp(-4*eps)/(1 + exp(-eps));"),
+    "less than a step": program("o <- 2*n >= m + 3", deciding("x >= 3"), "alpha: 1/2; beta: 1/(1 + exp(eps));"),
+    "at least nothing": program("o <- 2*n >= m + 3", deciding("x >= 3"), "alpha: 0; beta: 1/(1 + exp(eps));"),
+    "moves of one input": program(
+        "o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 2; beta: exp(-3*eps)/(1 + exp(-eps));", L1
+    ),
+    "the discrete metric": program(
+        "o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 1; beta: exp(-eps)/(1 + exp(-eps));", DISCRETE
+    ),
+    "further than any input": program("o <- 2*n - m >= 3", "o <- false", "alpha: 2; beta: 0;", DISCRETE),
+    "an even form": program(
+        "o <- 2*n >= 1", deciding("x >= 1", "x <- DLap(eps, 2*n)"), "alpha: 1; beta: exp(-eps)/(1 + exp(-eps));"
+    ),
+    "twice the noise": program(
+        "o <- m - 2*n >= 1",
+        deciding("m - 2*x >= 1", "x <- DLap(eps, n)"),
+        "alpha: 1; beta: exp(-eps)/(1 + exp(-eps));",
+    ),
+    "a tie": program("o <- n = m", deciding("x = 0", "x <- DLap(eps, n - m)"), "alpha: 1; beta: 2/(1 + exp(eps));"),
+    "two noises": program(
+        "o <- n >= 0", deciding("x + y >= 0", "x <- DLap(eps, n); y <- DLap(eps, 0)"), "alpha: 3; beta: 2*exp(-2*eps);"
+    ),
+    "an int output": program(
+        "o <- 3*n", "o <- DLap(eps, 3*n)", "alpha: 0; gamma: 5/2; beta: 2*exp(-3*eps)/(1 + exp(-eps));", "", "o : int"
+    ),
+    "an answer that is steady": program("o <- 3*n", "o <- 3*n + 1", "alpha: 2; gamma: 0; beta: 0;", "", "o : int"),
+    "a box": program(
+        "o <- n >= 0 and m >= 0",
+        "x <- DLap(eps, n); y <- DLap(eps, m); if x >= 0 and y >= 0 then o <- true else o <- false end",
+        "alpha: 2; beta: 2*exp(-2*eps)/(1 + exp(-eps));",
+    ),
+    "ints beside reals": program(
+        "o <- n >= 0 and q > 0",
+        "x <- DLap(eps, n); r <- Lap(eps, q); if x >= 0 and r > 0 then o <- true else o <- false end",
+        "alpha: 3/2; beta: 3/2*exp(-3*eps/2);",
+    ).replace("var x", "input q : real; var r : real; var x"),
+    "every distance without noise": program("o <- 2*n >= 1", "o <- n >= 1", "alpha: dd; beta: 0;"),
+    "the answer is another after a step": program(
+        "o <- n", "o <- DLap(eps, n)", "alpha: dd; gamma: 0; beta: 2/(1 + exp(alpha*eps));", "", "o : int"
+    ),
+}
+
+
+@cache
+def certificate(source: str) -> str:
+    return dipc.certify(dipc.check(dipc.load(source), inputs="all", keep_proofs=True))
+
+
+def document(source: str) -> dict[str, Any]:
+    return samples.document(certificate(source))
+
+
+def complete(text: str) -> bool:
+    """Whether a certificate is accepted, and in full."""
+    try:
+        return check_text(text).complete
+    except Rejected:
+        return False
+
+
+@pytest.mark.parametrize("name", TIGHT)
+def test_nothing_is_taken_on_trust(name: str) -> None:
+    accepted = check_text(certificate(TIGHT[name]))
+    assert (accepted.verdict, accepted.complete) == ("accurate", True), accepted.trusted
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("a step", "alpha: 1", "alpha: 2"),
+        ("two steps", "exp(-4*eps)", "exp(-5*eps)"),
+        ("between steps", "exp(-4*eps)", "exp(-5*eps)"),
+        ("moves of one input", "exp(-3*eps)", "exp(-4*eps)"),
+        ("an int output", "5/2", "3/2"),
+        ("a box", "2*exp(-2*eps)", "exp(-2*eps)"),
+    ],
+)
+def test_inputs_that_refute_are_derived(name: str, old: str, new: str) -> None:
+    source = TIGHT[name].replace(old, new)
+    if name == "a step":
+        source = source.replace("exp(-eps)/(", "exp(-5*eps)/(")
+    accepted = check_text(certificate(source))
+    assert (accepted.verdict, accepted.complete) == ("inaccurate", True), accepted.trusted
+
+
+# --- other programs under the same proof ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("a step", "x >= 3 then", "x >= 4 then"),
+        ("a step", "x >= 3 then", "x >= 2 then"),
+        ("a step", "o <- 2*n - m >= 3", "o <- 2*n - m > 3"),
+        ("a step", "DLap(eps,", "DLap(eps/2,"),
+        ("a step", "DLap(eps, 2*n - m)", "DLap(eps, 3*n - m)"),
+        ("two steps", "\nideal", "metric { input: l1; }\nideal"),
+        ("two steps", "\nideal", "metric { input: discrete; }\nideal"),
+        ("two steps", "input n, m : int", "input n, m : {0..4}"),
+        ("two steps", "input n, m : int", "input n : int; input m : {0, 1}"),
+        ("between steps", "x > 5/2", "x > 3"),
+        ("less than a step", "x >= 3 then", "2*x >= 7 then"),
+        ("an even form", "o <- 2*n >= 1", "o <- 3*n >= 1"),
+        ("an even form", "DLap(eps, 2*n)", "DLap(eps, n)"),
+        ("an even form", "DLap(eps, 2*n)", "DLap(eps, 2*n - 1)"),
+        ("twice the noise", "m - 2*x >= 1", "m - 2*x >= 0"),
+        ("twice the noise", "m - 2*x >= 1", "m - 3*x >= 1"),
+        ("a tie", "x = 0", "x >= 0"),
+        ("a tie", "o <- n = m", "o <- n = m + 1"),
+        ("an int output", "o <- DLap(eps, 3*n)", "o <- DLap(eps, 3*n + 1)"),
+        ("an int output", "o <- DLap(eps, 3*n)", "x <- DLap(eps, n); o <- 3*x"),
+        ("an answer that is steady", "o <- 3*n + 1", "o <- 0"),
+        ("an answer that is steady", "ideal { o <- 3*n }", "ideal { if n >= 0 then o <- 3*n else o <- 0 end }"),
+        ("further than any input", "o <- 2*n - m >= 3", "o <- 2*n - 2*m = 1 "),
+        ("further than any input", "o <- 2*n - m >= 3", "if 2*n + 3*m >= 1 then o <- true else o <- true end"),
+        ("a box", "n >= 0 and m >= 0 }", "n >= 0 and m >= 1 }"),
+        ("a box", "n >= 0 and m >= 0 }", "n + m >= 0 and m >= 0 }"),
+        ("ints beside reals", "q > 0 }", "q > 1/2 }"),
+        ("ints beside reals", "DLap(eps, n)", "DLap(eps/2, n)"),
+        ("the answer is another after a step", "ideal { o <- n }", "ideal { o <- n + m - m + 1 }"),
+    ],
+)
+def test_a_program_that_the_proof_is_not_about(name: str, old: str, new: str) -> None:
+    source = TIGHT[name]
+    text = source.replace(old, new, 1)
+    assert text != source
+    data = document(source)
+    data["program"] |= {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    if complete(samples.resealed(data)):
+        assert dipc.check(dipc.load(text), inputs="all").verdict is Verdict.ACCURATE
+
+
+def bumped(old: str) -> list[str]:
+    value = Fraction(old)
+    return [str(value + 1), str(value - 1), str(value + Fraction(1, 2)), str(2 * value), str(-value)]
+
+
+@pytest.mark.parametrize("name", ["two steps", "between steps", "twice the noise", "an int output", "a box"])
+def test_numbers_of_bounds_are_derived_again(name: str) -> None:
+    chance = random.Random(name)
+    changed = 0
+    for _ in range(40):
+        data = document(TIGHT[name])
+        found = [
+            (entry, key)
+            for one in data["cases"][0]["classes"]
+            if "required" in one
+            for entry in [
+                *one["halfspaces"],
+                *(slack for share in one["required"]["shares"] for event in share["events"] for slack in event),
+            ]
+            for key in ("constant", "step", "base", "slope")
+            if key in entry
+        ]
+        entry, key = chance.choice(found)
+        old = entry[key]
+        entry[key] = chance.choice([value for value in bumped(old) if value != old])
+        # A half-space that no bound needs may be weaker than it is.
+        if complete(samples.resealed(data)):
+            assert key in ("constant", "step")
+            assert "base" not in entry
+        changed += 1
+    assert changed == 40
+
+
+# --- proofs by wrong mathematics --------------------------------------------------------------------
+
+
+def _one_more(form: Affine, bound: Fraction) -> Fraction:
+    return TRUE_RAISED(form, bound) + 1
+
+
+def _without_the_constant(form: Affine, bound: Fraction) -> Fraction:
+    return TRUE_RAISED(form.shifted(-form.constant), bound)
+
+
+TRUE_RAISED = lower._raised
+
+#: What a writer may get wrong, as functions of its own in place of its own.
+MISTAKES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "an edge as far as for reals": (facets, "_retreating", lambda guard, width: Moving(guard.form, width)),
+    "an edge two steps away": (
+        facets,
+        "_retreating",
+        lambda guard, width: Moving(guard.form.shifted(width), 2 * width),
+    ),
+    "no way with the same answer": (facets, "_may_reach", lambda *_, **__: False),
+    "raised by one": (lower, "_raised", _one_more),
+    "raised to multiples alone": (lower, "_raised", _without_the_constant),
+    "alpha and one": (requirement, "ceil", lambda alpha: ceil(alpha) + 1),
+    "rivals further away": (rivals, "_side", lambda form, width, *, whole: Moving((-form).shifted(-1), width)),
+}
+
+#: Those that make no claim of these programs wrong.
+HARMLESS = {"no way with the same answer", "raised to multiples alone", "rivals further away"}
+
+#: Claims from which such a writer takes what does not hold.
+TEMPTING = [
+    program(ideal, body, f"alpha: {alpha}; beta: {beta};", metric)
+    for ideal, body in (
+        ("o <- 2*n - m >= 3", deciding("x >= 3")),
+        ("o <- 2*n >= 1", deciding("x >= 1", "x <- DLap(eps, 2*n)")),
+        ("if n >= 2 then o <- true else o <- n >= 0 end", deciding("x >= 2", "x <- DLap(eps, n)")),
+        ("o <- n >= 0 and m >= 1", deciding("x >= 0 and y >= 1", "x <- DLap(eps, n); y <- DLap(eps, m)")),
+    )
+    for alpha, metric in (("1", ""), ("3/2", ""), ("2", L1))
+    for beta in ("exp(-2*eps)/(1 + exp(-eps))", "exp(-5*eps)/(1 + exp(-eps))", "2*exp(-4*eps)/(1 + exp(-eps))")
+]
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_no_mistake_of_the_writer_is_accepted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    forged = 0
+    for source in TEMPTING:
+        with monkeypatch.context() as patched:
+            patched.setattr(*MISTAKES[name])
+            report = dipc.check(dipc.load(source), inputs="all", keep_proofs=True)
+            text = dipc.certify(report)
+        if report.verdict is not Verdict.ACCURATE:
+            continue
+        if dipc.check(dipc.load(source), inputs=GRID).verdict is Verdict.INACCURATE:
+            forged += 1
+            assert not complete(text), source
+    assert forged or name in HARMLESS
+
+
+# --- integer programs -------------------------------------------------------------------------------
+
+
+def test_least_values_at_integers() -> None:
+    chance = random.Random(3)
+    found = 0
+    for _ in range(120):
+        rows = [({at: Fraction(side)}, Fraction(5)) for at in (0, 1) for side in (1, -1)]
+        rows += [
+            ({0: Fraction(chance.randint(-7, 7)), 1: Fraction(chance.randint(-7, 7))}, Fraction(chance.randint(-9, 3)))
+            for _ in range(chance.randint(1, 3))
+        ]
+        objective = {0: Fraction(chance.randint(-2, 2)), 1: Fraction(chance.randint(-2, 2), 3)}
+        values = [
+            sum(c * point[at] for at, c in objective.items())
+            for point in product(range(-5, 6), repeat=2)
+            if all(sum(c * point[at] for at, c in form.items()) + rest >= 0 for form, rest in rows)
+        ]
+        assert least_whole(objective, rows, {0, 1}, Budget(), "") == min(values, default=None)
+        found += bool(values)
+    assert 20 < found < 110
+
+
+def test_integers_that_are_nowhere_are_not_looked_for_forever() -> None:
+    """2x + 4y + 6z lies between 1 and 5/3, where there are reals, and no end of them."""
+    form = {0: Fraction(2), 1: Fraction(4), 2: Fraction(6)}
+    rows = [(form, Fraction(-1)), ({at: -c for at, c in form.items()}, Fraction(5, 3))]
+    with pytest.raises(NotDerived, match="too many places"):
+        least_whole({}, rows, {0, 1, 2}, Budget(), "")
