@@ -87,6 +87,7 @@ def check_inputs(
     singly: dict[int, str] = {}
     trusted: list[str] = []
     verdicts: list[str] = []
+    loose: set[int] = set()
     covering = Budget(STEPS)
     parameter = None if data["numbers"] is None else _parameter(data["numbers"])
     varying = {name for _, names in varying_constants(data) for name in names}
@@ -106,7 +107,7 @@ def check_inputs(
         shown: list[Shown] = []
         for entry in items(case["classes"], step):
             counts["rows"] += 1
-            one = _Class(claim, stated, theorem, budget, counts["rows"])
+            one = _Class(claim, stated, theorem, budget, counts["rows"], loose)
             verdict, missing = one.check(entry)
             shown += one.shown
             counts[verdict] += 1
@@ -134,6 +135,9 @@ def check_inputs(
             open_classes.append((counts["rows"], missing))
     if not verdicts:
         raise Rejected("cases", "there are none")
+    for place, function in enumerate(values):
+        if place not in loose:
+            check_range(function, budget, f"probability {place}", bound=True)
     verdict = _worst(verdicts)
     reasons = Counter(found.reason for found in measures if isinstance(found, NotReplayed))
     trusted += [f"{count} of the {len(measures)} measures: {reason}" for reason, count in sorted(reasons.items())]
@@ -268,7 +272,6 @@ def _probabilities(
             shares.append(Share(weight, tuple(places), tuple([events[place] for place in places])))
         if not equal_closed(total, stated, budget, step):
             raise Rejected(step, "it is not the sum of its shares")
-        check_range(stated, budget, step, bound=True)
         values.append(stated)
         sums.append(Sum(own, subtracted, tuple(shares)))
     return values, sums
@@ -299,6 +302,8 @@ class _Class:
     theorem: Theorem | None
     budget: Budget
     number: int
+    #: The numbers of functions at vertices, where what excludes each other may be certain.
+    loose: set[int]
     #: What was shown of it, for the program to be compared with.
     shown: list[Shown] = field(default_factory=list)
 
@@ -399,6 +404,8 @@ class _Class:
             kind = names.get(text(entry["kind"], step))
             if kind is None or not found:
                 raise Rejected(step, "it has no bound of a known kind")
+            if kind is Kind.VERTICES:
+                self.loose.update(decided.probability for decided, _ in found)
             for item in items(entry["slacks"], step):
                 slack_bound(item, behind, wanted, slacks, self.budget, step)
         else:

@@ -133,6 +133,19 @@ def test_inputs_that_refute_are_derived(name: str, old: str, new: str) -> None:
     assert (accepted.verdict, accepted.complete) == ("inaccurate", True), accepted.trusted
 
 
+def test_bounds_may_be_above_one_at_vertices() -> None:
+    """Where the ways past z = -1 are certain on both sides of it."""
+    source = """
+    program p; input m : int; input q : real; output o : bool; var y, z : real; var x : int;
+    ideal { if q > -1 then o <- m = -1 else o <- false end } claim { alpha: 1; beta: 1/2; gamma: 0; }
+    y <- Lap(eps, q); x <- DLap(2*eps, m); z <- Lap(2*eps, q);
+    if y > -1 then if x = -1 then o <- true else o <- false end else if z > -1 then o <- true else o <- false end end
+    """
+    data = document(source)
+    assert any(one.get("required", {}).get("kind") == "vertices" for one in data["cases"][0]["classes"])
+    assert complete(certificate(source))
+
+
 # --- other programs under the same proof ------------------------------------------------------------
 
 
