@@ -63,6 +63,7 @@ from dipc.sources.every_input.far_away import MOST_SINGLE, FarAway
 from dipc.sources.every_input.halfspaces import Moving
 from dipc.sources.every_input.integers import near_integers
 from dipc.sources.every_input.joint_tails import joint_bound
+from dipc.sources.every_input.log_concave import corner_bounds
 from dipc.sources.every_input.lower import Lower, known_slacks, lower_bound
 from dipc.sources.every_input.near_answers import near_answers
 from dipc.sources.every_input.requirement import (
@@ -782,6 +783,7 @@ class ClassCase:
                 (others, self._from_others),
                 (exits, self._from_vertices),
                 (others, self._from_tails),
+                (exits, self._from_corners),
             ):
                 if ways is None:
                     continue
@@ -820,6 +822,10 @@ class ClassCase:
             return (), None
         bound, totals = joint
         return [bound], self._jointly([*self._slacks(), *totals], distances, tails=True)
+
+    def _from_corners(self, exits: Sequence[CenteredExit], found: _Bounded) -> _Evident:
+        slots, distances = self._source.ideal.symbolic_inputs, found.required.distances
+        return corner_bounds(exits, self.of.facets, slots, distances) or (), None
 
     def _jointly(self, forms: Iterable[Affine], distances: ClaimedDistances, *, tails: bool) -> Jointly:
         both = dict.fromkeys(side for form in forms for side in (form, -form))

@@ -1,0 +1,79 @@
+"""Classes between two thresholds: bounds at the corners of a class, at one distance."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import dipc
+from dipc.chain.affine import Affine
+from dipc.claim.options import ClaimOptions
+from dipc.measure.bound import BoundMeasurer
+from dipc.sources.every_input.all_inputs import EveryInput
+from dipc.sources.every_input.evidence import ClaimedDistances
+from dipc.sources.every_input.halfspaces import Moving
+from dipc.sources.every_input.log_concave import corner_bounds
+
+F = Fraction
+
+HEAD = "program band; input q[1..2] : real; output out : {0, 1} = 0; var r, s : real;"
+SHARED = (
+    f"{HEAD} ideal {{ if q[1] >= 0 and q[1] <= 5 then out <- 1 end }}"
+    " r <- Lap(eps, q[1]); s <- r; if r >= 0 and s <= 5 then out <- 1 end"
+)
+APART = SHARED.replace("s <- r", "s <- Lap(eps/2, q[1])")
+SUM = SHARED.replace("q[1] >= 0 and q[1] <= 5", "q[1] + q[2] >= 0 and q[1] + q[2] <= 5").replace(
+    "Lap(eps, q[1])", "Lap(eps, q[1] + q[2])"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "beta", "alpha", "eps", "verdict"),
+    [
+        (SHARED, "(exp(-eps) + exp(-4*eps))/2", 1, "(0, inf)", "accurate"),  # exactly what is needed at q = 1
+        (SHARED, "(exp(-eps) + exp(-9*eps/2))/2", 1, "(0, inf)", "inaccurate"),
+        (SHARED, "exp(-eps/2)", F(1, 2), "(0, inf)", "accurate"),
+        (SHARED, "3/4", 0, "[1/2, 3)", "accurate"),
+        (SUM, "(exp(-eps/2) + exp(-9*eps/2))/2", F(1, 4), "(0, inf)", "accurate"),
+        (APART, "exp(-eps)/2 + exp(-2*eps)/2", 1, "(0, inf)", "inaccurate"),
+    ],
+)
+def test_one_number_for_alpha(source: str, beta: str, alpha: Fraction, eps: str, verdict: str) -> None:
+    report = dipc.check(dipc.load(source), inputs="all", beta=beta, alpha=alpha, eps=eps)
+    assert str(report.verdict) == verdict, [row.reason for row in report.rows]
+
+
+def test_bounds_are_below_the_probabilities() -> None:
+    """At each eps the least of the bounds is at most every probability behind the facets, and attained at a corner."""
+    program = dipc.load(APART)
+    source = EveryInput(program, ClaimOptions(beta="1/2"))
+    case = next(case for case in source.cases() if hasattr(case, "of") and len(case.of.of.region.guards) == 2)
+    exits = case.of.piece.exits
+    slot = source.ideal.symbolic_inputs[0]
+    inside = (Moving(Affine.input(slot), F(1)), Moving((-Affine.input(slot)).shifted(F(5)), F(1)))
+    found = corner_bounds(exits, inside, source.ideal.symbolic_inputs, ClaimedDistances(F(1), F(0), F(0), F(0)))
+    assert found is not None
+    assert len(found) == 2
+    for eps in ("1/10", "1", "4"):
+        least = min(BoundMeasurer(program.measurer).measure(bound).float(eps) for bound in found)
+        inputs = [F(n, 8) for n in range(8, 33)]
+        values = [program.probability({"q[1]": q, "q[2]": 0}, {"out": 1}).float(eps) for q in inputs]
+        assert min(values) == pytest.approx(least)
+
+
+def test_where_nothing_is_known() -> None:
+    """A distance that is left open, a slack without a bound, and integer noise."""
+    program = dipc.load(SHARED)
+    source = EveryInput(program, ClaimOptions(beta="1/2"))
+    slots = source.ideal.symbolic_inputs
+    case = next(case for case in source.cases() if hasattr(case, "of") and len(case.of.of.region.guards) == 2)
+    exits = case.of.piece.exits
+    inside = (Moving(Affine.input(slots[0]), F(1)),)
+    assert corner_bounds(exits, inside, slots, ClaimedDistances(F(1), F(0), F(0), F(0))) is None
+    assert corner_bounds(exits, case.of.facets, slots, ClaimedDistances(F(0), F(1), F(0), F(0))) is None
+    ints = dipc.load(SHARED.replace("real", "int").replace("Lap", "DLap"))
+    other = EveryInput(ints, ClaimOptions(beta="1/2"))
+    whole = next(case for case in other.cases() if hasattr(case, "of") and len(case.of.of.region.guards) == 2)
+    number = ClaimedDistances(F(1), F(0), F(0), F(0))
+    assert corner_bounds(whole.of.piece.exits, whole.of.facets, other.ideal.symbolic_inputs, number) is None
