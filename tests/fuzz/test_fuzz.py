@@ -91,8 +91,8 @@ def check_command_line(words: list[str]) -> None:
     if code == 1:
         refuted(words, told)
     if code == 2 and not (words[0] == "test" and "-o" in words):
-        # The claims that could not be asked are explained where their results are.
-        assert "error" in said + (told if words[0] == "test" else ""), "bad input is explained"
+        # The claims that could not be asked are explained where their results are: of `test`, and of a directory.
+        assert "error" in said + (told if words[0] in ("test", "check") else ""), "bad input is explained"
     if code == 0:
         assert told or said or "-o" in words or words[0] == "fmt"
 
