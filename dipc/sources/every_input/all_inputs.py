@@ -204,15 +204,23 @@ class EveryInput(Source):
             moving = tuple(Moving(guard.form, _ZERO) for guard in found.region.guards)
             yield ConvexClass(0, found, ConvexPiece((), ()), (), moving, undecided.reason)
             return
+        known: dict[Region, tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]] = {}
         for one, piece in whole:
-            # Beyond the guards of a piece det's answer is the same.
-            moving = facets(self._known(one, piece), one.others, self.metric)[: len(one.region.guards)]
+            inside = self._known(one, piece)
+            if inside not in known:
+                known[inside] = self._facets(one, inside)
+            moving, sides = known[inside]
             static = [Moving(guard.form, _ZERO) for guard in piece.guards]
-            sides: Sequence[tuple[Moving, ...]] = ((),)
-            if self._moves(one, moving):
-                sides = choices(self._known(one, piece), one.rivals, self.metric, slanted=self.near is not None)
             for side in sides:
                 yield ConvexClass(0, one, piece, side, (*moving, *_of_ints(one.region), *static, *side))
+
+    def _facets(self, found: InputClass, inside: Region) -> tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]:
+        """The facets of the class, of whose inputs only those inside are meant, and the choices of those of others."""
+        # Beyond the other guards of what is inside det's answer is the same.
+        moving = facets(inside, found.others, self.metric)[: len(found.region.guards)]
+        if not self._moves(found, moving):
+            return moving, ((),)
+        return moving, choices(inside, found.rivals, self.metric, slanted=self.near is not None)
 
     def _known(self, found: InputClass, piece: ConvexPiece) -> Region:
         """The region of the class, where answers count as the same that of a piece: only there it is known which."""
