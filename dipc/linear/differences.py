@@ -67,23 +67,24 @@ def greatest_bounds(
     steps: dict[int, int] = {start: 0}
     pending = deque([start])
     waiting = {start}
+    most = len(graph)
     while pending:
         lower = pending.popleft()
         waiting.discard(lower)
         base, base_strict = best[lower]
+        step = steps[lower] + 1
         for upper, (weight, strict) in graph.get(lower, ()):
             found = (base + weight, base_strict + strict)
-            if upper in best and found <= best[upper]:
+            known = best.get(upper)
+            if known is not None and found <= known:
                 continue
-            if upper == start:
+            if upper == start or step > most:
                 return None
             best[upper] = found
-            steps[upper] = steps[lower] + 1
-            if steps[upper] > len(graph):
-                return None
+            steps[upper] = step
             if upper == goal and enough is not None and found >= enough:
                 return best
-            if upper not in waiting:
+            if upper not in waiting and graph.get(upper):
                 waiting.add(upper)
                 pending.append(upper)
     return best
