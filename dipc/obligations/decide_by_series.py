@@ -63,11 +63,14 @@ _DENSE = {
 #: Cells that one obligation may take.
 MOST_CELLS = 200
 
-#: What remainders are at first, in bits; and balls, before a cell is tried with more precision.
-_REMAINDER, _FIRST_BITS, _MOST_BITS = 24, 192, 6_000
+#: What remainders are, in bits: at first, and where the slack may be as small; balls are smaller by so many bits.
+_REMAINDERS, _BLUR = (24, 96), 16
+
+#: The precision of balls at first, and at most.
+_FIRST_BITS, _MOST_BITS = 192, 6_000
 
 #: Where it is looked whether a claim fails, before anything is proved.
-_SAMPLES = [Fraction(n) for n in (1, 2, 4, 8, 16, 32)] + [Fraction(1, n) for n in (2, 4, 8, 32, 128, 1024)]
+_SAMPLES = [Fraction(n) for n in (1, 2, 4, 8, 16, 32, 128, 1024)] + [Fraction(1, n) for n in (2, 4, 8, 32, 128, 1024)]
 
 _ZERO = Fraction(0)
 
@@ -222,9 +225,13 @@ class Search:
         radius = (right - left) / 2
         if self.cells > MOST_CELLS:
             raise _Open(center)
-        doubtful = self._doubtful(center, radius, beta)
-        if not doubtful:
-            return
+        doubtful: list[_Part] = []
+        for remainder in _REMAINDERS:
+            doubtful = self._doubtful(center, radius, beta, remainder)
+            if not doubtful:
+                return
+            if any(part.negative for part in doubtful):
+                break
         for part in doubtful:
             # Where the middle is negative the simplest number may be too far from it.
             for near in (1, 4, 16, 64) if part.negative else (1,):
@@ -235,21 +242,21 @@ class Search:
         self._cell(left, center, beta, halvings - 1)
         self._cell(center, right, beta, halvings - 1)
 
-    def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell) -> list[_Part]:
+    def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_Part]:
         """Where the slack is not seen to be positive: parts of the cell, as multiples of its radius."""
         share = max(radius / (DISK * center), Fraction(1, 2**16))
-        bits = _FIRST_BITS + 4 * sum(product.noises for product in self.unexpanded.products)
+        bits = _FIRST_BITS + remainder + 4 * sum(product.noises for product in self.unexpanded.products)
         while bits <= _MOST_BITS:
             with precision(bits, 1):
                 majorant = self._majorant(center, beta)
-                length = _length(majorant, share)
+                length = _length(majorant, share, remainder)
             with precision(bits, length):
                 # (bound - 1 + beta)·denominator, which is positive where the slack is.
                 below = series_of(beta.denominator, center)
                 slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
                 scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(slack, length))]
                 blurred = sum((c.rad() for c in scaled), flint.arb(0))
-                if all(c.is_finite() for c in scaled) and blurred < flint.arb(2) ** -40:
+                if all(c.is_finite() for c in scaled) and blurred < flint.arb(2) ** -(remainder + _BLUR):
                     rest = left_out(majorant, share, length)
                     return list(_not_positive(flint.arb_poly(scaled), rest, _Part(_ZERO, Fraction(1)), MOST_PARTS))
             bits *= 2
@@ -260,9 +267,9 @@ class Search:
         return (bound * majorant_of(beta.denominator, center) + majorant_of(beta.numerator, center)).upper()
 
 
-def _length(majorant: flint.arb, share: Fraction) -> int:
+def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
     """So many coefficients that little is left out."""
-    wanted = (majorant * 2**_REMAINDER).log() / -flint.arb(to_fmpq(share)).log()
+    wanted = (majorant * 2**remainder).log() / -flint.arb(to_fmpq(share)).log()
     return max(2, ceil(float(wanted.upper())) + 1)
 
 
@@ -321,15 +328,14 @@ def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
 
 
 def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """Exponents and weights of as large a sum; the exponents are few multiples of a part of the least one.
+    """Exponents and weights of as large a sum; the exponents are few multiples of a part of the least that is not 0.
 
     Many exponents of which each has another denominator would make a polynomial of an enormous degree.
     """
-    least = min((q for q, w in tails if w), default=_ZERO)
-    if len({q for q, _ in tails}) <= _FEW_TAILS or not least:
+    if len({q for q, _ in tails}) <= _FEW_TAILS:
         return list(tails)
-    step = least / _STEPS
-    return [(min(q // step, _STEPS**2) * step, w) for q, w in tails if w]
+    step = min(q for q, _ in tails if q) / _STEPS
+    return [(min(q // step, _STEPS**2) * step, w) for q, w in tails]
 
 
 def _change(event: Event, item: Halfspace) -> Fraction:

@@ -262,6 +262,16 @@ def test_forty_integer_noises_of_rates_without_a_common_unit(beta: str, verdict:
         assert all(math.isclose(float(end), wanted, rel_tol=1e-9) for end in example.probability)
 
 
+@pytest.mark.parametrize(("percent", "verdict"), [(99, Verdict.ACCURATE), (101, Verdict.INACCURATE)])
+def test_small_probabilities(percent: int, verdict: Verdict) -> None:
+    """They grow with eps: what is claimed is a little less, or more, than the least one, about 10^-9."""
+    least = math.prod(1 - math.exp(-6 / (10 * i)) / (1 + math.exp(-1 / (10 * i))) for i in range(1, 41))
+    claimed = F(percent, 100) * F(least)
+    found = dipc.check(dipc.load(FORTY), [{"within": True}], beta=1 - claimed, eps="[1/10, 4]")
+    assert least < 1e-6
+    assert found.verdict is verdict
+
+
 def generic(m: int, seed: int = 7) -> tuple[dict[str, Any], Fraction]:
     """A row of noisy max with means of six digits, and its dd."""
     chance = random.Random(seed)
