@@ -6,6 +6,7 @@ The union bound can prove a claim and never refute it. Where it does not, small 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -189,7 +190,7 @@ class AllNumbers(Source):
             unit, start = self._unit(union, start)
             intervals = self._intervals if self.claim.is_open else unit.intervals(self._intervals, start)
             sums = tuple(sorted(union.sums, key=repr))
-            proof = UnionProof(sums, partial(self._beta, scale=unit.scale), intervals, unit)
+            proof = UnionProof(sums, partial(self._beta, unit=unit), intervals, unit)
             return _Range(least, start, proof, _UNPROVED)
         except NotUniform as refused:
             return _Range(least, start, None, self.refusal(refused))
@@ -202,17 +203,17 @@ class AllNumbers(Source):
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks
         scales = [ONE, *(rate.inverse() for rate in varying if rate.constant_value() is None)]
-        tried: list[Ratio] = []
+        tried: dict[Ratio, int] = {}
         while scales:
             scale = scales.pop(0)
             if scale in tried:
                 continue
-            tried.append(scale)
             unit = Unit(scale, union.rates)
             later = range(start, start + MOST_TRIED + 1)
             begin = next((number for number in later if unit.holds_from(union.sums, number)), None)
+            tried[scale] = -1 if begin is None else begin
             try:
-                self._beta(start if begin is None else begin, scale)
+                self._beta(start if begin is None else begin, unit)
             except OtherScale as other:
                 scales.insert(0, other.rate.inverse())
                 refused = refused or other
@@ -222,6 +223,15 @@ class AllNumbers(Source):
                 if begin is not None:
                     return unit, begin
                 refused = NotUniform(f"with `{self.parameter}` rates fall, or beta, otherwise than the other")
+        # Summands of beta in other units are left out: most is left where the number is.
+        left: dict[int, tuple[Unit, int]] = {}
+        for scale, begin in tried.items():
+            unit = Unit(scale, union.rates, lesser=True)
+            with suppress(NotUniform):
+                if begin != -1:
+                    left.setdefault(max(self._beta(begin, unit), default=0), (unit, begin))
+        if left:
+            return left[max(left)]
         assert refused is not None, "there is a first unit"
         raise refused
 
@@ -296,7 +306,7 @@ class AllNumbers(Source):
             for coefficient in rest
         )
         vacuous = grows and row.verdict is Verdict.ACCURATE
-        if self.range.proof.unit.scale != ONE:
+        if self.range.proof.unit.is_other:
             return replace(row, vacuous=vacuous)  # What is said is about another variable for each number.
         return replace(row, note=self._in_variable(row), says=says, vacuous=vacuous)
 
@@ -348,11 +358,11 @@ class AllNumbers(Source):
         tree = parse(self.program.core.source)
         return Constants.of(tree, self.program.core, Number(self.parameter, self.varying))
 
-    def _beta(self, start: int, scale: Ratio) -> dict[int, ExpPoly]:
-        """By power of the number less `start`, the coefficients of beta for eps in this unit."""
-        evaluation = InNumber("beta", self.parameter, self._names, scale, list(self._constants.divisors))
+    def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
+        """By power of the number less `start`, the coefficients of beta for eps in this unit, or of less."""
+        evaluation = InNumber("beta", self.parameter, self._names, unit.scale, list(self._constants.divisors))
         found: dict[int, ExpPoly] = {}
-        for power, form in polynomial(evaluation, self._beta_below_one.tree, start).items():
+        for power, form in polynomial(evaluation, self._beta_below_one.tree, start, lesser=unit.lesser).items():
             value = form.in_product() if self.claim.is_open else form.flat()
             if value is None:
                 raise NotUniform("beta is not a function of distance*eps for every number of queries")
@@ -417,7 +427,7 @@ class _OtherNumbers:
         source, found = self._source, self._source.range
         if found.proof is None:
             raise Undecided(found.reason)
-        if found.proof.unit.scale != ONE:
+        if found.proof.unit.is_other:
             raise Undecided(f"the union bound is about another multiple of eps for each `{source.parameter}`")
         try:
             inequalities = list(found.proof.inequalities(found.start))

@@ -28,6 +28,7 @@ MOST_SUMMANDS = 1_000
 MOST_FACTORS = 200
 
 _EPS = "eps"
+_DISTANCES = ("alpha", "gamma", "dd")
 _ZERO = Fraction(0)
 
 #: Σ ratio·Π U^j·e^{r·U·eps} by the unknowns with their powers and rates; that of eps itself is e^{r·eps}. No ratio is
@@ -81,6 +82,40 @@ class InNumber:
                 raise NotUniform(f"{self.what} has a minimum, a maximum or an absolute value")
             case _:
                 raise self._refused()
+
+    def lesser(self, tree: ast.Expr, start: int) -> Summands:
+        """The value of an expression that is nowhere greater, for numbers from `start` on: without summands that are at
+        least 0 and that may be such expressions in another unit. Raises as `value` does for all others."""
+        try:
+            return self.value(tree)
+        except OtherScale:
+            match tree:
+                case ast.Binary(op=ast.BinaryOp.ADD, left=left, right=right):
+                    return _plus(self.lesser(left, start), self.lesser(right, start))
+                case ast.Binary(op=ast.BinaryOp.SUBTRACT, left=left, right=right):
+                    return _plus(self.lesser(left, start), _scaled(self.value(right), Ratio.constant(-1)))
+                case _ if self._is_positive(tree, start):
+                    return {}
+            raise
+
+    def _is_positive(self, tree: ast.Expr, start: int) -> bool:
+        """Whether an expression is seen to be at least 0 for numbers from `start` on."""
+        match tree:
+            case ast.Number(value=number):
+                return number >= 0
+            case ast.Eps() | ast.Call(function="exp"):
+                return True
+            case ast.Name(name=name):
+                known = GREEK.get(name, name)
+                if known == self.parameter:
+                    return start >= 0
+                value = self.names.get(known, {})
+                return known in _DISTANCES or (value.keys() == {()} and value[()].is_positive_from(start))
+            case ast.Binary(op=ast.BinaryOp.ADD | ast.BinaryOp.MULTIPLY | ast.BinaryOp.DIVIDE, left=left, right=right):
+                return self._is_positive(left, start) and self._is_positive(right, start)
+            case ast.Binary(op=ast.BinaryOp.POWER, left=left):
+                return self._is_positive(left, start)
+        return False
 
     def require_divisors(self, start: int) -> None:
         """Raises NotUniform where something that was divided by may be 0 for a number from `start` on."""
@@ -159,10 +194,10 @@ def summands(value: Parametric) -> Summands | None:
     return total
 
 
-def polynomial(evaluation: InNumber, tree: ast.Expr, start: int) -> dict[int, Parametric]:
-    """By power of the parameter less `start`, the coefficients of the expression, functions of e. Raises NotUniform
-    where it is no polynomial, for all numbers from `start` on."""
-    found = evaluation.value(tree)
+def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
+    """By power of the parameter less `start`, the coefficients of the expression, or with `lesser` of one that is
+    nowhere greater, functions of e. Raises NotUniform where it is no polynomial, for all numbers from `start` on."""
+    found = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
     evaluation.require_divisors(start)
     collected: dict[int, dict[Factors, dict[tuple[int, Fraction], Fraction]]] = {}
     for factors, ratio in found.items():

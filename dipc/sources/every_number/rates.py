@@ -95,15 +95,22 @@ def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast
 @dataclass(frozen=True, slots=True)
 class Unit:
     """eps = `scale`(m)·e: what sums of terms with marks for rates come to in the unit e, for all numbers from some one
-    on. Without `rates` the terms have their own, the same for every number."""
+    on. Without `rates` the terms have their own, the same for every number. With `lesser`, beta is bounded from below:
+    summands in another unit are left out."""
 
     scale: Ratio
     rates: Rates | None = None
+    lesser: bool = False
 
     @property
     def is_eps(self) -> bool:
-        """Whether e is eps itself, and no rate depends on the number."""
-        return self.rates is None and self.scale == ONE
+        """Whether e is eps itself, no rate depends on the number, and beta is as it was claimed."""
+        return self.rates is None and self.scale == ONE and not self.lesser
+
+    @property
+    def is_other(self) -> bool:
+        """Whether beta is looked at in another unit than eps, or not as a whole."""
+        return self.lesser or self.scale != ONE
 
     def holds_from(self, sums: Iterable[Sum], start: int) -> bool:
         """Whether it is known that the rates for `start` bound the error for every greater number."""
