@@ -40,6 +40,11 @@ COIN = RELEASE + (
 )
 SHIFTED = RELEASE + "r <- Lap(eps/2, q); if r >= 0 then out <- 1; val <- q + 1 else out <- 0 end"
 INTS = APART.replace("real", "int").replace("Lap", "DLap")
+DISCRETE = (
+    APART.replace("apart: q >= 0 and q' >= 0 and q != q';", "input: discrete;")
+    .replace("else out <- 0 end }", "else out <- 0; val <- q end }")
+    .replace("else out <- 0 end", "else out <- 0; val <- Lap(eps, q) end")
+)
 NOISE = "program noise; input q : real; output val : real; ideal { val <- q } val <- Lap(eps, q)"
 
 
@@ -70,6 +75,8 @@ def asked(source: str, beta: str, **options: object) -> Report:
         (COIN, "exp(-alpha*eps/2)/2 + exp(-gamma*eps)", "accurate"),
         (COIN, "exp(-alpha*eps/2)/2 + exp(-2*gamma*eps)", "inaccurate"),
         (SHIFTED, "exp(-alpha*eps/2)/2 + exp(-gamma*eps)", "inaccurate"),
+        (DISCRETE, "exp(-alpha*eps) + exp(-gamma*eps/6)", "inaccurate"),
+        (DISCRETE, "1/2 + exp(-gamma*eps)", "accurate"),
         (NOISE, "exp(-alpha*eps)/2 + exp(-gamma*eps)/2", "accurate"),
         (NOISE, "exp(-gamma*eps)/2", "inaccurate"),
         (NOISE, "exp(-min(alpha, gamma)*eps)", "accurate"),

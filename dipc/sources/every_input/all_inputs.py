@@ -776,7 +776,9 @@ class ClassCase:
         limits = source.program.limits
         exits, others = self._united()
         claim = source.claim
-        near = at_zero(claim) if claim.at_distance and part.of.moving and source.metric.apart is None else None
+        # In the discrete distance another answer is at 1 even where the answer moves.
+        touching = part.of.moving and source.metric.apart is None and source.metric.norm is not Norm.DISCRETE
+        near = at_zero(claim) if claim.at_distance and touching else None
         for wanted in (bounded.required, near, without_distance(claim)):
             if wanted is None or wanted.beta is None:
                 continue
