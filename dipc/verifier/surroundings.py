@@ -11,7 +11,7 @@ along straight lines and with closures, what is said of ints with steps of 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
@@ -202,12 +202,14 @@ class Surroundings:
         that is not known.
 
         From u the least number of steps to g >= 0, of ints, is the first integer k >= -g(u)/w, w being the width:
-        alpha <= k, so that alpha·w <= -g(u) + w - 1. From a box in the norm linf the distance is the greatest of those
-        from its sides: w = 1 for those of ints, which have integer ends, and so an integer between them.
+        alpha <= k, so that alpha·w <= -g(u) + w - 1. So it is with a strip, if k steps change its form by each integer
+        up to k·w. From a box in the norm linf the distance is the greatest of those from its sides: w = 1 for those of
+        ints, which have integer ends, and so an integer between them.
         """
         is_box = self.ideal.norm == "linf" and all(len(guard.form) == 1 for guard in other.guards)
-        if not is_box and len(other.guards) != 1:
-            return None
+        is_strip = self.ideal.norm == "linf" and _is_strip(other.guards)
+        if not is_box and not is_strip and len(other.guards) != 1:
+            return self._around_inner(other) if self.ideal.norm == "linf" else None
         found = []
         for guard in other.guards:
             width, _ = outwards(self.ideal.norm, guard)
@@ -216,6 +218,23 @@ class Surroundings:
                 Guard((*((slot, -c) for slot, c in guard.form), (ALPHA, -width)), step - guard.constant, False)
             )
         return found
+
+    def _around_inner(self, other: Path) -> list[Guard] | None:
+        """The same from what is left of the path if its sides g >= 0 of ints are g >= w/2, unless that is nothing.
+
+        Each point of it has integers of the path within 1/2. So it is no nearer to u than alpha - 1/2.
+        """
+        guards = []
+        for guard in other.guards:
+            width, _ = outwards("linf", guard)
+            inner = guard.form[0][0] in self.ideal.whole
+            guards.append(replace(guard, constant=guard.constant - width / 2) if inner else guard)
+        if is_empty(guards, self.budget, _STEP):
+            return None
+        sides = self._neighbourhood(Path(tuple(guards), other.answer))
+        if sides is None:
+            return None
+        return [replace(side, constant=side.constant - dict(side.form)[ALPHA] / 2) for side in sides]
 
     def _neighbourhood(self, other: Path) -> list[Guard] | None:
         """None where that takes too much."""
@@ -285,6 +304,21 @@ def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
     width = sum(sizes, _ZERO) if norm == "linf" else max(sizes)
     steepest = sorted(form) if norm == "linf" else [max(sorted(form), key=lambda slot: abs(form[slot]))]
     return width, {slot: Fraction(1 if form[slot] > 0 else -1) for slot in steepest}
+
+
+def _is_strip(guards: Sequence[Guard]) -> bool:
+    """Whether the guards say between which values one form of ints is, with coprime coefficients, and steps of -1, 0
+    and 1 of all inputs change it by every integer up to its width: then k such steps do up to k times that."""
+    forms = {guard.form for guard in guards}
+    first = guards[0].form
+    if not forms <= {first, tuple((slot, -c) for slot, c in first)}:
+        return False
+    reached = Fraction(0)
+    for size in sorted(abs(c) for _, c in first):
+        if size > 2 * reached + 1:
+            return False
+        reached += size
+    return True
 
 
 def may_agree(path: Path, other: Path) -> bool:

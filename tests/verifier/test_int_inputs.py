@@ -79,6 +79,16 @@ TIGHT = {
         "x <- DLap(eps, n); y <- DLap(eps, m); if x >= 0 and y >= 0 then o <- true else o <- false end",
         "alpha: 2; beta: 2*exp(-2*eps)/(1 + exp(-eps));",
     ),
+    "a strip": program(
+        "if n - m = 1 then o <- true else o <- false end",
+        deciding("x = 1", "x <- DLap(eps, n - m)"),
+        "alpha: 3/2; beta: exp(-3*eps);",
+    ),
+    "a slanted corner": program(
+        "if 2*n - m >= 1 and n + m >= 2 then o <- true else o <- false end",
+        "x <- DLap(eps, 2*n - m); y <- DLap(eps, n + m); if x >= 1 and y >= 2 then o <- true else o <- false end",
+        "alpha: 2; beta: 2*exp(-2*eps);",
+    ),
     "ints beside reals": program(
         "o <- n >= 0 and q > 0",
         "x <- DLap(eps, n); r <- Lap(eps, q); if x >= 0 and r > 0 then o <- true else o <- false end",
