@@ -228,8 +228,8 @@ class AllNumbers(Source):
         for scale, begin in tried.items():
             unit = Unit(scale, union.rates, lesser=True)
             with suppress(NotUniform):
-                if begin != -1:
-                    left.setdefault(max(self._beta(begin, unit), default=0), (unit, begin))
+                if begin != -1 and (powers := self._beta(begin, unit)):
+                    left.setdefault(max(powers), (unit, begin))
         if left:
             return left[max(left)]
         assert refused is not None, "there is a first unit"
