@@ -341,33 +341,36 @@ def test_a_class_of_a_refuted_claim_is_right_about_all_its_inputs() -> None:
 def test_bounds_of_comparisons_together_are_the_programs(old: str, new: str) -> None:
     data = document(BOTH)
     kinds = {found["required"].get("kind") for found in data["cases"][0]["classes"]}
-    assert kinds == {None, "vertices", "tails"}
+    assert kinds == {None, "tails"}
     assert check_text(about(data, BOTH)).complete
     assert BOTH.count(old) == 1
     assert not check_text(about(data, BOTH.replace(old, new))).complete
 
 
-#: A refuted claim; of the classes that are right one is so at every vertex of a box of two probabilities.
+#: A refuted claim; classes that are right are so at every vertex of a box of two probabilities.
 VERTICES = """
 program vertices;
-domain answer = {a, b};
+domain answer = {a, b, c};
 input x, y : real;
 output o : answer;
 var r, s : real;
-ideal { if x + y <= 0 then o <- b else if x < -1 then o <- a else o <- b end end }
-claim { alpha: dd; beta: exp(-2*alpha*eps); }
-r <- Lap(eps/2, x + y);
-s <- Lap(2*eps, x);
-if r <= 0 then o <- b else if s < -1 then o <- a else o <- b end end
+ideal {
+  if x - y <= 0 then if 2*x - y >= -1 then o <- a else o <- c end
+  else if x - 3*y < 1 then o <- b else o <- a end end
+}
+claim { alpha: dd; beta: exp(-alpha*eps/4)/2; }
+r <- Lap(eps, x - y);
+s <- Lap(eps/2, x - 3*y);
+if r <= 1 then if 2*x - y >= -1 then o <- a else o <- c end
+else if s < 1 then o <- b else o <- a end end
 """
 
 
 def test_every_vertex_has_a_bound() -> None:
     data = document(VERTICES)
     assert check_text(about(data, VERTICES)).complete
-    (found,) = (
-        each["required"] for each in data["cases"][0]["classes"] if each.get("required", {}).get("kind") == "vertices"
-    )
+    joint = [each.get("required", {}) for each in data["cases"][0]["classes"]]
+    found = next(each for each in joint if each.get("kind") == "vertices")
     accepted = []
     for number in list(found["obligations"]):
         found["obligations"] = [number]
