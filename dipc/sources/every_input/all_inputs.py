@@ -220,8 +220,7 @@ class EveryInput(Source):
         moving = facets(inside, found.others, self.metric)[: len(found.region.guards)]
         if not self._moves(found, moving):
             return moving, ((),)
-        named = self.near is not None
-        return moving, choices(inside, found.rivals, self.metric, slanted=named, fewest=named)
+        return moving, choices(inside, found.rivals, self.metric, slanted=self.near is not None)
 
     def _known(self, found: InputClass, piece: ConvexPiece) -> Region:
         """The region of the class, where answers count as the same that of a piece: only there it is known which."""
@@ -253,10 +252,8 @@ class EveryInput(Source):
         guards = [*found.region.guards, *piece.guards]
         exits = [_within(e, gamma, found.whole) for e in piece.exits]
         parts = pieces(guards, exits, self.program.limits.pieces)
-        sides: Sequence[tuple[Moving, ...]] = ((),)
-        if self._moves(found, moving):
-            known, fewest = self._known(found, piece), self.near is not None
-            sides = choices(known, found.rivals, self.metric, slanted=True, fewest=fewest)
+        known = self._known(found, piece)
+        sides = choices(known, found.rivals, self.metric, slanted=True) if self._moves(found, moving) else ((),)
         if len(parts) * len(sides) > MOST_CHOICES:
             return [of]
         refined = []

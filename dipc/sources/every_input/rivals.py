@@ -42,18 +42,17 @@ _MOST_SYSTEMS = 400
 
 
 def choices(
-    region: Region, rivals: Sequence[Region], metric: Metric, *, slanted: bool = False, fewest: bool = False
+    region: Region, rivals: Sequence[Region], metric: Metric, *, slanted: bool = False
 ) -> tuple[tuple[Moving, ...], ...]:
     """Sets of facets: every u of the region with dd(u) >= alpha is behind all facets of one of them, if `rivals` are
     all regions with another answer. One empty set where nothing of the kind is known.
 
-    Without `slanted` only rivals whose own sides are enough are looked at; with `fewest` facets are left out that imply
-    another one of the same rival, which takes time.
+    Without `slanted` only rivals whose own sides are enough are looked at.
     """
     if metric.apart is not None or metric.norm is Norm.DISCRETE:
         return ((),)
     sides = [
-        (_weakest(region, found) if fewest else found)
+        _weakest(region, found)
         for rival in rivals
         if (found := _sides(region, rival, metric.norm, slanted=slanted)) is not None
     ]
