@@ -341,7 +341,7 @@ def test_a_class_of_a_refuted_claim_is_right_about_all_its_inputs() -> None:
 def test_bounds_of_comparisons_together_are_the_programs(old: str, new: str) -> None:
     data = document(BOTH)
     kinds = {found["required"].get("kind") for found in data["cases"][0]["classes"]}
-    assert kinds == {None, "tails"}
+    assert "tails" in kinds
     assert check_text(about(data, BOTH)).complete
     assert BOTH.count(old) == 1
     assert not check_text(about(data, BOTH.replace(old, new))).complete
