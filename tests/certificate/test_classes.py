@@ -16,7 +16,7 @@ import dipc
 from dipc.certificate.seal import sealed
 from dipc.verifier.check import check_text
 from dipc.verifier.rejection import Rejected, Unreadable
-from tests.sources.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
+from tests.sources.real_programs import ADVERSARIAL, BOTH, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.verifier.mutations import Path, at, mutated, places
 
 #: Finite outputs that are numbers, at a distance from each other.
@@ -30,20 +30,6 @@ y <- Exp(eps, v in {0..2} : -abs(v - x));
 """
 
 _SHARP = "2*m*c*exp(-alpha*eps/(8*c))"
-
-#: Two tests, of which the noise of only one decides far from both; one answer in two ways.
-BOTH = """
-program both;
-domain answer = {a, b};
-input x, y : real;
-output o : answer;
-var r, s : real;
-ideal { if x - y >= 1 and x + y > 0 then o <- a else o <- b end }
-claim { alpha: dd; beta: 3/2*exp(-alpha*eps); }
-r <- Lap(eps, x - y);
-s <- Lap(eps, x + y);
-if r >= 1 then if s > 0 then o <- a else o <- b end else o <- b end
-"""
 
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "sparse": (SPARSE, {"inputs": "all", "beta": f"{_SHARP}/6"}),

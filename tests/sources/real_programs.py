@@ -136,6 +136,21 @@ def program(ideal: str, body: str, claim: str, metric: str = "", extra: str = ""
     return f"{_HEAD}{extra} ideal {{ {ideal} }} {block}claim {{ {claim} }} {body}"
 
 
+#: Two tests, of which the noise of only one decides far from both.
+BOTH = """
+program both;
+domain answer = {a, b};
+input x, y : real;
+output o : answer;
+var r, s : real;
+ideal { if x - y >= 1 and x + y > 0 then o <- a else o <- b end }
+claim { alpha: dd; beta: 3/2*exp(-alpha*eps); }
+r <- Lap(eps, x - y);
+s <- Lap(eps, x + y);
+if r >= 1 then if s > 0 then o <- a else o <- b end else o <- b end
+"""
+
+
 #: By name: programs whose answers are not convex, whose facets are no threshold at 0, whose events are not det's, …
 ADVERSARIAL: dict[str, str] = {
     "two rays with one answer": program(

@@ -11,7 +11,7 @@ import pytest
 import dipc
 from dipc.verifier.check import check_text
 from dipc.verifier.rejection import Rejected
-from tests.sources.real_programs import ABOVE_THRESHOLD, ADVERSARIAL, LAPLACE, SPARSE
+from tests.sources.real_programs import ABOVE_THRESHOLD, ADVERSARIAL, BOTH, LAPLACE, SPARSE
 from tests.verifier import samples
 
 #: One test with noise, by a facet that is not parallel to an axis.
@@ -30,21 +30,6 @@ if r >= 1 then o <- b else o <- a end
 
 #: The same with the sides of the test found one after the other.
 STAIRS = "if x + y >= 1 then o <- b else if x + y >= 0 then o <- b else o <- a end end"
-
-
-#: Two tests, of which the noise of only one decides far from both.
-BOTH = """
-program both;
-domain answer = {a, b};
-input x, y : real;
-output o : answer;
-var r, s : real;
-ideal { if x - y >= 1 and x + y > 0 then o <- a else o <- b end }
-claim { alpha: dd; beta: 3/2*exp(-alpha*eps); }
-r <- Lap(eps, x - y);
-s <- Lap(eps, x + y);
-if r >= 1 then if s > 0 then o <- a else o <- b end else o <- b end
-"""
 
 
 @cache
