@@ -209,7 +209,7 @@ out <- 0
 """
 
 #: Which of the values are the largest and the second, ties to the first.
-_FIRST_TWO = """
+FIRST_TWO = """
 program first_two;
 const m = 8;
 input q[1..m] : real;
@@ -228,7 +228,7 @@ first <- 0
 """
 
 #: Whether half of the randomized responses are yes.
-_MOST = """
+MOST = """
 program most;
 const n = 5000;
 input b[1..n] : bool;
@@ -427,12 +427,12 @@ def first_two_8() -> Answer:
     """dd of the largest two of eight values."""
     chance = random.Random(8)  # noqa: S311 - no secret
     u = [Fraction(n, 7) for n in chance.sample(range(-40, 40), 8)]
-    return _distance(_FIRST_TWO, u, [0, 1])
+    return _distance(FIRST_TWO, u, [0, 1])
 
 
 def first_two_8_clusters() -> Answer:
     """The same where the other six are all alike."""
-    return _distance(_FIRST_TWO, [Fraction(n) for n in (5, 0, 0, 4, 0, 0, 0, 0)], [0, 1])
+    return _distance(FIRST_TWO, [Fraction(n) for n in (5, 0, 0, 4, 0, 0, 0, 0)], [0, 1])
 
 
 def half_of_40() -> Answer:
@@ -527,7 +527,7 @@ def responses_5000() -> Answer:
 def most_5000() -> Answer:
     """Half of 5000 responses are yes, as half of the answers are."""
     bits = [i % 2 == 0 for i in range(5000)]
-    found = dipc.load(_MOST).probability({"b": bits}, {"most": True})
+    found = dipc.load(MOST).probability({"b": bits}, {"most": True})
     kept, turned = _binomial(2500, 1 / (1 + math.exp(-1))), _binomial(2500, 1 / (1 + math.exp(1)))
     return _answer(found, _ONE, lambda: float(np.convolve(kept, turned)[2500:].sum()))
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import dipc
+from benchmarks.tasks import MOST
 from dipc.algebra.closed_form import ClosedForm
 from dipc.diagnostics.diagnostic import DiagnosticError
 
@@ -86,24 +87,9 @@ def test_the_same_closed_forms(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert found[0] == found[1]
 
 
-MOST = """
-program most;
-const n = 600;
-input b[1..n] : bool;
-output most : bool = false;
-var yes : {0..n} = 0;
-var answer : bool;
-for i in 1..n do
-  answer <- choose { b[i] : exp(eps)/(1 + exp(eps)), not b[i] : 1/(1 + exp(eps)) };
-  if answer then yes <- yes + 1 end
-end;
-if yes >= n/2 then most <- true end
-"""
-
-
 def test_six_hundred_responses() -> None:
     bits = [i % 3 != 0 for i in range(600)]
-    low, high = dipc.load(MOST).probability({"b": bits}, {"most": True}).at("1/10")
+    low, high = dipc.load(MOST, n=600).probability({"b": bits}, {"most": True}).at("1/10")
 
     def masses(n: int, p: float) -> list[float]:
         return [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]

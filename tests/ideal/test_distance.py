@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import dipc
 from benchmarks import tables
 from benchmarks.mechanisms import MECHANISMS
+from benchmarks.tasks import FIRST_TWO
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.ideal.distance import Distances, distance
@@ -58,24 +59,6 @@ ideal {
   end
 }
 out <- 0
-"""
-
-FIRST_TWO = """
-program first_two;
-const m = 8;
-input q[1..m] : real;
-output first, second : {0..m} = 0;
-ideal {
-  var above : {0..m};
-  for i in 1..m do
-    above <- 0;
-    for j in 1..i-1 do if q[j] >= q[i] then above <- above + 1 end end;
-    for j in i+1..m do if q[j] > q[i] then above <- above + 1 end end;
-    if above = 0 then first <- i end;
-    if above = 1 then second <- i end
-  end
-}
-first <- 0
 """
 
 # --- two independent ways --------------------------------------------------------------------------
