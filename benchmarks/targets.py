@@ -117,8 +117,8 @@ _DISTANCES = (
 def _distances_of(name: str, *constants: str) -> None:
     """dd at random rational inputs of six queries, the exploration of the ideal included; checked where it is known."""
     import dipc
-    from dipc.ideal.distance import Distances
-    from dipc.ideal.ideal import Ideal
+    from dipc.program.distance import Distances
+    from dipc.program.ideal import Ideal
 
     mechanism = MECHANISMS[name]
     given = {"m": Fraction(6), **{key: Fraction(value) for key, value in (text.split("=") for text in constants)}}
@@ -320,7 +320,10 @@ _TASKS = (
     ("NoisyMax with ties, m = 100", ("ties_100",), 3.0),
     ("NoisyMax, m = 75, and Sparse, m = 80, all means different", ("falling_maximum", "falling_queries"), 10.0),
     ("NoisyMax, m = 75, means of six digits, two claims", ("generic_maximum",), 30.0),
+    ("NoisyMax, m = 20, means of six digits, two claims", ("generic_maximum_20",), 0.5),
+    ("Twenty comparisons, means of six digits, two claims", ("comparisons_20",), 0.5),
     ("The exponential mechanism over 1000 values", ("exponential_1000",), 2.0),
+    ("The exponential mechanism, all of 1000 values", ("exponential_1000_all",), 3.0),
     ("The exponential mechanism over 10 values, 8 times", ("exponential_8",), 5.0),
     ("400 randomized responses, counted", ("responses_400",), 10.0),
     ("5000 randomized responses, counted", ("responses_5000", "most_5000"), 20.0),

@@ -17,8 +17,9 @@ import dipc
 from benchmarks.literature import entries
 from benchmarks.mechanisms import MECHANISMS
 from dipc.algebra.closed_form import ClosedForm
-from dipc.ideal.distance import Distances
-from dipc.ideal.ideal import Ideal
+from dipc.claims.table import TableGiven
+from dipc.program.distance import Distances
+from dipc.program.ideal import Ideal
 
 _ONE = Fraction(1)
 
@@ -285,7 +286,7 @@ def smart_sum_64() -> Answer:
     """That all 64 releases are near, in blocks of two."""
     entry = next(entry for entry in entries.ENTRIES if entry.name == "smart_sum")
     sums = {f"out[{i}]": i for i in range(1, 65)}
-    found = dipc.load(entry.path, T=64).probability({"a": [1] * 64}, sums, gamma=2)
+    found = dipc.load(entry.path, T=64).closed_probability({"a": [1] * 64}, sums, gamma=2)
 
     def otherwise() -> float:
         """By integrals over the ends of the 32 blocks, from the last to the first, as Chebyshev series; γ = 2."""
@@ -312,7 +313,7 @@ def _series(function: Callable[..., np.ndarray]) -> np.polynomial.Chebyshev:
 def order() -> Answer:
     """Each of three noises below each of three others: six distinct means and rates."""
     a, b = (0.0, 0.25, 0.5), (1.0, 1.25, 1.75)
-    found = dipc.load(_BELOW).probability({"a": ["0", "1/4", "1/2"], "b": ["1", "5/4", "7/4"]}, {"below": True})
+    found = dipc.load(_BELOW).closed_probability({"a": ["0", "1/4", "1/2"], "b": ["1", "5/4", "7/4"]}, {"below": True})
 
     def density(t: float) -> float:
         """That the largest of the first three is t, and the others are above."""
@@ -339,7 +340,7 @@ def _laplace(rate: float, x: float) -> tuple[float, float]:
 
 def total() -> Answer:
     """P(|N1 + … + N6| <= γ), the rates distinct: by partial fractions 1 - Σ w e^(-rate·γ·eps)."""
-    found = dipc.load(_SUM).probability({}, {"total": 0}, gamma=2)
+    found = dipc.load(_SUM).closed_probability({}, {"total": 0}, gamma=2)
 
     def otherwise() -> float:
         weights = [math.prod(float(o**2 / (o**2 - rate**2)) for o in _RATES if o != rate) for rate in _RATES]
@@ -351,7 +352,7 @@ def total() -> Answer:
 def _integers(m: int) -> Answer:
     """The first of m noisy integers around 0 and 1 is the largest."""
     q = [i % 3 % 2 for i in range(m)]
-    found = dipc.load(_INTEGERS, m=m).probability({"q": q}, {"first": True})
+    found = dipc.load(_INTEGERS, m=m).closed_probability({"q": q}, {"first": True})
     return _answer(
         found, _ONE, lambda: _summed(0.5, lambda t: math.prod(_geometric(0.5, t - mean)[1] for mean in q[1:]))
     )
@@ -369,7 +370,7 @@ def integers_60() -> Answer:
 
 def total_30() -> Answer:
     """The sum of 30 integers; their masses are convolved in floating point."""
-    found = dipc.load(_TOTAL).probability({}, {"near": True})
+    found = dipc.load(_TOTAL).closed_probability({}, {"near": True})
 
     def otherwise() -> float:
         mass = [_geometric(0.5, x)[0] for x in range(-80, 81)]
@@ -463,18 +464,18 @@ def jumps() -> Answer:
                     inside[x - 1, x + step - 1] -= weight
         return float(np.linalg.solve(inside, top)[332])
 
-    return _answer(dipc.load(_JUMPS).probability({}, {"top": True}), _ONE, otherwise)
+    return _answer(dipc.load(_JUMPS).closed_probability({}, {"top": True}), _ONE, otherwise)
 
 
 def run_40000() -> Answer:
     """Up to 40 000 rounds of a loop."""
-    return _answer(dipc.load(_RUN).probability({}, {"x": 5}), _ONE, lambda: (1 - math.exp(-1)) * math.exp(-5))
+    return _answer(dipc.load(_RUN).closed_probability({}, {"x": 5}), _ONE, lambda: (1 - math.exp(-1)) * math.exp(-5))
 
 
 def ties_100() -> Answer:
     """A running maximum of 100: an index in the middle, and ties to earlier ones."""
     means = [i % 3 % 2 for i in range(100)]
-    found = dipc.load(MECHANISMS["noisy_max_ties"].path, m=100).probability({"q": means}, {"out": 50})
+    found = dipc.load(MECHANISMS["noisy_max_ties"].path, m=100).closed_probability({"q": means}, {"out": 50})
 
     def density(t: float) -> float:
         others = [_laplace(0.5, t - mean)[1] for i, mean in enumerate(means) if i != 49]
@@ -485,8 +486,19 @@ def ties_100() -> Answer:
 
 def exponential_1000() -> Answer:
     """The fifth of 1 000 values."""
-    found = dipc.load(_THOUSAND).probability({}, {"y": 5})
+    found = dipc.load(_THOUSAND).closed_probability({}, {"y": 5})
     return _answer(found, _ONE, lambda: math.exp(-5) / math.fsum(math.exp(-i) for i in range(1, 1001)))
+
+
+def exponential_1000_all() -> Answer:
+    """All of the 1 000 values, written out."""
+    found = [outcome.probability for outcome in dipc.load(_THOUSAND).outcomes({})]
+    texts = [str(probability) for probability in found]
+    if len(set(texts)) != 1000:
+        raise RuntimeError(f"{len(set(texts))} different probabilities")
+    middle = found[499]
+    assert isinstance(middle, ClosedForm), "finite choices have closed forms"
+    return _answer(middle, Fraction(1, 10), lambda: math.exp(-50) * math.expm1(0.1) / -math.expm1(-100))
 
 
 def exponential_8() -> Answer:
@@ -499,13 +511,13 @@ def exponential_8() -> Answer:
             sums = np.convolve(sums, weights / weights.sum())
         return float(sums[5])
 
-    return _answer(dipc.load(_EIGHT).probability({}, {"sum": 5}), _ONE, otherwise)
+    return _answer(dipc.load(_EIGHT).closed_probability({}, {"sum": 5}), _ONE, otherwise)
 
 
 def responses_400() -> Answer:
     """Half of 400 responses are yes, as half of the answers are."""
     bits = [i % 2 == 0 for i in range(400)]
-    found = dipc.load(_RESPONSES).probability({"b": bits}, {"yes": 200})
+    found = dipc.load(_RESPONSES).closed_probability({"b": bits}, {"yes": 200})
 
     def otherwise() -> float:
         """Of the 200 true ones k stay, and as many of the false ones."""
@@ -519,7 +531,7 @@ def responses_400() -> Answer:
 def responses_5000() -> Answer:
     """A fifth of 5000 responses is yes, as a fifth of the answers is."""
     bits = [i % 5 == 0 for i in range(5000)]
-    found = dipc.load(_RESPONSES, n=5000).probability({"b": bits}, {"yes": 1000})
+    found = dipc.load(_RESPONSES, n=5000).closed_probability({"b": bits}, {"yes": 1000})
     kept, turned = _binomial(1000, 1 / (1 + math.exp(-1))), _binomial(4000, 1 / (1 + math.exp(1)))
     return _answer(found, _ONE, lambda: math.fsum(kept[k] * turned[1000 - k] for k in range(1001)))
 
@@ -527,7 +539,7 @@ def responses_5000() -> Answer:
 def most_5000() -> Answer:
     """Half of 5000 responses are yes, as half of the answers are."""
     bits = [i % 2 == 0 for i in range(5000)]
-    found = dipc.load(MOST).probability({"b": bits}, {"most": True})
+    found = dipc.load(MOST).closed_probability({"b": bits}, {"most": True})
     kept, turned = _binomial(2500, 1 / (1 + math.exp(-1))), _binomial(2500, 1 / (1 + math.exp(1)))
     return _answer(found, _ONE, lambda: float(np.convolve(kept, turned)[2500:].sum()))
 
@@ -541,7 +553,7 @@ def falling_maximum() -> Answer:
     """The first of 75 real values, which fall by a tenth each, is the largest."""
     means = [-i / 10 for i in range(1, 76)]
     cells = [Fraction(-i, 10) for i in range(1, 76)]
-    found = dipc.load(MECHANISMS["noisy_max"].path, m=75).probability({"q": cells}, {"out": 1})
+    found = dipc.load(MECHANISMS["noisy_max"].path, m=75).closed_probability({"q": cells}, {"out": 1})
 
     def density(t: float) -> float:
         return _laplace(0.5, t - means[0])[0] * math.prod(_laplace(0.5, t - mean)[1] for mean in means[1:])
@@ -551,30 +563,59 @@ def falling_maximum() -> Answer:
 
 def generic_maximum() -> Answer:
     """The largest of 75 means of six digits: two claims, decided without the closed form of 2^75 terms."""
+    return _generic_maximum(75)
+
+
+def generic_maximum_20() -> Answer:
+    """The largest of 20 of them: a closed form that could be written out, but takes longer."""
+    return _generic_maximum(20)
+
+
+def _generic_maximum(m: int) -> Answer:
     chance = random.Random(7)  # noqa: S311 - no secret
-    means = [Fraction(chance.randint(0, 10**6), 10**6) for _ in range(75)]
+    means = [Fraction(chance.randint(0, 10**6), 10**6) for _ in range(m)]
     means[3] = Fraction(2)
-    program = dipc.load(MECHANISMS["noisy_max"].path, m=75)
+    program = dipc.load(MECHANISMS["noisy_max"].path, m=m)
     rows = [{**{f"q[{i}]": mean for i, mean in enumerate(means, 1)}, "out": 4}]
-    holds, fails = (dipc.check(program, rows, beta=beta) for beta in ("m*exp(-alpha*eps/2)/6", "exp(-eps)"))
-    if holds.verdict is not dipc.Verdict.ACCURATE:
-        raise RuntimeError(f"a claim that holds is {holds.verdict}: {holds.rows[0].reason}")
-    example = fails.rows[0].counterexample
-    if example is None or example.eps != 1:
-        raise RuntimeError(f"a claim that fails at eps = 1 is {fails.verdict}: {fails.rows[0].reason}")
+    found = _both_decided(program, rows, "m*exp(-alpha*eps/2)/6" if m > 50 else "m*exp(-alpha*eps/2)/2", "exp(-eps)")
     others = [float(mean) for mean in means if mean != 2]
 
     def density(t: float) -> float:
         return _laplace(0.5, t - 2)[0] * math.prod(_laplace(0.5, t - mean)[1] for mean in others)
 
-    return Answer(*example.probability, lambda: _integral(density, 80, 40))
+    return Answer(*found, lambda: _integral(density, 80, 40))
+
+
+def comparisons_20() -> Answer:
+    """Twenty independent comparisons with means of six digits, two of them on the wrong side: two claims about a
+    product of a million terms. At eps = 8 one factor alone refutes the second."""
+    chance = random.Random(1)  # noqa: S311 - no secret
+    means = [Fraction(chance.randint(1, 10**6), 10**6) * (-1 if i in (3, 10) else 1) for i in range(20)]
+    text = "program comparisons;\noutput o[1..20] : bool;\nvar x : real;\n"
+    text += "\n".join(f"x <- Lap(eps/{i}, {mean}); o[{i}] <- x >= 0;" for i, mean in enumerate(means, 1))
+    rows = [{"o": [True] * 20}]
+    found = _both_decided(dipc.load(text), rows, "1 - exp(-20*eps)/2^20", "exp(-eps/4)", eps="[1/10, 10]")
+    return Answer(*found, lambda: math.prod(_laplace(1 / i, float(mean))[1] for i, mean in enumerate(means, 1)))
+
+
+def _both_decided(
+    program: dipc.Program, rows: TableGiven, true: str, false: str, eps: str | None = None
+) -> tuple[Fraction, Fraction]:
+    """The probability at eps = 1, where the false claim fails."""
+    holds, fails = (dipc.check(program, rows, beta=beta, eps=eps) for beta in (true, false))
+    if holds.verdict is not dipc.Verdict.ACCURATE:
+        raise RuntimeError(f"a claim that holds is {holds.verdict}: {holds.rows[0].reason}")
+    example = fails.rows[0].counterexample
+    if example is None or example.eps != 1:
+        raise RuntimeError(f"a claim that fails at eps = 1 is {fails.verdict}: {fails.rows[0].reason}")
+    return example.probability
 
 
 def falling_queries() -> Answer:
     """None of 80 queries, which fall by a tenth each, is above the threshold."""
     means = [-i / 10 for i in range(1, 81)]
     cells = [Fraction(-i, 10) for i in range(1, 81)]
-    found = dipc.load(MECHANISMS["sparse"].path, m=80).probability({"q": cells}, {"out": ["bot"] * 80})
+    found = dipc.load(MECHANISMS["sparse"].path, m=80).closed_probability({"q": cells}, {"out": ["bot"] * 80})
 
     def density(t: float) -> float:
         return _laplace(0.5, t)[0] * math.prod(_laplace(0.25, t - mean)[1] for mean in means)
@@ -585,7 +626,7 @@ def falling_queries() -> Answer:
 def threshold_30() -> Answer:
     """AboveThreshold over 30 integers: only the last is above."""
     q = [i % 2 for i in range(30)]
-    found = dipc.load(_THRESHOLD, m=30).probability({"q": q}, {"at": 30})
+    found = dipc.load(_THRESHOLD, m=30).closed_probability({"q": q}, {"at": 30})
 
     def last(t: int) -> float:
         below = math.prod(_geometric(0.25, t - 1 - mean)[1] for mean in q[:-1])
@@ -619,7 +660,7 @@ def grid_6() -> Answer:
 def _grid(n: int) -> Answer:
     """One over the hook lengths of a square (Frame, Robinson, Thrall 1954)."""
     hooks = math.prod(i + j + 1 for i in range(n) for j in range(n))
-    return _answer(dipc.load(_GRID, n=n).probability({}, {"rising": True}), _ONE, lambda: 1 / hooks)
+    return _answer(dipc.load(_GRID, n=n).closed_probability({}, {"rising": True}), _ONE, lambda: 1 / hooks)
 
 
 def fair_walk() -> Answer:
@@ -655,7 +696,7 @@ def long_biased_walk() -> Answer:
 
 
 def _walk(text: str, start: int, eps: Fraction, otherwise: Callable[[], float], n: int = 1999) -> Answer:
-    return _answer(dipc.load(text, n=n, k=start).probability({}, {"top": True}), eps, otherwise)
+    return _answer(dipc.load(text, n=n, k=start).closed_probability({}, {"top": True}), eps, otherwise)
 
 
 _SIXTEEN = [i % 3 % 2 for i in range(16)]
@@ -673,12 +714,12 @@ def _maximum(found: ClosedForm) -> Answer:
 
 def direct_maximum() -> Answer:
     """That the first of 16 noisy values is the largest, asked directly."""
-    return _maximum(dipc.load(_DIRECT, m=16).probability({"q": _SIXTEEN}, {"first": True}))
+    return _maximum(dipc.load(_DIRECT, m=16).closed_probability({"q": _SIXTEEN}, {"first": True}))
 
 
 def running_maximum() -> Answer:
     """The same as a running maximum: 2^15 paths, united."""
-    return _maximum(dipc.load(MECHANISMS["noisy_max"].path, m=16).probability({"q": _SIXTEEN}, {"out": 1}))
+    return _maximum(dipc.load(MECHANISMS["noisy_max"].path, m=16).closed_probability({"q": _SIXTEEN}, {"out": 1}))
 
 
 #: By name; see `benchmarks.targets`.
@@ -713,7 +754,10 @@ TASKS: Mapping[str, Callable[[], Answer]] = {
         falling_maximum,
         falling_queries,
         generic_maximum,
+        generic_maximum_20,
+        comparisons_20,
         exponential_1000,
+        exponential_1000_all,
         exponential_8,
         responses_400,
         responses_5000,

@@ -17,6 +17,7 @@ Everything heavy is imported on first use: `import dipc` is cheap.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,29 +25,30 @@ if TYPE_CHECKING:
     from dipc.algebra.closed_form import ClosedForm
     from dipc.algebra.limits import Limits, Undecided
     from dipc.certificate.write import certify
-    from dipc.diagnostics.diagnostic import DiagnosticError
-    from dipc.exits.load import load
-    from dipc.exits.program import Outcome, Program
+    from dipc.decide.obligation import Counterexample, Decision, Verdict
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
-    from dipc.obligations.decision import Decision
-    from dipc.obligations.verdict import Counterexample, Verdict
-    from dipc.privacy.check import check_privacy
-    from dipc.privacy.every_number import check_privacy_for_all
-    from dipc.privacy.outcome import PrivacyReport, PrivacyVerdict
+    from dipc.program.program import Outcome, Program, load
+    from dipc.questions.check import check, check_for_all, iter_rows
+    from dipc.questions.outcome import RowResult
+    from dipc.questions.privacy.check import check_privacy
+    from dipc.questions.privacy.every_number import check_privacy_for_all
+    from dipc.questions.privacy.outcome import PrivacyReport, PrivacyVerdict
+    from dipc.questions.question import table
+    from dipc.questions.report import Interrupted, Report
+    from dipc.simulation.compare import simulate
     from dipc.simulation.conform import Conformance, conform
-    from dipc.simulation.simulate import simulate
-    from dipc.sources.check import check, check_for_all, iter_rows
-    from dipc.sources.outcome import RowResult
-    from dipc.sources.question import table
-    from dipc.sources.report import Interrupted, Report
-    from dipc.verifier.files import verify
-    from dipc.verifier.outcome import Accepted
-    from dipc.verifier.rejection import Rejected, Unreadable
+    from dipc.text.diagnostic import DiagnosticError
+    from dipc.verifier.command import verify
+    from dipc.verifier.document import Accepted
+    from dipc.verifier.reading import Exhausted, Rejected, Unreadable
 
     eps: Any
 
 __version__ = "0.1.0"
+
+#: What objects of the library are asked beyond their own rooms is answered there.
+ANSWERED_BY = {"closed form": "dipc.library.forms", "shown": "dipc.library.reports"}
 
 __all__ = [
     "Accepted",
@@ -55,6 +57,7 @@ __all__ = [
     "Counterexample",
     "Decision",
     "DiagnosticError",
+    "Exhausted",
     "Interrupted",
     "Limits",
     "Outcome",
@@ -85,51 +88,49 @@ __all__ = [
 ]
 
 _HOME = {
-    "Accepted": "dipc.verifier.outcome",
+    "Accepted": "dipc.verifier.document",
     "ClosedForm": "dipc.algebra.closed_form",
     "Conformance": "dipc.simulation.conform",
-    "Counterexample": "dipc.obligations.verdict",
-    "Decision": "dipc.obligations.decision",
-    "DiagnosticError": "dipc.diagnostics.diagnostic",
-    "Interrupted": "dipc.sources.report",
+    "Counterexample": "dipc.decide.obligation",
+    "Decision": "dipc.decide.obligation",
+    "DiagnosticError": "dipc.text.diagnostic",
+    "Exhausted": "dipc.verifier.reading",
+    "Interrupted": "dipc.questions.report",
     "Limits": "dipc.algebra.limits",
-    "Outcome": "dipc.exits.program",
-    "PrivacyReport": "dipc.privacy.outcome",
-    "PrivacyVerdict": "dipc.privacy.outcome",
-    "Program": "dipc.exits.program",
-    "Rejected": "dipc.verifier.rejection",
-    "Report": "dipc.sources.report",
-    "RowResult": "dipc.sources.outcome",
+    "Outcome": "dipc.program.program",
+    "PrivacyReport": "dipc.questions.privacy.outcome",
+    "PrivacyVerdict": "dipc.questions.privacy.outcome",
+    "Program": "dipc.program.program",
+    "Rejected": "dipc.verifier.reading",
+    "Report": "dipc.questions.report",
+    "RowResult": "dipc.questions.outcome",
     "Undecided": "dipc.algebra.limits",
-    "Unreadable": "dipc.verifier.rejection",
-    "Verdict": "dipc.obligations.verdict",
+    "Unreadable": "dipc.verifier.reading",
+    "Verdict": "dipc.decide.obligation",
     "certify": "dipc.certificate.write",
-    "check": "dipc.sources.check",
-    "check_for_all": "dipc.sources.check",
-    "check_privacy": "dipc.privacy.check",
-    "check_privacy_for_all": "dipc.privacy.every_number",
-    "iter_rows": "dipc.sources.check",
-    "load": "dipc.exits.load",
+    "check": "dipc.questions.check",
+    "check_for_all": "dipc.questions.check",
+    "check_privacy": "dipc.questions.privacy.check",
+    "check_privacy_for_all": "dipc.questions.privacy.every_number",
+    "iter_rows": "dipc.questions.check",
+    "load": "dipc.program.program",
     "conform": "dipc.simulation.conform",
-    "simulate": "dipc.simulation.simulate",
+    "simulate": "dipc.simulation.compare",
     "solve": "dipc.inverse.solve",
-    "table": "dipc.sources.question",
+    "table": "dipc.questions.question",
     "tighten": "dipc.inverse.tighten",
-    "verify": "dipc.verifier.files",
+    "verify": "dipc.verifier.command",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
+    value: Any
     if name == "eps":
-        from dipc.algebra.symbols import eps
-
-        value: Any = eps()
+        value = import_module("dipc.algebra.closed_form").eps()
     elif name == "examples":
-        import dipc.examples as value
+        value = import_module("dipc.examples")
     elif name in _HOME:
-        from importlib import import_module
-
         value = getattr(import_module(_HOME[name]), name)
     else:
         raise AttributeError(f"module 'dipc' has no attribute {name!r}")

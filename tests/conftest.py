@@ -69,4 +69,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(autouse=True)
 def _processes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where several processes are asked for they have all the work, and not only what takes long."""
-    monkeypatch.setattr("dipc.obligations.executors.late_processes.WORTH", 0)
+    monkeypatch.setattr("dipc.decide.processes.WORTH", 0)

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 
 import dipc
 from benchmarks.libraries.mechanisms import MECHANISMS, Mechanism
-from dipc.report.vectors import assignment_text
+from dipc.outcome.words import assignment_text
 from dipc.simulation.compare import Agreement
 
 #: Seconds that one mechanism may take to draw.

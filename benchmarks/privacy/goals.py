@@ -8,8 +8,8 @@ from fractions import Fraction
 import dipc
 from benchmarks.privacy.atlas import ATLAS
 from benchmarks.privacy.mechanism import EPS, HERE
-from dipc.obligations.engine import Engine
-from dipc.privacy.check import PrivacyQuestion
+from dipc.decide.engine import Engine
+from dipc.questions.privacy.check import PrivacyQuestion
 
 
 def _decided(name: str, verdict: str, pairs: int, **constants: int) -> Callable[[], None]:

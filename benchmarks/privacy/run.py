@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 import dipc
 from benchmarks.privacy.mechanism import EPS, Mechanism
 from benchmarks.runner import warm_up
-from dipc.obligations.engine import Engine
-from dipc.privacy.check import PrivacyQuestion
-from dipc.privacy.constant import Constant
-from dipc.privacy.loss import Loss
+from dipc.decide.engine import Engine
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.constant import Constant
+from dipc.questions.privacy.loss import Loss
 
 #: Digits of a loss that are compared.
 _DIGITS = 6

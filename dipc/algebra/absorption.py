@@ -18,9 +18,8 @@ from itertools import count
 from math import lcm
 from typing import Generic, TypeAlias, TypeVar
 
-from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits
+from dipc.algebra.limits import Limits, Meter
 from dipc.algebra.quotient import Closed, Quotient, fraction_of, positive_divisor
 
 S = TypeVar("S", bound=Hashable)

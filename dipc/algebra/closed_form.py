@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache, lru_cache
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
-from dipc.algebra.rationals import exact_rational
+from dipc.above import above
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits
+from dipc.algebra.numbers import exact_rational
+from dipc.algebra.quotient import Closed, Quotient, simplest
 
-if TYPE_CHECKING:
-    from dipc.algebra.exppoly import ExpPoly
-    from dipc.algebra.limits import Limits
-    from dipc.algebra.quotient import Closed
-    from dipc.algebra.supremum import Supremum
+# --- The one SymPy symbol of the project, made when it is first asked for: importing SymPy takes a third of a second --
+#
+
+
+@cache
+def eps() -> Any:
+    """The symbol `eps`, always the same one: `dipc.eps`. It is the one that `sympy.sympify` makes from a text."""
+    import sympy
+
+    return sympy.Symbol("eps")
+
+
+# --- Supremum ---------------------------------------------------------------------------------------------------------
+#
+# The answer to: how large does a closed form get?
+
+
+@dataclass(frozen=True, slots=True)
+class Supremum:
+    """The least upper bound of a function on an interval: `low` <= it <= `high`, both None where it is infinite, and
+    equal where it is rational. `eps` encloses a place where it is `attained` or approached: None is infinity, (0, 0)
+    the limit at 0."""
+
+    low: Fraction | None
+    high: Fraction | None
+    eps: tuple[Fraction, Fraction] | None
+    attained: bool | None
+
+
+# --- Closed forms: what a probability is, as an object for people, for SymPy and for exact evaluation -----------------
+#
 
 
 class ClosedForm:
@@ -42,8 +74,6 @@ class ClosedForm:
         """The closed form itself, or the constant function. Raises TypeError for floats."""
         if isinstance(value, ClosedForm):
             return value
-        from dipc.algebra.exppoly import ExpPoly
-
         return cls(ExpPoly.constant(exact_rational(value, "the number")))
 
     def __str__(self) -> str:
@@ -52,7 +82,7 @@ class ClosedForm:
             self._text = format_terms(numerator.terms(), self.only_at)
             if denominator is not None:
                 above = self._text if len(numerator) == 1 else f"({self._text})"
-                self._text = f"{above}/({format_terms(denominator.terms(), self.only_at)})"
+                self._text = f"{above}/({_denominator_text(denominator, self.only_at)})"
         return self._text
 
     def __repr__(self) -> str:
@@ -95,23 +125,18 @@ class ClosedForm:
         """Raises ZeroDivisionError unless the divisor is proved to have one sign for every eps > 0."""
         if not _is_operand(other):
             return NotImplemented
-        from dipc.library.forms import divided
-
-        return divided(self, ClosedForm.of(other))
+        found: ClosedForm = above("closed form").divided(self, ClosedForm.of(other))
+        return found
 
     def __rtruediv__(self, other: Fraction | int | Decimal) -> ClosedForm:
         if not _is_operand(other):
             return NotImplemented
-        from dipc.library.forms import divided
-
-        form: ClosedForm = divided(ClosedForm.of(other), self)
+        form: ClosedForm = above("closed form").divided(ClosedForm.of(other), self)
         return form
 
     def _combined(self, other: object, operation: Callable[[Closed, Closed], Closed]) -> ClosedForm:
         if not _is_operand(other):
             return NotImplemented  # type: ignore[no-any-return]
-        from dipc.algebra.combine import simplest
-
         form = ClosedForm.of(other)
         return ClosedForm(simplest(operation(self.value, form.value)), self.shared_eps(form))
 
@@ -133,19 +158,17 @@ class ClosedForm:
         The coefficients of a quotient are coprime integers, and both parts are of the order of a power of eps for large
         eps: the greatest exponent of the denominator is 0.
         """
-        from dipc.algebra.exppoly import ExpPoly
-        from dipc.algebra.quotient import Quotient
-
         if not isinstance(self.value, Quotient):
             return self.value, None
         numerator, denominator = self.value.numerator, self.value.denominator
         if denominator == 1:
             return numerator, None
-        terms = [*numerator.terms(), *denominator.terms()]
-        below = lcm(*[c.denominator for _, _, c in terms])
-        above = gcd(*[c.numerator * (below // c.denominator) for _, _, c in terms])
-        unit = ExpPoly.term(Fraction(below, above), 0, -max(q for _, q, _ in denominator.terms()))
-        return numerator * unit, denominator * unit
+        whole, common, most = _content(denominator)
+        coefficients = [c for _, _, c in numerator.terms()]
+        below = lcm(whole, *[c.denominator for c in coefficients])
+        above = gcd(common * (below // whole), *[c.numerator * (below // c.denominator) for c in coefficients])
+        factor = Fraction(below, above)
+        return numerator * ExpPoly.term(factor, 0, -most), _times_term(denominator, factor, -most)
 
     @property
     def exppoly(self) -> ExpPoly:
@@ -178,9 +201,8 @@ class ClosedForm:
 
     def float(self, eps: Fraction | int | str) -> float:
         """The float nearest to the value at `eps` > 0, from a rigorous enclosure."""
-        from dipc.library.forms import nearest_float
-
-        return nearest_float(self, eps)
+        found: float = above("closed form").nearest_float(self, eps)
+        return found
 
     def at_least(
         self, other: ClosedForm | Fraction | int | Decimal, eps: str | None = None, limits: Limits | None = None
@@ -188,29 +210,24 @@ class ClosedForm:
         """Whether this is at least `other` at every eps of the intervals, by default (0, inf): `.verdict` is `accurate`
         (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of such eps) or
         `undecided` (past a limit, `.reason`). It is not true or false itself: three answers are not two."""
-        from dipc.library.forms import at_least
-
-        return at_least(self, ClosedForm.of(other), eps, limits)
+        return above("closed form").at_least(self, ClosedForm.of(other), eps, limits)
 
     def sign(self, eps: str | None = None, limits: Limits | None = None) -> tuple[Any, ...]:
         """The sign on the intervals, by default (0, inf), in maximal pieces from left to right, each with exact or
         isolated ends: their `start`, `end` and `sign`. Raises LimitReached."""
-        from dipc.library.forms import signs
-
-        return signs(self, eps, limits)
+        found: tuple[Any, ...] = above("closed form").signs(self, eps, limits)
+        return found
 
     def sup(self, eps: str | None = None, digits: int = 30, limits: Limits | None = None) -> Supremum:
         """The supremum over the intervals, by default (0, inf), enclosed to so many digits, with where it is attained
         or approached. Raises LimitReached."""
-        from dipc.library.forms import supremum
-
-        return supremum(self, eps, digits, limits)
+        found: Supremum = above("closed form").supremum(self, eps, digits, limits)
+        return found
 
     def latex(self) -> str:
         r"""The function in LaTeX mathematics, in `\varepsilon`."""
-        from dipc.library.display import latex
-
-        return latex(self)
+        found: str = above("shown").latex(self)
+        return found
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
@@ -224,14 +241,34 @@ def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
     """The sum as a SymPy expression in `dipc.eps`, with exact rational numbers; with `at` its value there."""
     import sympy
 
-    from dipc.algebra.symbols import eps
-
     def rational(number: Fraction) -> Any:
         return sympy.Rational(number.numerator, number.denominator)
 
     point = eps() if at is None else rational(at)
     terms = ordered_terms(value.terms())
     return sympy.Add(*(rational(c) * point**k * sympy.exp(rational(q) * point) for k, q, c in terms))
+
+
+# Many probabilities have one denominator: what is made of it is kept, as a few are.
+
+
+@lru_cache(maxsize=64)
+def _content(denominator: ExpPoly) -> tuple[int, int, Fraction]:
+    """The least common denominator of its coefficients, their common divisor over that, and the greatest exponent."""
+    terms = denominator.terms()
+    whole = lcm(*[c.denominator for _, _, c in terms])
+    common = gcd(*[c.numerator * (whole // c.denominator) for _, _, c in terms])
+    return whole, common, max(q for _, q, _ in terms)
+
+
+@lru_cache(maxsize=64)
+def _times_term(denominator: ExpPoly, factor: Fraction, exponent: Fraction) -> ExpPoly:
+    return denominator * denominator.term(factor, 0, exponent)
+
+
+@lru_cache(maxsize=64)
+def _denominator_text(denominator: ExpPoly, at: Fraction | None) -> str:
+    return format_terms(denominator.terms(), at)
 
 
 def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple[int, Fraction, Fraction]]:

@@ -313,7 +313,8 @@ class ExpPoly:
         poly = self._poly.inflate([1, p]) if p != 1 else self._poly
         if factor != 1 and poly.degrees()[0] > 0:
             powers = to_fmpq(factor)
-            poly = _CONTEXT.from_dict({(k, j): c * powers ** int(k) for (k, j), c in poly.terms()})
+            stretched = {(int(k), int(j) + low): c * powers ** int(k) for (k, j), c in poly.terms()}
+            return ExpPoly.from_integer_exponents(stretched, unit)
         return ExpPoly(poly, low, unit)
 
     def derivative(self) -> ExpPoly:

@@ -14,11 +14,9 @@ from functools import cached_property
 from math import comb
 
 from dipc.algebra.absorption import Arithmetic
-from dipc.algebra.combine import simplest
-from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits
-from dipc.algebra.quotient import Closed, fraction_of, positive_divisor
+from dipc.algebra.limits import Limits, Meter
+from dipc.algebra.quotient import Closed, fraction_of, positive_divisor, simplest
 
 #: The values >= 0 of one integer with their weights, by increasing value.
 Factor = tuple[tuple[int, Closed], ...]

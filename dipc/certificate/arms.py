@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.sign import Interval
-from dipc.sign.positive import over_positive
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import over_positive
 from dipc.verifier import claims
-from dipc.verifier.ring import Ring
+from dipc.verifier.functions import Ring
 
 #: ((a, b), (c,)) for min(max(a, b), c).
 Least = tuple[tuple[ClosedForm, ...], ...]

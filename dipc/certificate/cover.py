@@ -8,7 +8,10 @@ from fractions import Fraction
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Closed, Quotient
-from dipc.sign import Decision, Holds, Interval, Root, decide_nonnegative, refine, sign_chart
+from dipc.sign.chart import sign_chart
+from dipc.sign.decide import Decision, Holds, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.roots import Root, refine
 
 #: How often roots are refined until the cells meet, and by how much.
 _ROUNDS = 4

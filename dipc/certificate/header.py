@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from dipc.certificate.numbers import rational
-from dipc.claim.expression import ClaimExpression
-from dipc.exits.program import Program
-from dipc.lang.printer import print_expression
-from dipc.tables.table import Row, Table
+from dipc.claims.expression import ClaimExpression
+from dipc.claims.table import Row, Table
+from dipc.program.program import Program
+from dipc.text.printer import print_expression
 
 
 def program_data(program: Program) -> dict[str, Any]:

@@ -1,17 +1,17 @@
-"""From a question about every real input, or every number of queries, to a certificate: schema
-`dipc.certificate.inputs/1` (see FORMAT.md beside this file)."""
+"""From a question about every real input, or every number of queries, to a certificate (see FORMAT.md
+beside this file)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.combine import product, total
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.algebra.quotient import Closed, Quotient
+from dipc.algebra.quotient import Closed, Quotient, product, total
 from dipc.certificate.header import expression_text, program_data
 from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter, certified
@@ -19,40 +19,26 @@ from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData, ring_data
 from dipc.certificate.uncertified import BY_A_CONSTANT, IN_ANOTHER_UNIT, NOT_EXPANDED
 from dipc.chain.affine import Affine
-from dipc.lang.tree import mentions
-from dipc.measure.event import Event, Family
-from dipc.obligations.decide import decide
-from dipc.obligations.obligation import Bound, Obligation
-from dipc.obligations.verdict import Verdict
-from dipc.sources.every_input.all_inputs import EveryInput
-from dipc.sources.every_input.class_result import ClassResult
-from dipc.sources.every_input.evidence import (
-    Complement,
-    Empty,
-    Exact,
-    Farkas,
-    Jointly,
-    Proved,
-    Refuted,
-    SlackBound,
-)
-from dipc.sources.every_input.halfspaces import Moving
-from dipc.sources.every_number.all_numbers import AllNumbers, NumberResult
-from dipc.sources.every_number.comparison_terms import Term
-from dipc.sources.every_number.union_proof import UnionEvidence
-from dipc.sources.outcome import RowResult
-from dipc.verifier.budget import Budget
+from dipc.decide.decide import decide
+from dipc.decide.obligation import Bound, Obligation, Verdict
+from dipc.measure.event import Event
+from dipc.questions.class_result import ClassResult, Refuted
+from dipc.questions.every_input import EveryInput
+from dipc.questions.every_number.agreement import Term
+from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
+from dipc.questions.every_number.union_proof import UnionEvidence
+from dipc.questions.outcome import RowResult
+from dipc.rules.evidence import Complement, Empty, Exact, Farkas, Jointly, Proved, SlackBound
+from dipc.rules.halfspaces import Moving, bound_of
+from dipc.rules.posed import Variable
+from dipc.text.ast import mentions
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least as Read
-from dipc.verifier.classes import Kind, required
-from dipc.verifier.events import read_event
-from dipc.verifier.inputs import SCHEMA
-from dipc.verifier.measure import Allowance, unreplayed
-from dipc.verifier.rejection import Rejected
-from dipc.verifier.ring import ONE, read_ring
-
-#: The names of the families in a certificate.
-NAMES = {Family.LAPLACE: "laplace", Family.ONE_SIDED: "one-sided", Family.DISCRETE_LAPLACE: "discrete-laplace"}
+from dipc.verifier.classes import Kind, least_decay, required
+from dipc.verifier.functions import ONE, read_ring
+from dipc.verifier.measures import Allowance, unreplayed
+from dipc.verifier.noise import read_event
+from dipc.verifier.reading import SCHEMA, Budget, Exhausted, Question, Rejected
 
 
 def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
@@ -102,6 +88,7 @@ class _Writer:
             verdicts = [*[_certified(row) for _, rows in singly for row in rows], Verdict(numbers["verdict"])]
         return {
             "schema": SCHEMA,
+            "question": Question.ALL_INPUTS.value,
             "tool": tool,
             "program": program_data(self._program),
             "claim": self._stated,
@@ -138,8 +125,10 @@ class _Writer:
                 return {"empty": _weights(ceiling.weights)}
             case Refuted() as refuted:
                 return {"witness": self._witness(refuted, reader)}
-            case Proved(beyond=str(beyond)):
-                return {"open": beyond}
+            case Proved(beyond=str(beyond)) as proved:
+                assert row.evidence is not None, "it has this in it"
+                counted = self._counted(proved, reader, row.evidence.halfspaces) if proved.counted else None
+                return {"open": beyond} if counted is None else {"required": counted}
             case Proved() as proved:
                 return {"required": self._proved(proved, reader)}
             case None:
@@ -153,7 +142,7 @@ class _Writer:
         assert isinstance(why, Farkas | Complement | Jointly)
         try:
             beta = required(reader, str(posed.variable), found.dd, Budget(), "class").beta
-        except Rejected:
+        except (Rejected, Exhausted):
             beta = None
         data = {
             "variable": str(posed.variable),
@@ -179,11 +168,35 @@ class _Writer:
             "obligation": self._obligation(posed.obligation, beta, subtracted=isinstance(why, Complement)),
         }
 
+    def _counted(self, found: Proved, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
+        """The claim at the distance 1, from which it follows at greater integers; None where beta does not say so."""
+        posed, why = found.posed, found.posed.why
+        try:
+            if posed.variable is not Variable.EPS or least_decay(reader, Budget(), "class") is None:
+                return None
+            beta = reader.terms({}, "1", Budget(), "class")[2]
+        except (Rejected, Exhausted):
+            return None
+        subtracted = isinstance(why, Complement) or (isinstance(why, Jointly) and why.tails)
+        every = [self._obligation(each, beta, subtracted=subtracted) for each in (posed.obligation, *found.besides)]
+        return {
+            "variable": str(posed.variable),
+            "dd": None,
+            "greatest": None,
+            "kind": Kind.DISTANCES.value,
+            "slacks": [
+                _slack(replace(slack, base=bound.base, slope=bound.slope))
+                for slack in found.counted
+                if not slack.radius and (bound := bound_of(slack.form, facets, slack.weights)) is not None
+            ],
+            "obligations": every,
+        }
+
     def _witness(self, found: Refuted, reader: ClaimReader) -> dict[str, Any]:
         own = {} if found.gamma is None else {"gamma": rational(found.gamma)}
         try:
             beta = reader.terms(own, found.dd, Budget(), "class")[2]
-        except Rejected:
+        except (Rejected, Exhausted):
             beta = None
         return {
             "input": dict(found.row.input),
@@ -278,7 +291,9 @@ class _Writer:
             value = self._program.measurer.measure(event)
             known = self._measures[event] = len(self._measure_data), value
             data: dict[str, Any] = {
-                "noises": [[NAMES[noise.family], rational(noise.rate), rational(noise.mean)] for noise in event.noises],
+                "noises": [
+                    [noise.law.checker_name, rational(noise.rate), rational(noise.mean)] for noise in event.noises
+                ],
                 "constraints": [
                     [[[place, rational(c)] for place, c in item.coefficients], rational(item.constant)]
                     for item in event.constraints

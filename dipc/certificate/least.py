@@ -1,4 +1,4 @@
-"""From a least number to a certificate, schema `dipc.certificate.least/1` (see FORMAT.md beside this file): a proof of
+"""From a least number to a certificate (see FORMAT.md beside this file): a proof of
 the claim with a greater number, and a refutation with a smaller one."""
 
 from __future__ import annotations
@@ -10,28 +10,29 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.algebra.decimals import magnitude
+from dipc.algebra.numbers import magnitude
 from dipc.certificate.numbers import rational
 from dipc.certificate.privacy import certify_privacy
 from dipc.certificate.seal import sealed
 from dipc.certificate.uncertified import Uncertified
 from dipc.certificate.write import certify
-from dipc.claim.claim import claim_expression
+from dipc.claims.claim import claim_expression
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Verdict
 from dipc.inverse.question import Question
 from dipc.inverse.solution import EpsSolution, GammaSolution, Solution, Status
 from dipc.inverse.tighten import Tightest
-from dipc.lang.printer import print_expression
-from dipc.obligations.engine import Engine
-from dipc.obligations.verdict import Verdict
-from dipc.privacy.check import PrivacyQuestion
-from dipc.privacy.claim import read_claim
-from dipc.privacy.constant import Constant
-from dipc.privacy.every_number import EveryNumber
-from dipc.privacy.loss import Loss
-from dipc.privacy.outcome import PrivacyVerdict
+from dipc.questions.check import answer
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.claim import read_claim
+from dipc.questions.privacy.constant import Constant
+from dipc.questions.privacy.every_number import EveryNumber
+from dipc.questions.privacy.loss import Loss
+from dipc.questions.privacy.outcome import PrivacyVerdict
 from dipc.sign.interval import Interval
-from dipc.sources.check import answer
-from dipc.verifier.least import SCHEMA
+from dipc.text.printer import print_expression
+from dipc.verifier.reading import SCHEMA
+from dipc.verifier.reading import Question as About
 
 _ZERO = Fraction(0)
 
@@ -194,6 +195,7 @@ def _whole(
     return sealed(
         {
             "schema": SCHEMA,
+            "question": About.LEAST.value,
             "tool": tool,
             "sought": sought,
             "claim": claim,

@@ -14,11 +14,10 @@ from dipc.certificate.arms import Least, least_of
 from dipc.certificate.cover import cover
 from dipc.certificate.proofs import cell_proof, counterexample_data, interval_proof, positive_proof
 from dipc.certificate.terms import FunctionData
-from dipc.obligations.decide import decide
-from dipc.obligations.decision import Decision
-from dipc.obligations.verdict import Verdict
-from dipc.sign import Decision as SignDecision
-from dipc.sign import Interval
+from dipc.decide.decide import decide
+from dipc.decide.obligation import Decision, Verdict
+from dipc.sign.decide import Decision as SignDecision
+from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.verifier.claims import Least as Read
 

@@ -1,40 +1,43 @@
-"""From a verdict about privacy at pairs of inputs to a certificate: schema `dipc.certificate.privacy/1`, or `/2` for a
-proof with a delta (see FORMAT.md beside this file)."""
+"""From a verdict about privacy at pairs of inputs to a certificate (see FORMAT.md beside
+this file)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.combine import total
-from dipc.algebra.quotient import Closed
+from dipc.algebra.quotient import Closed, total
 from dipc.certificate.header import program_data
 from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData
 from dipc.certificate.uncertified import Uncertified
-from dipc.lang.core import RealType
-from dipc.obligations.decision import Decision
-from dipc.obligations.verdict import Verdict
-from dipc.privacy.adjacency import Within
-from dipc.privacy.check import PrivacyQuestion
-from dipc.privacy.claim import PrivacyClaim, power
-from dipc.privacy.every_number import EveryNumber
-from dipc.privacy.laws import LawTable
-from dipc.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
-from dipc.privacy.pairs import Pairs, texts
-from dipc.privacy.pure import at_most, couples
-from dipc.verifier.alignment import SCHEMA as ALIGNED
-from dipc.verifier.loop_shifts import SCHEMA as EVERY_NUMBER
-from dipc.verifier.privacy import MOST_OPEN, SCHEMA, WITH_DELTA
+from dipc.decide.obligation import Decision, Verdict
+from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.shifts import least_shift
+from dipc.questions.privacy.adjacency import Pairs, Within, texts
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.claim import PrivacyClaim, power
+from dipc.questions.privacy.every_number import EveryNumber
+from dipc.questions.privacy.laws import LawTable
+from dipc.questions.privacy.loss import at_most, couples
+from dipc.questions.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
+from dipc.text.core import RealType
+from dipc.verifier.privacy import MOST_OPEN
+from dipc.verifier.probability import program_of
+from dipc.verifier.reading import DERIVATION_ENDS, SCHEMA, Budget, Question
+from dipc.verifier.shifts import AlignedExit, Change, aligned_exits
 
 _HOLDS = Verdict.ACCURATE
+
+#: Moves of one exit, each of which has a shift.
+_MOST_MOVES = 4_096
 
 
 def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyReport, tool: str = "dipc") -> str:
@@ -71,21 +74,74 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """What the checker finds itself: that shifts of the noises cost no more than the budget."""
+    """Shifts of the noises that cost no more than the budget, for each exit that the checker finds, and each move."""
+    program = program_data(question.program)
     return {
-        "schema": ALIGNED,
+        "schema": SCHEMA,
+        "question": Question.ALL_PAIRS.value,
         "tool": tool,
-        "program": program_data(question.program),
+        "program": program,
         "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
         "adjacent": str(question.adjacency),
         "verdict": str(report.verdict),
+        "shifts": shifts(program, question.program.core.only_at, str(question.adjacency)),
     }
+
+
+def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) -> dict[str, Any] | None:
+    """The cheapest shift of the noises for each exit of a program and each extreme move of its inputs; None where some
+    move has none, or there are too many."""
+    distance, _, radius = adjacency.partition(":")
+    constants = {name: Fraction(value) for name, value in program["constants"].items()}
+    budget = Budget()
+    try:
+        _, machine = program_of(program["text"], program["sha256"], program["name"], constants, only_at, budget)
+        exits = aligned_exits(machine, distance, budget)
+    except DERIVATION_ENDS:
+        return None
+    numbers: dict[tuple[tuple[int, Fraction], ...], int] = {}
+    chosen: list[list[int]] = []
+    for aligned in exits:
+        chosen.append([])
+        for move in aligned.moves(machine.numbered("input"), distance, Fraction(radius)):
+            if len(chosen[-1]) == _MOST_MOVES:
+                return None
+            found = _cheapest(aligned, move)
+            if found is None:
+                return None
+            vector = tuple((place, found[i]) for place, i in enumerate(aligned.rates) if found.get(i))
+            chosen[-1].append(numbers.setdefault(vector, len(numbers)))
+    vectors = [[[place, rational(t)] for place, t in vector] for vector in numbers]
+    return {"vectors": vectors, "exits": chosen}
+
+
+def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
+    """The shift of least cost that maps an exit into itself when inputs move; None where there is none."""
+
+    def halfspace(change: Change) -> Halfspace:
+        kept = {i: c for i, c in change.noises.items() if i in aligned.rates}
+        return Halfspace(sorted_terms(kept), change.by({}, move))
+
+    inequalities = [halfspace(change) for change in aligned.slacks]
+    inequalities += [Halfspace(((i, Fraction(1)),), Fraction(0)) for i in sorted(aligned.growing)]
+    equations = [halfspace(change) for change in aligned.outputs]
+    if any(not each.coefficients and each.constant < 0 for each in inequalities):
+        return None
+    if any(not each.coefficients and each.constant for each in equations):
+        return None
+    found = least_shift(
+        aligned.rates,
+        [each for each in inequalities if each.coefficients],
+        [each for each in equations if each.coefficients],
+    )
+    return None if found is None else found.shift
 
 
 def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -> dict[str, Any]:
     """The same for every value of a constant."""
     return {
-        "schema": EVERY_NUMBER,
+        "schema": SCHEMA,
+        "question": Question.ALL_PAIRS_EVERY_NUMBER.value,
         "tool": tool,
         "program": program_data(question.program),
         "claim": _claim_data(report.claim, FunctionData().of(report.claim.delta.value)),
@@ -189,13 +245,16 @@ class _Writer:
             raise Uncertified("an output is never assigned on some path: give it an initial value")
         adjacency = self._question.adjacency
         return {
-            "schema": WITH_DELTA if "sets" in parts else SCHEMA,
+            "schema": SCHEMA,
+            "question": Question.PAIRS.value,
             "tool": tool,
             "program": program_data(self._question.program),
             "claim": _claim_data(self._claim, self._obligations.closed(self._claim.delta.value)),
             "adjacent": str(adjacency) if isinstance(adjacency, Within) else None,
             "verdict": str(self._report.verdict),
             "outputs": outputs,
+            "excess": [],
+            "sets": [],
             **parts,
             "obligations": self._obligations.obligation_data,
             "betas": self._obligations.beta_data,

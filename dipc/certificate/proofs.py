@@ -11,11 +11,12 @@ from dipc.algebra.limits import Limits, Undecided
 from dipc.certificate.numbers import rational
 from dipc.certificate.signs import analysis_data, chart_data
 from dipc.certificate.terms import ring_data
-from dipc.obligations.verdict import Counterexample
-from dipc.sign import Analysis, Decision, Fails, Holds, Interval
+from dipc.decide.obligation import Counterexample
 from dipc.sign.budget import Budget
-from dipc.sign.chart import analyze
-from dipc.sign.normal_form import normal_form
+from dipc.sign.chart import Analysis, analyze
+from dipc.sign.decide import Decision, Fails, Holds
+from dipc.sign.interval import Interval
+from dipc.sign.polynomial import normal_form
 
 
 def interval_proof(interval: Interval, decision: Decision | None) -> dict[str, Any] | None:

@@ -12,17 +12,15 @@ from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData
 from dipc.certificate.uncertified import NOT_EXPANDED
-from dipc.claim.claim import Terms
-from dipc.obligations.decision import Decision
-from dipc.obligations.verdict import Verdict
-from dipc.sources.free_gamma import FREE, FreeGamma
-from dipc.sources.outcome import RowResult
-from dipc.tables.table import Row
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import SCHEMA
+from dipc.claims.claim import Terms
+from dipc.claims.table import Row
+from dipc.decide.obligation import Decision, Verdict
+from dipc.questions.every_gamma import FreeGamma
+from dipc.questions.outcome import RowResult
+from dipc.rules.class_claim import FREE
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least
-from dipc.verifier.rejection import Rejected
+from dipc.verifier.reading import SCHEMA, Budget, Exhausted, Question, Rejected
 
 
 def certify_ranges(question: FreeGamma, results: Sequence[RowResult], verdict: Verdict, tool: str) -> str:
@@ -50,6 +48,7 @@ class _Writer:
         rows = [self._row(row, result) for row, result in zip(question.table.rows, results, strict=True)]
         return {
             "schema": SCHEMA,
+            "question": Question.ROWS.value,
             "tool": tool,
             "program": program_data(question.program),
             "table": table_data(question.program, question.table),
@@ -93,7 +92,7 @@ class _Writer:
         """A beta as the checker reads it, None where it does not."""
         try:
             found: Least | None = read()
-        except Rejected:
+        except (Rejected, Exhausted):
             return None
         return found
 

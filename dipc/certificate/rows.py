@@ -8,9 +8,9 @@ from itertools import repeat
 from typing import Any
 
 from dipc.certificate.seal import encode
-from dipc.sources.decided_rows import DecidedRows, RowOutcome
-from dipc.tables.cells import Cell
-from dipc.tables.packed import NumberList, PackedRows, Row
+from dipc.claims.given import Cell
+from dipc.claims.table import NumberList, PackedRows, Row
+from dipc.questions.decided_rows import DecidedRows, RowOutcome
 
 #: A placeholder in the data of a row where rows with the same outcome differ; this character is in no program.
 HOLE = "\0"

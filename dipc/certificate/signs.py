@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from dipc.certificate.numbers import digits, rational
-from dipc.sign import Analysis, SignChart
-from dipc.sign.cover import CoverPiece, Crossing
-from dipc.sign.factor_sign import FactorSign
+from dipc.sign.chart import Analysis, SignChart
 from dipc.sign.polynomial import Polynomial
+from dipc.sign.roots import CoverPiece, Crossing, FactorSign
 
 
 def analysis_data(analysis: Analysis) -> dict[str, Any]:

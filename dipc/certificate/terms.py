@@ -1,4 +1,4 @@
-"""Closed forms as plain data: the lists of terms that `dipc.verifier.ring` reads."""
+"""Closed forms as plain data: the lists of terms that `dipc.verifier.functions` reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a report with its evidence to a certificate, schema `dipc.certificate/2` (see FORMAT.md beside this file)."""
+"""From a report with its evidence to a certificate, see FORMAT.md beside this file."""
 
 from __future__ import annotations
 
@@ -14,21 +14,18 @@ from dipc.certificate.rows import HOLE, RowTexts
 from dipc.certificate.seal import encode, seal
 from dipc.certificate.terms import FunctionData
 from dipc.certificate.uncertified import NOT_EXPANDED
-from dipc.claim.claim import Terms
-from dipc.obligations.verdict import Verdict
+from dipc.claims.claim import Terms
+from dipc.claims.table import Row, packed
+from dipc.decide.obligation import Verdict
+from dipc.questions.decided_rows import CaseEvidence, Evidence, RowOutcome
+from dipc.questions.every_gamma import FreeGamma
+from dipc.questions.every_input import EveryInput
+from dipc.questions.every_number.all_numbers import AllNumbers
+from dipc.questions.report import Report
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.sources.decided_rows import RowOutcome
-from dipc.sources.every_input.all_inputs import EveryInput
-from dipc.sources.every_number.all_numbers import AllNumbers
-from dipc.sources.evidence import CaseEvidence, Evidence
-from dipc.sources.free_gamma import FreeGamma
-from dipc.sources.report import Report
-from dipc.tables.packed import packed
-from dipc.tables.table import Row
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import SCHEMA
 from dipc.verifier.claims import Claim as ClaimReader
-from dipc.verifier.expression import mentions
+from dipc.verifier.claims import mentions
+from dipc.verifier.reading import SCHEMA, Budget, Question
 
 
 def certify(report: Report, tool: str = "dipc") -> str:
@@ -86,6 +83,7 @@ class _Writer:
         rows = list(RowTexts(columns, self.evidence.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
         document = {
             "schema": SCHEMA,
+            "question": Question.ROWS.value,
             "tool": tool,
             "program": program_data(named),
             "table": table_data(named, table),

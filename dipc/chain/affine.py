@@ -1,10 +1,16 @@
-"""Exact affine forms over noises and real inputs."""
+"""Exact affine forms over noises and real inputs, and how they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+
+from dipc.text.core import BoolType, DomType, Slot, Value
+from dipc.text.printer import signed_sum
+
+# --- Exact affine forms over noises and real inputs -------------------------------------------------------------------
+#
 
 Terms = tuple[tuple[int, Fraction], ...]
 
@@ -110,5 +116,65 @@ def combination(parts: Iterable[tuple[Fraction, Affine]], constant: Fraction) ->
     return Affine(_sorted(noises), _sorted(inputs), constant)
 
 
+def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
+    """The form over N = X - mean for each of its noises X: the same coefficients, and in place of its inputs and
+    constant the slack b + D·u + A·mean(u)."""
+    return combination([(Fraction(1), form), *[(c, means[noise]) for noise, c in form.noises]], Fraction(0))
+
+
 def _sorted(terms: dict[int, Fraction]) -> Terms:
     return tuple(sorted([(key, coefficient) for key, coefficient in terms.items() if coefficient]))
+
+
+# --- Affine forms and comparisons as a person reads them --------------------------------------------------------------
+#
+
+
+def affine_text(form: Affine, noise_name: Callable[[int], str], input_name: Callable[[int], str]) -> str:
+    """`2*r1 - r2 + q[1] + 1/2`; `0` for the zero form."""
+    terms = [(noise_name(noise), coefficient) for noise, coefficient in form.noises]
+    terms += [(input_name(slot), coefficient) for slot, coefficient in form.inputs]
+    return _sum_text(terms, form.constant)
+
+
+def comparison_text(
+    difference: Affine, op: str, noise_name: Callable[[int], str], input_name: Callable[[int], str]
+) -> str:
+    """`difference op 0` with the positive terms on the left and the negative ones on the right: `r1 < rT`."""
+    terms = [(noise_name(noise), coefficient) for noise, coefficient in difference.noises]
+    terms += [(input_name(slot), coefficient) for slot, coefficient in difference.inputs]
+    left = [(name, coefficient) for name, coefficient in terms if coefficient > 0]
+    right = [(name, -coefficient) for name, coefficient in terms if coefficient < 0]
+    constant = difference.constant
+    moves_left = bool(left) and bool(right) and constant > 0
+    left_constant = constant if moves_left or not left else Fraction(0)
+    return f"{_sum_text(left, left_constant)} {op} {_sum_text(right, left_constant - constant)}"
+
+
+def _sum_text(terms: Sequence[tuple[str, Fraction]], constant: Fraction) -> str:
+    signed = [(factor < 0, name if abs(factor) == 1 else f"{abs(factor)}*{name}") for name, factor in terms]
+    if constant or not signed:
+        signed.append((constant < 0, str(abs(constant))))
+    return signed_sum(signed)
+
+
+# --- Values and forms that det gives ----------------------------------------------------------------------------------
+#
+
+#: One output of det: a value, or a form over the real (or int) inputs.
+Answer = Value | Affine
+
+
+def finite_values(slot: Slot) -> tuple[Value, ...]:
+    """All values of a DOM or bool slot, in the order of its domain."""
+    match slot.type:
+        case DomType(values=values):
+            return values
+        case BoolType():
+            return (False, True)
+    raise AssertionError(f"{slot.name} has no finite type")
+
+
+def same_value(one: object, other: object) -> bool:
+    """Whether two values are the same: true is not the number 1."""
+    return isinstance(one, bool) is isinstance(other, bool) and one == other

@@ -1,20 +1,127 @@
-"""The chain as built: a graph of states and what its exits output."""
+"""The chain as built, its transitions, and where its paths end while it grows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import ConstraintSet
 from dipc.chain.flow import Flow
-from dipc.chain.state import NoiseVar, State
-from dipc.chain.transitions import Transitions
-from dipc.lang.core import Value
+from dipc.chain.state import Edge, NoiseVar, State
+from dipc.text.core import Value
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+# --- Which states lead to which while a chain is built: all that deciding a row asks of its graph ---------------------
+#
+
+
+@dataclass(slots=True)
+class Transitions:
+    """States by number, in the order in which they were added, with the edges from one to another."""
+
+    _after: dict[int, dict[int, tuple[Edge, ...]]] = field(default_factory=dict)
+    _before: dict[int, dict[int, None]] = field(default_factory=dict)
+
+    def add(self, state: int) -> None:
+        """Add a state without edges."""
+        self._after[state] = {}
+        self._before[state] = {}
+
+    def connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:
+        """Add edges between two states, behind those that are there."""
+        after = self._after[source]
+        after[goal] = after.get(goal, ()) + edges
+        self._before[goal][source] = None
+
+    def remove(self, state: int) -> None:
+        """Take a state away with all its edges."""
+        for goal in self._after.pop(state):
+            self._before[goal].pop(state, None)
+        for source in self._before.pop(state):
+            self._after.get(source, {}).pop(state, None)
+
+    def successors(self, state: int) -> Collection[int]:
+        """The states that some edge leads to."""
+        return self._after[state].keys()
+
+    def predecessors(self, state: int) -> Collection[int]:
+        """The states that some edge leads from."""
+        return self._before[state].keys()
+
+    def edges(self, source: int, goal: int) -> tuple[Edge, ...]:
+        """The edges from one state to one of its successors."""
+        return self._after[source][goal]
+
+    def as_networkx(self) -> nx.DiGraph[int]:
+        """The same as a networkx.DiGraph, whose edges have the attribute `edges`."""
+        import networkx as nx
+
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(self._after)
+        for source, after in self._after.items():
+            graph.add_edges_from((source, goal, {"edges": edges}) for goal, edges in after.items())
+        return graph
+
+
+# --- Where the paths of a growing chain end, below a state ------------------------------------------------------------
+#
+
+#: The leaves below so many states are kept at once.
+_MOST_KEPT = 100
+
+
+class Leaves:
+    """The states without successors of a chain that grows there only, and where one may take the place of others.
+
+    What was found below a state is kept: later leaves are looked for from there, so that a chain with one state through
+    which everything leads is not searched anew for each group of paths.
+    """
+
+    def __init__(self, transitions: Transitions) -> None:
+        self._transitions = transitions
+        self._kept: dict[int, list[int]] = {}
+        self._instead: dict[int, int] = {}
+
+    def replace(self, leaf: int, whole: int) -> None:
+        """`leaf` is taken out, and what led to it leads to `whole` now."""
+        self._instead[leaf] = whole
+
+    def below(self, above: int) -> list[int]:
+        """The states without successors that can be reached from `above`."""
+        found: list[int] = []
+        seen: set[int] = set()
+        pending = self._kept.get(above, [above])
+        while pending:
+            further: list[int] = []
+            for node in map(self._current, pending):
+                if node in seen:
+                    continue
+                seen.add(node)
+                successors = self._transitions.successors(node)
+                if successors:
+                    further += successors
+                else:
+                    found.append(node)
+            pending = further
+        if len(self._kept) >= _MOST_KEPT:
+            self._kept.clear()
+        self._kept[above] = found
+        return found
+
+    def _current(self, node: int) -> int:
+        while node in self._instead:
+            node = self._instead[node]
+        return node
+
+
+# --- The chain as built: a graph of states and what its exits output --------------------------------------------------
+#
 
 
 @dataclass(frozen=True, slots=True)

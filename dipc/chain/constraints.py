@@ -1,17 +1,21 @@
-"""Comparisons of noises and inputs as half-spaces, and conjunctions of them."""
+"""Comparisons of noises and inputs as half-spaces: conjunctions, what they decide, which follow from others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, gcd, lcm
 
-from dipc.chain.affine import Affine
-from dipc.lang.ast import CompareOp
-from dipc.linear.differences import Difference, difference_ends
+from dipc.chain.affine import Affine, combination
+from dipc.linear.differences import Difference, Graph, difference_ends, graph_of, greatest_bounds, is_contradictory
 from dipc.linear.halfspace import Halfspace
+from dipc.linear.program import contradiction
+from dipc.text.ast import CompareOp
+
+# --- Comparisons of noises and inputs as half-spaces, and conjunctions of them ----------------------------------------
+#
 
 
 @dataclass(frozen=True)
@@ -171,3 +175,201 @@ def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine
     noises = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 0]
     inputs = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 1]
     return Affine(tuple(sorted(noises)), tuple(sorted(inputs)), constant)
+
+
+# --- Other coordinates for noises, in which more constraints are differences of two variables -------------------------
+#
+# Y[i] = X[i] + o[i], where o[i] depends on inputs alone: for every value of the inputs the two tell the same. With
+# r1 = X[1] + q[1] and r2 = X[2] + q[2], say, r1 >= r2 has four variables, but Y[1] >= Y[2] has two.
+
+#: By noise, its o: a form without noises.
+Offsets = Mapping[int, Affine]
+
+_NOTHING = Affine.number(Fraction(0))
+
+
+def offsets(items: Iterable[Constraint]) -> Offsets:
+    """Coordinates in which many of `items` are differences; none where the noises as they are do no worse."""
+    # By noise, those that it is compared with, and in which form and with which sign: most are never needed.
+    steps: dict[int, list[tuple[int, Affine, Fraction]]] = {}
+    lost = False
+    for item in items:
+        form = item.form
+        if len(form.noises) == 2 and form.noises[0][1] == -form.noises[1][1] and abs(form.noises[0][1]) == 1:
+            (first, sign), (second, opposite) = form.noises
+            steps.setdefault(first, []).append((second, form, sign))
+            steps.setdefault(second, []).append((first, form, opposite))
+            lost = lost or bool(form.inputs)
+    if not lost:
+        return {}
+    found: dict[int, Affine] = {}
+    for root in steps:
+        if root in found:
+            continue
+        found[root] = _NOTHING
+        pending = [root]
+        while pending:
+            noise = pending.pop()
+            for other, form, sign in steps[noise]:
+                if other not in found:
+                    found[other] = found[noise] - Affine((), form.inputs, Fraction(0)).scaled(sign)
+                    pending.append(other)
+    return {noise: offset for noise, offset in found.items() if offset != _NOTHING}
+
+
+def moved(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Constraint]:
+    """The constraints in the new coordinates; with the sign -1 from there back again."""
+    if not by:
+        return list(items)
+    return [_moved(item, by, sign) for item in items]
+
+
+def _moved(item: Constraint, by: Offsets, sign: int) -> Constraint:
+    parts = [(-sign * coefficient, by[noise]) for noise, coefficient in item.form.noises if noise in by]
+    if not parts:
+        return item
+    form = combination([(Fraction(1), item.form), *parts], Fraction(0))
+    return replace(item, form=form, difference=form if item.difference == item.form else item.difference)
+
+
+# --- What a set of constraints decides about another one, exactly -----------------------------------------------------
+#
+# Soundness of the chain never depends on an answer being found: a comparison left open only branches, and a branch
+# whose constraints contradict each other has measure zero.
+
+
+def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
+    """Whether `question` is implied (True) or excluded (False) by `known`, None when neither is found.
+
+    For a constraint on noises both are meant almost surely; a guard is decided for every value of the inputs. What
+    restricts a noise from the start (`nonnegative`) has to be among `known`.
+    """
+    # Free on both sides: this is the hot path.
+    for variable in variables_of(question.form):
+        if not any(variable in constraints.variables for constraints in known):
+            return None
+    opposite = question.negation
+    for constraints in known:
+        if question in constraints.keys:
+            return True
+        if opposite in constraints.keys:
+            return False
+    facts = connected([question], [item for constraints in known for item in constraints.items])
+    if entails(facts, question):
+        return True
+    if entails(facts, opposite):
+        return False
+    return None
+
+
+def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
+    """True only if every point that satisfies `facts` satisfies `question` (almost every, if noises are concerned)."""
+    differences = [fact.bound for fact in facts]
+    asked = question.bound
+    if asked is None or None in differences:
+        by = offsets([*facts, question])
+        if by:
+            facts, (question,) = moved(facts, by), moved([question], by)
+            differences, asked = [fact.bound for fact in facts], question.bound
+    graph = graph_of(difference for difference in differences if difference is not None)
+    if asked is not None and graph_entails(graph, question):
+        return True
+    if asked is not None and None not in differences:
+        return False
+    return contradiction([fact.halfspace for fact in (*facts, question.negation)]) is not None
+
+
+def graph_entails(graph: Graph, question: Constraint) -> bool:
+    """`entails` for a difference constraint and a graph of differences: exact."""
+    asked = question.bound
+    assert asked is not None
+    upper, lower, (weight, strict) = asked
+    # The closed half-space is as good as the open one where a noise is concerned.
+    enough = (weight, strict if question.strict else 0)
+    best = greatest_bounds(graph, lower, upper, enough)
+    return best is None or (upper in best and best[upper] >= enough)
+
+
+def contradict(facts: Sequence[Constraint]) -> bool:
+    """True only if the measure of `facts` is zero whatever the inputs are."""
+    keys = set(facts)
+    if any(fact.negation in keys for fact in facts):
+        return True
+    differences = [fact.bound for fact in facts]
+    if None in differences:
+        facts = moved(facts, offsets(facts))
+        differences = [fact.bound for fact in facts]
+    if is_contradictory(graph_of(difference for difference in differences if difference is not None)):
+        return True
+    return None in differences and contradiction([fact.halfspace for fact in facts]) is not None
+
+
+def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:
+    """True only if the measure of `facts` with each of the others is zero whatever the inputs are."""
+    opposites = {fact.negation for fact in facts}
+    return all(
+        any(not opposites.isdisjoint(known.keys) for known in other)
+        or contradict([*facts, *(item for known in other for item in known.items)])
+        for other in others
+    )
+
+
+def connected(questions: Iterable[Constraint], facts: Iterable[Constraint]) -> list[Constraint]:
+    """The facts that share variables with a question, directly or through others."""
+    rest = [(fact, frozenset(variables_of(fact.form))) for fact in facts]
+    reached = {variable for question in questions for variable in variables_of(question.form)}
+    found: list[Constraint] = []
+    while True:
+        near = [fact for fact, variables in rest if not variables.isdisjoint(reached)]
+        if not near:
+            return found
+        found += near
+        rest = [(fact, variables) for fact, variables in rest if variables.isdisjoint(reached)]
+        for fact in near:
+            reached.update(variables_of(fact.form))
+
+
+# --- Drops constraints that follow from others: fewer cycles for whoever measures the rest ----------------------------
+#
+
+_MOST = 300
+
+
+def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -> tuple[Constraint, ...]:
+    """A part of `items` that is equivalent to all of them wherever `given` holds; later ones are dropped first.
+
+    Nothing more can be dropped, unless there are too many to try.
+    """
+    if len(items) > _MOST:
+        return tuple(items)
+    core = _entangled([*given, *items])
+    own = {id(item) for item in items}
+    kept = [item for item in core if id(item) in own]
+    outside = [item for item in core if id(item) not in own]
+    dropped: set[int] = set()
+    for item in reversed(kept.copy()):
+        rest = [other for other in kept if other is not item]
+        if entails([*outside, *rest], item):
+            kept = rest
+            dropped.add(id(item))
+    return tuple([item for item in items if id(item) not in dropped])
+
+
+def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
+    """The constraints without those that have a variable to themselves, again and again.
+
+    Whatever the other variables are, such a constraint can be met: it neither follows from the rest nor adds to it.
+    """
+    inside = {at: variables_of(item.form) for at, item in enumerate(items)}
+    users: dict[int, set[int]] = {}
+    for at, variables in inside.items():
+        for variable in variables:
+            users.setdefault(variable, set()).add(at)
+    pending = [variable for variable, at in users.items() if len(at) == 1]
+    while pending:
+        (at,) = users[pending.pop()] or {-1}
+        for variable in inside.pop(at, ()):
+            users[variable].discard(at)
+            if len(users[variable]) == 1:
+                pending.append(variable)
+    return [items[at] for at in sorted(inside)]

@@ -9,23 +9,27 @@ from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.affine import Affine
-from dipc.chain.chain import Chain, ExitState
+from dipc.chain.chain import Chain, ExitState, Leaves, Transitions
 from dipc.chain.constraints import Constraint, ConstraintSet, constraint_set
-from dipc.chain.edge import Choice, ChoiceWeight, Edge
-from dipc.chain.fault import Fault
-from dipc.chain.flow import Flow, analyze, slot_set, slots_in
-from dipc.chain.leaves import Leaves
-from dipc.chain.path import path_notes
-from dipc.chain.state import Mark, NoiseVar, SlotValue, State, initial_state
+from dipc.chain.flow import Flow, analyze, recurrent_comparison, slot_set, slots_in, trapped, trapped_fault
+from dipc.chain.state import (
+    Choice,
+    ChoiceWeight,
+    Edge,
+    Fault,
+    Mark,
+    NoiseVar,
+    SlotValue,
+    State,
+    initial_state,
+    is_symbolic,
+    path_notes,
+)
 from dipc.chain.step import Successor, step
-from dipc.chain.symbolic import is_symbolic
-from dipc.chain.transitions import Transitions
-from dipc.chain.trap import recurrent_comparison, trapped, trapped_fault
-from dipc.chain.unite import Dominators, united
-from dipc.chain.unite_guards import GuardUniter, alike_in_values
-from dipc.lang.ast import Role
-from dipc.lang.core import Slot, Value
-from dipc.lang.core_program import CoreProgram
+from dipc.chain.unite import Dominators, GuardUniter, alike_in_values, united
+from dipc.text.ast import Role
+from dipc.text.core import Slot, Value
+from dipc.text.program import CoreProgram
 
 #: So many states in a row that have one successor each are left out. A loop without choices is many states even so.
 _MOST_SKIPPED = 8

@@ -23,8 +23,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dipc.chain.chain import Chain
-from dipc.chain.edge import Choice, ChoiceWeight
 from dipc.chain.flow import has_choices
+from dipc.chain.state import Choice, ChoiceWeight
 
 __all__ = ["NOWHERE", "Reach", "Step", "has_choices", "reach", "weighted_edges"]
 

@@ -1,15 +1,77 @@
-"""States of the chain: a location, values, the noises drawn so far and what is known of them."""
+"""States of the chain and its edges: a location, values, the noises drawn so far, what is known of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import NOTHING_KNOWN, Constraint, ConstraintSet, constraint_set
-from dipc.lang.core import NoiseFamily, Value
+from dipc.chain.affine import Affine, combination, comparison_text
+from dipc.chain.constraints import NOTHING_KNOWN, Constraint, ConstraintSet, constraint, constraint_set
+from dipc.noise.law import Law
+from dipc.text.ast import CompareOp, Expr
+from dipc.text.core import IntType, RealType, Type, Value, show_value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+# --- The codes of the diagnostics about running a program; a code, once given, keeps its meaning ----------------------
+#
+
+
+class Code(StrEnum):
+    """E07xx: what goes wrong on some path."""
+
+    UNASSIGNED = "E0701"
+    DIVISION_BY_ZERO = "E0702"
+    OUTSIDE_ARRAY = "E0703"
+    OUTSIDE_DOMAIN = "E0704"
+    NOT_AN_INTEGER = "E0705"
+    ENDLESS_LOOP = "E0706"
+
+
+# --- What goes wrong while a program runs, before the path that leads there is known ----------------------------------
+#
+
+
+class Fault(Exception):
+    """A diagnostic in the making: whoever explores adds the path and raises `DiagnosticError`."""
+
+    def __init__(self, code: Code, message: str, span: Span, label: str, *notes: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.span = span
+        self.label = label
+        self.notes = notes
+
+    def noting(self, *more: str) -> Fault:
+        """The same with more notes."""
+        return Fault(self.code, self.message, self.span, self.label, *self.notes, *more)
+
+    def diagnosed(self, source: Source, *more: str) -> DiagnosticError:
+        return DiagnosticError(
+            Diagnostic(self.code, self.message, source.excerpt(self.span), self.label, (*self.notes, *more))
+        )
+
+
+# --- Which variables hold affine forms rather than values -------------------------------------------------------------
+#
+
+
+def is_symbolic(kind: Type) -> bool:
+    """Whether variables of the type hold forms over noises and inputs: real and int ones do, bool and DOM ones not."""
+    return isinstance(kind, RealType | IntType)
+
+
+# --- States of the chain: a location, values, the noises drawn so far and what is known of them -----------------------
+#
 
 
 class Mark(Enum):
@@ -38,7 +100,7 @@ class NoiseVar:
     slot: int
     name: str
     version: int | None
-    family: NoiseFamily
+    law: Law
     rate: Fraction
     mean: Affine
     apart: bool = False
@@ -166,3 +228,130 @@ def _slot_hash(slot: int, value: SlotValue) -> int:
         # The hash of a fraction itself takes a modular inverse, and to ask what is an instance of its class is slow.
         return hash((slot, value.numerator, value.denominator))
     return hash((slot, id(value) if isinstance(value, Mark) else value))
+
+
+# --- What one step of the chain does ----------------------------------------------------------------------------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class Deterministic:
+    """The only step possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One outcome of a comparison that the constraints leave open: `known` is added to them.
+
+    The probability of the step is the measure of the state's constraints with `known`, divided by that without.
+    `difference` `op` 0 is what held or, when not `holds`, failed. A comparison of inputs alone has probability 0 or 1.
+    """
+
+    known: tuple[Constraint, ...]
+    difference: Affine
+    op: CompareOp
+    holds: bool
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialWeight:
+    """exp(rate·eps·scores[index]) / Σ exp(rate·eps·score) over all `scores`."""
+
+    rate: Fraction
+    scores: tuple[Fraction, ...]
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionWeight:
+    """The value of an expression of numbers, `eps`, `exp(q*eps)` and + - * / ^, as it stands at `span`."""
+
+    expression: Expr
+    span: Span
+
+
+ChoiceWeight = ExponentialWeight | ExpressionWeight
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`slot` becomes `value` by a choice that is independent of all noises and of all other choices.
+
+    `weight` is the probability of the step: a description, which the chain does not compute. Where a choice lists a
+    value twice, two steps lead to the same state.
+    """
+
+    slot: int
+    value: Value
+    weight: ChoiceWeight
+    at: int
+
+
+Edge = Deterministic | Comparison | Choice
+
+DETERMINISTIC = Deterministic()
+
+
+# --- What is known of noises before anything is compared: one-sided noise is never negative ---------------------------
+#
+
+_ONE = Fraction(1)
+
+
+def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
+    """The supports of the noises: each that has a least value is at least that above its mean."""
+    known = [
+        constraint(combination([(_ONE, Affine.noise(noise.id)), (-_ONE, noise.mean)], -noise.law.least), CompareOp.GE)
+        for noise in noises
+        if noise.law.least is not None
+    ]
+    return constraint_set(known) if known else NOTHING_KNOWN
+
+
+# --- The path that leads to a state, told by the comparisons and the choices taken ------------------------------------
+#
+
+_MOST_SHOWN = 8
+
+
+def path_notes(
+    program: CoreProgram,
+    graph: nx.DiGraph[int],
+    states: Mapping[int, State],
+    start: int,
+    node: int,
+    dom_inputs: Mapping[int, Value],
+) -> tuple[str, ...]:
+    """Sentences that say how `node` is reached from `start`: the finite-domain inputs, then the events on one path."""
+    import networkx as nx
+
+    notes: list[str] = []
+    if dom_inputs:
+        named = [f"{program.slots[slot].name} = {show_value(value)}" for slot, value in dom_inputs.items()]
+        notes.append("the inputs are " + ", ".join(named[:_MOST_SHOWN]) + (", ..." if len(named) > _MOST_SHOWN else ""))
+    taken: list[str] = []
+    for before, after in pairwise(nx.shortest_path(graph, start, node)):
+        edges: tuple[Edge, ...] = graph.edges[before, after]["edges"]
+        if not isinstance(edges[0], Deterministic):
+            taken.append(_decision(program, states[before], edges[0]))
+    if taken:
+        earlier = len(taken) - _MOST_SHOWN
+        shown = taken[max(0, earlier) :]
+        where = f"on the path (after {earlier} earlier decisions) where " if earlier > 0 else "on the path where "
+        notes.append(where + ", then ".join(shown))
+    return tuple(notes)
+
+
+def _decision(program: CoreProgram, state: State, edge: Comparison | Choice) -> str:
+    line = program.source.excerpt(program.instructions[edge.at].span).line
+    if isinstance(edge, Choice):
+        return f"`{program.slots[edge.slot].name}` becomes {show_value(edge.value)} (line {line})"
+    names = {noise.id: noise.shown for noise in state.noises}
+    text = comparison_text(
+        edge.difference,
+        edge.op.value,
+        names.__getitem__,
+        lambda slot: program.slots[slot].name,
+    )
+    return f"`{text}` is {'true' if edge.holds else 'false'} (line {line})"

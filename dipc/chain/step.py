@@ -1,42 +1,225 @@
-"""One step of the chain: from a state to its successors."""
+"""One step of the chain: expressions evaluated in a state, and the successors of the state."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple, assert_never
 
-from dipc.chain.affine import Affine
-from dipc.chain.choices import Option, choices, exponential
-from dipc.chain.codes import Code
-from dipc.chain.constraints import Constraint, ConstraintSet, constraint, equality
-from dipc.chain.edge import DETERMINISTIC, Choice, Comparison, Edge
-from dipc.chain.entailment import connected, decided
-from dipc.chain.evaluate import evaluate, evaluate_affine, target_slot
-from dipc.chain.fault import Fault
+from dipc.chain.affine import Affine, combination
+from dipc.chain.constraints import Constraint, ConstraintSet, connected, constraint, decided, equality, irredundant
 from dipc.chain.flow import Flow
-from dipc.chain.irredundant import irredundant
-from dipc.chain.nonnegative import nonnegative
-from dipc.chain.state import NoiseVar, State
-from dipc.diagnostics.source import Span
-from dipc.lang.ast import CompareOp
-from dipc.lang.core import (
+from dipc.chain.state import (
+    DETERMINISTIC,
+    Choice,
+    ChoiceWeight,
+    Code,
+    Comparison,
+    Edge,
+    ExponentialWeight,
+    ExpressionWeight,
+    Fault,
+    Mark,
+    NoiseVar,
+    SlotValue,
+    State,
+    nonnegative,
+)
+from dipc.text import core as operations
+from dipc.text.ast import CompareOp, Number
+from dipc.text.core import (
     AffineExpr,
+    Apply,
     AssignAffine,
     AssignComparison,
     AssignDom,
     Branch,
     BranchComparison,
+    Const,
+    DomExpr,
+    DomOp,
     Exit,
     IntType,
     Jump,
-    NoiseFamily,
+    Read,
+    ReadElement,
     SampleChoice,
     SampleExponential,
     SampleNoise,
+    Slot,
     Target,
     Value,
+    show_type,
+    show_value,
 )
-from dipc.lang.display import show_type, show_value
+from dipc.text.diagnostic import Span
+
+# --- Expressions evaluated in a state: DOM and bool ones to values, real ones to affine forms -------------------------
+#
+
+
+def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value:
+    """The value of `expr`; raises Fault for an unassigned read, a division by zero, an index out of range."""
+    match expr:
+        case Const(value=value):
+            return value
+        case Read() | ReadElement():
+            found = read(expr, values, slots)
+            assert not isinstance(found, Affine)
+            return found
+        case Apply(op=DomOp.AND, arguments=arguments):
+            return all([*_truths(arguments, values, slots, stop=False)])
+        case Apply(op=DomOp.OR, arguments=arguments):
+            return any([*_truths(arguments, values, slots, stop=True)])
+        case Apply(op=op, arguments=arguments, span=span):
+            return _apply(op, [evaluate(argument, values, slots) for argument in arguments], span)
+        case _:
+            assert_never(expr)
+
+
+def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Affine:
+    """The form of a real (or int) expression; raises Fault like `evaluate`."""
+    parts: list[tuple[Fraction, Affine]] = []
+    for coefficient, variable in expr.terms:
+        factor = _number(evaluate(coefficient, values, slots))
+        form = read(variable, values, slots)
+        assert isinstance(form, Affine)
+        parts.append((factor, form))
+    constant = _number(evaluate(expr.constant, values, slots))
+    if len(parts) == 1 and parts[0][0] == 1 and not constant:
+        return parts[0][1]
+    return combination(parts, constant)
+
+
+def target_slot(target: Target, values: Sequence[SlotValue], slots: Sequence[Slot]) -> int:
+    """The slot that an assignment writes; raises Fault for an index out of range."""
+    if target.index is None:
+        return target.slots[0]
+    return _element(target.name, target.slots, target.low, target.index, target.span, values, slots)
+
+
+def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
+    """What the variable holds; raises Fault like `evaluate`."""
+    match expr:
+        case Read(slot=slot):
+            pass
+        case ReadElement():
+            slot = _element(expr.array, expr.slots, expr.low, expr.index, expr.span, values, slots)
+        case _:
+            assert_never(expr)
+    value = values[slot]
+    if isinstance(value, Mark):
+        assert value is Mark.UNASSIGNED, f"{slots[slot].name} was forgotten, yet it is read"
+        raise Fault(
+            Code.UNASSIGNED,
+            f"`{slots[slot].name}` is read before it is assigned",
+            expr.span,
+            "no value yet on this path",
+            "assign it on every path that leads here, or declare it with an initial value",
+        )
+    return value
+
+
+def _element(
+    array: str,
+    elements: tuple[int, ...],
+    low: int,
+    index: DomExpr,
+    span: Span,
+    values: Sequence[SlotValue],
+    slots: Sequence[Slot],
+) -> int:
+    at = _number(evaluate(index, values, slots))
+    offset = at - low
+    if offset.denominator != 1 or not 0 <= offset < len(elements):
+        raise Fault(
+            Code.OUTSIDE_ARRAY,
+            f"the index {at} is outside `{array}[{low}..{low + len(elements) - 1}]`",
+            span,
+            f"the index is {at} on this path",
+            "guard the access with `if`, or declare a longer array",
+        )
+    return elements[int(offset)]
+
+
+def _truths(
+    arguments: tuple[DomExpr, ...], values: Sequence[SlotValue], slots: Sequence[Slot], stop: bool
+) -> list[bool]:
+    """The arguments' truth values, up to the first that equals `stop`."""
+    truths: list[bool] = []
+    for argument in arguments:
+        truth = evaluate(argument, values, slots)
+        assert isinstance(truth, bool)
+        truths.append(truth)
+        if truth is stop:
+            break
+    return truths
+
+
+def _number(value: Value) -> Fraction:
+    assert isinstance(value, Fraction), f"{show_value(value)} is not a number"
+    return value
+
+
+def _apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
+    try:
+        return operations.evaluate(op, arguments)
+    except ZeroDivisionError:
+        raise Fault(
+            Code.DIVISION_BY_ZERO,
+            "division by zero",
+            span,
+            "the divisor is 0 on this path",
+            "guard the division with `if`",
+        ) from None
+    except operations.ValueTooLarge:
+        raise Fault(
+            Code.OUTSIDE_DOMAIN,
+            f"a value has more than {operations.MAX_BITS} bits",
+            span,
+            "this number is too large on this path",
+            "keep intermediate results small",
+        ) from None
+
+
+# --- Finite random choices: the values that may be chosen in a state, with descriptions of their weights --------------
+#
+
+
+class Option(NamedTuple):
+    """A value that may be chosen."""
+
+    value: Value
+    weight: ChoiceWeight
+
+
+def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots: Sequence[Slot]) -> list[Option]:
+    """The values of an exponential mechanism; raises Fault for a score that is undefined."""
+    scores: list[Fraction] = []
+    for value, expr in zip(mechanism.values, mechanism.scores, strict=True):
+        try:
+            score = evaluate(expr, values, slots)
+        except Fault as fault:
+            raise fault.noting(f"this happens in the score of {show_value(value)}") from None
+        assert isinstance(score, Fraction)
+        scores.append(score)
+    shared = tuple(scores)
+    return [
+        Option(value, ExponentialWeight(mechanism.rate, shared, index)) for index, value in enumerate(mechanism.values)
+    ]
+
+
+def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[Slot]) -> list[Option]:
+    """The values of a `choose`, without those of weight 0: what they would be does not matter; raises Fault."""
+    return [
+        Option(evaluate(value, values, slots), ExpressionWeight(weight, weight.span))
+        for value, weight in choice.arms
+        if not (isinstance(weight, Number) and not weight.value)
+    ]
+
+
+# --- One step of the chain: from a state to its successors ------------------------------------------------------------
+#
 
 
 class Successor(NamedTuple):
@@ -139,13 +322,11 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     form = _affine(flow, state, slot, draw.mean)
     mean = Affine((), form.inputs, form.constant)
     rest = Affine(form.noises, (), Fraction(0))
-    if draw.family is NoiseFamily.ONE_SIDED:
-        mean, rest = Affine.number(Fraction(0)), form
     assert all(noise.id != state.label for noise in state.noises), "reals and ints are not drawn in a loop"
     version = flow.versions.get(state.label, {}).get(slot)
     around = rest != Affine.number(Fraction(0))
     name = flow.program.slots[slot].name
-    noise = NoiseVar(state.label, slot, name, version, draw.family, draw.rate, mean, around or slot in flow.reassigned)
+    noise = NoiseVar(state.label, slot, name, version, draw.law, draw.rate, mean, around or slot in flow.reassigned)
     value = Affine.noise(noise.id)
     return noise, value + rest if around else value
 

@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.chain.affine import Affine
+from dipc.chain.affine import Affine, affine_text, comparison_text
 from dipc.chain.chain import Chain
-from dipc.chain.component import AffineBound, components
-from dipc.chain.edge import Choice, ChoiceWeight, Comparison
-from dipc.chain.state import Mark, State
-from dipc.chain.text import affine_text, comparison_text
-from dipc.lang.core import Branch, BranchComparison
-from dipc.lang.core_program import CoreProgram
-from dipc.lang.display import show_value
+from dipc.chain.event import AffineBound, components
+from dipc.chain.state import Choice, ChoiceWeight, Comparison, Mark, State
 from dipc.measure.event import Event
+from dipc.noise.law import Law
+from dipc.text.core import Branch, BranchComparison, show_value
+from dipc.text.program import CoreProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class NoiseView:
     """A variable that holds noise, with the parameters it was drawn with; `rate` in multiples of eps."""
 
     name: str
-    family: str
+    law: Law
     rate: Fraction
     mean: str
 
@@ -154,7 +152,7 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
         if isinstance(value, Mark) or value == own.get(slot.index):
             continue
         values.append((slot.name, form_text(value) if isinstance(value, Affine) else show_value(value)))
-    noises = [NoiseView(noise.shown, noise.family.value, noise.rate, form_text(noise.mean)) for noise in state.noises]
+    noises = [NoiseView(noise.shown, noise.law, noise.rate, form_text(noise.mean)) for noise in state.noises]
     exited = state.label == len(program.instructions)
     place = None if exited else program.source.excerpt(program.instructions[state.label].span)
     statement = "exit" if place is None else place.text[place.column - 1 : place.column - 1 + place.length]

@@ -1,46 +1,46 @@
-"""`dipc check`: prove or refute accuracy on a table."""
+"""`dipc check`: prove or refute accuracy on a table, or of every program of a directory."""
 
 from __future__ import annotations
 
-import sys
-from contextlib import ExitStack
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 import click
 
-from dipc.cli.arguments import (
+from dipc.cli import later
+from dipc.cli.errors import ExitCode
+from dipc.cli.options import (
+    Work,
+    asked_of,
     certificate_option,
     claim_options,
+    claims_tested,
     define_option,
     digits_option,
     for_all_option,
+    format_option,
     html_option,
     inputs_option,
     limit_option,
     output_option,
-    parse_definitions,
+    plot_option,
     program_argument,
+    scale_options,
 )
-from dipc.cli.exits import ExitCode, exit_code
-from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_distinct, check_table, check_target, write_result, write_text
-from dipc.cli.progress import ProgressBar
-from dipc.cli.question import for_all_of
-from dipc.cli.scale import scale_options
-from dipc.cli.terminal import look_of, write, write_diagnostics
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.diagnostics.files import read_source
-from dipc.report.page import Look
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dipc.report.answered import Answered
-    from dipc.sources.report import Report
-    from dipc.sources.source import Source
+from dipc.cli.output import Output, check_table, check_target
+from dipc.cli.values import parse_definitions
+from dipc.decide.engine import Engine
+from dipc.outcome import rows
+from dipc.outcome.outcome import Outcome, Standing
+from dipc.outcome.statement import Asked
+from dipc.questions.check import answer
+from dipc.questions.question import question_of
+from dipc.questions.report import Interrupted, Report
+from dipc.questions.source import Source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 _EPILOG = """
 \b
@@ -84,12 +84,12 @@ class _Check(click.Command):
 @define_option
 @for_all_option
 @claim_options(gamma=" free: any.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
+@format_option("text", "json")
 @output_option
 @digits_option("Give the failing eps to N digits, with the worst eps and its shortfall; 15 in JSON.")
 @certificate_option
 @html_option
-@click.option("--plot", metavar="FILE.svg|png", type=Path, help="Draw Pr and 1 - beta over eps (needs matplotlib).")
+@plot_option("Draw Pr and 1 - beta over eps (needs matplotlib).")
 @click.option(
     "--classes/--no-classes",
     "classes",
@@ -112,153 +112,70 @@ class _Check(click.Command):
 @scale_options
 @click.option("--quiet", "-q", is_flag=True, help="Print the verdict line only, and no progress.")
 @click.option("--time", "times", is_flag=True, help="Say how long it took.")
-def check(
-    program_path: Path,
-    table_path: Path | None,
-    inputs: tuple[str, ...],
-    definitions: tuple[str, ...],
-    for_all: str | None,
-    beta: str | None,
-    alpha: str | None,
-    gamma: str | None,
-    eps: str | None,
-    form: str,
-    target: Path | None,
-    digits: int | None,
-    proof: Path | None,
-    html: Path | None,
-    plot: Path | None,
-    classes: bool | None,
-    closed_form: int | None,
-    strict: str | None,
-    limits: tuple[str, ...],
-    jobs: str,
-    cache: Path | None,
-    dask: str | None,
-    quiet: bool,
-    times: bool,
-) -> ExitCode:
+def check(**given: Any) -> ExitCode:
     """Prove or refute that a program is accurate on a table of its intended answers.
 
     Each row is decided exactly, for every eps: proved, or refuted by an eps at which it fails, or left undecided with
     the reason.
     """
     begun = perf_counter()
-    check_target(target)
-    if program_path.is_dir():
-        from dipc.cli.check_directory import check_directory
-
-        alone: dict[str, object] = {"TABLE.csv": table_path, "--certificate": proof, "--html": html, "--plot": plot}
-        alone |= {
-            "--digits": digits,
-            "--classes": classes is not None,
-            "--closed-form": closed_form,
-            "--strict": strict,
-            "--dask": dask,
-        }
-        definitions, for_all = for_all_of(definitions, for_all)
-        return check_directory(
-            program_path,
-            {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps},
-            inputs=inputs,
-            definitions=definitions,
-            for_all=for_all,
-            limits=limits,
-            form=form,
-            target=target,
-            jobs=jobs,
-            cache=cache,
-            quiet=quiet,
-            alone=alone,
-        )
-    check_table(table_path)
-    check_target(proof, "--certificate")
-    check_target(html, "--html")
-    written = {"-o": target, "--certificate": proof, "--html": html, "--plot": plot, "--cache": cache}
-    check_distinct(written, program_path, table_path)
-    if plot is not None:
-        from dipc.report.picture import check_picture
-
-        check_target(plot, "--plot")
-        check_picture(plot)
-    definitions, for_all = for_all_of(definitions, for_all)
-    constants = parse_definitions(definitions)
-
-    from dipc.exits.load import load_source
-    from dipc.obligations.open_engine import open_engine
-    from dipc.report.answered import Answered
-    from dipc.report.asked import Asked
-    from dipc.report.text import interrupted_text, verdict_line
-    from dipc.sources.check import answer
-    from dipc.sources.question import question
-    from dipc.sources.report import Interrupted
-
-    progress = ProgressBar(f"reading {program_path}", silent=quiet)
+    check_target(given["target"])
+    if given["program_path"].is_dir():
+        return _check_directory(given)
+    output, asked = Output.of(given), asked_of(given)
+    check_table(asked.table)
+    output.check(asked.program_path, asked.table)
+    work = Work(asked, quiet=output.quiet)
+    progress = work.progress
     with progress:
-        program = load_source(read_source(program_path), constants, eps).with_limits(parse_limits(limits))
-    claim: dict[str, Any] = {"beta": beta, "alpha": alpha, "gamma": gamma, "eps": eps}
-    asked = Asked(program_path, inputs, for_all, claim)
+        program = work.program()
     # A cache or a cluster that cannot be used is refused before a long table is read.
-    stack = click.get_current_context().with_resource(ExitStack())
-    engine = open_engine(
-        stack,
-        program.measurer,
-        program.limits,
-        jobs=jobs,
-        cache=cache,
-        dask=dask,
-        digits=JSON_DIGITS if digits is None and form == "json" else digits,
-        keep_proofs=proof is not None or html is not None,
-    )
+    options = asked.options
+    if options.digits is None and output.form == "json":
+        options = replace(options, digits=JSON_DIGITS)
+    engine = options.engine(work.stack, program)
     reading = perf_counter()
-    progress.stage(f"reading the rows of {table_path}" if table_path else "computing the answers at the inputs")
+    progress.stage(f"reading the rows of {asked.table}" if asked.table else "computing the answers at the inputs")
     with progress:
-        source = question(
-            program,
-            table_path,
-            inputs=inputs or None,
-            for_all=for_all,
-            classes=classes,
-            as_given=proof is not None or html is not None,
-            progress=progress,
-            **claim,
-        )
+        source = question_of(program, asked.table, replace(options, as_given=options.keep_proofs, progress=progress))
     reading = perf_counter() - reading
-    if classes is not None and source.table is None:
+    closed_form, strict = given["closed_form"], given["strict"]
+    if options.classes is not None and source.table is None:
         raise DiagnosticError(_classes_already())
     if closed_form is not None and source.total is not None and closed_form > source.total:
         raise DiagnosticError(_no_row(closed_form, source.total, source))
-    progress.stage(f"checking {program.core.name}")
-    word = "class" if source.table is None else "row"
+    progress.stage(f"checking {program.name}")
     try:
         with progress:
             report = answer(source, engine, progress)
     except Interrupted as stop:
-        write(sys.stderr, interrupted_text(stop.report, stop.done, stop.total, look_of(sys.stderr), word))
-        return ExitCode.INTERRUPTED
+        return output.deliver(rows.interrupted(stop, "class" if source.table is None else "row"))
     if closed_form is not None and closed_form > len(report.rows):
         raise DiagnosticError(_no_row(closed_form, len(report.rows), source))
-    if proof is not None and report.evidence is None:
-        raise DiagnosticError(_no_certificate(verdict_line(report)))
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
     report = replace(report, effort=effort)
-    look = look_of(sys.stdout) if target is None else Look()
-    text = Answered(source, engine, report, asked, look, closed_form, times=times)
-    # First what may fail: a verdict that was printed is not taken back.
-    if html is not None:
-        _write_page(text, asked.command(table_path, definitions, limits), html, quiet=quiet)
-    if plot is not None:
-        _write_plot(text, plot, quiet=quiet)
-    if proof is not None:
-        _write_certificate(report, proof, quiet=quiet)
-    if form == "json":
-        _write_json(report, target)
-    else:
-        write_text(target, text.line() + "\n" if quiet else text.page())
-    if target is not None and not quiet:
-        write(sys.stderr, f"{text.line()} (written to {target})\n")
-    write_diagnostics(report.warnings)
-    return exit_code(report.verdict, vacuous=_is_refused(report, strict))
+    outcome = accuracy_outcome(source, engine, report, asked, closed_form, times=given["times"])
+    if _is_refused(report, strict) and outcome.standing is Standing.HOLDS:
+        outcome = replace(outcome, standing=Standing.OPEN)
+    return output.deliver(outcome, asked.command())
+
+
+def accuracy_outcome(
+    source: Source,
+    engine: Engine,
+    report: Report,
+    asked: Asked,
+    closed_form: int | None = None,
+    *,
+    times: bool = False,
+) -> Outcome:
+    """The answer about rows, or about classes of all inputs."""
+    if source.table is not None:
+        return rows.outcome(source, engine, report, asked, closed_form, times)
+    row = None if closed_form is None else report.rows[closed_form - 1]
+    forms = None if row is None else (row, later.written.forms_of(source, engine, row))
+    found: Outcome = later.classes.outcome(source, engine, report, asked, forms, times)
+    return found
 
 
 def _is_refused(report: Report, strict: str | None) -> bool:
@@ -267,57 +184,34 @@ def _is_refused(report: Report, strict: str | None) -> bool:
     return strict is not None and counts.vacuous >= (1 if strict == "rows" else counts.rows)
 
 
-def _write_json(report: Report, target: Path | None) -> None:
-    from dipc.report.json import write_json
-
-    def writer(stream: TextIO) -> None:
-        write_json(report, stream)
-
-    write_result(target, writer)
-
-
-def _certificate(report: Report) -> str:
-    import dipc
-    from dipc.certificate.write import certify
-
-    return certify(report, f"dipc {dipc.__version__}")
+#: The options, with what they are called here, that are about a single program.
+_ALONE = {
+    "TABLE.csv": "table_path",
+    "--certificate": "proof",
+    "--html": "html",
+    "--plot": "plot",
+    "--digits": "digits",
+    "--classes": "classes",
+    "--closed-form": "closed_form",
+    "--strict": "strict",
+    "--dask": "dask",
+}
 
 
-def _write_certificate(report: Report, path: Path, *, quiet: bool) -> None:
-    text = _certificate(report)
-    write_text(path, text)
-    if not quiet:
-        write(sys.stderr, f"certificate of {len(text)} bytes written to {path}: `dipc verify {path}` checks it\n")
-
-
-def _write_page(answered: Answered, command: Sequence[str], path: Path, *, quiet: bool) -> None:
-    import dipc
-    from dipc.report.html.check_page import check_page
-
-    report = answered.report
-    proofs = None if report.evidence is None else _certificate(report)
-    write_text(path, check_page(answered, command, f"dipc {dipc.__version__}", proofs))
-    if not quiet:
-        write(sys.stderr, f"page written to {path}\n")
-
-
-def _write_plot(answered: Answered, path: Path, *, quiet: bool) -> None:
-    from dipc.report.curves import curves_of
-    from dipc.report.curves_plot import MOST, draw
-
-    report, source = answered.report, answered.source
-    curves = curves_of(source, report.rows, answered.word, answered.engine, MOST)
-    draw(path, curves, f"{report.program}: {report.verdict}")
-    if not quiet:
-        write(sys.stderr, f"drawn to {path}\n")
-
-
-def _no_certificate(answer: str) -> Diagnostic:
-    notes = (
-        "a claim that is only enclosed has one where it is decided",
-        f"without --certificate the answer is {answer}",
-    )
-    return Diagnostic("E0903", "this check has no certificate", notes=notes)
+def _check_directory(given: Mapping[str, Any]) -> ExitCode:
+    """Every program below a directory that makes a claim. The exit code is that of the worst: a program that cannot be
+    asked about before an inaccurate one, and that before an undecided one."""
+    directory = given["program_path"]
+    for option, name in _ALONE.items():
+        if given[name] is not None:
+            message = f"`{option}` is about one program, not a directory"
+            note = f"leave it out, or give a program of `{directory}`"
+            raise DiagnosticError(Diagnostic("E0812", message, notes=(note,)))
+    output, asked = Output.of(given), asked_of(given)
+    output.check()
+    claims = later.claims.claims_below(directory, parse_definitions(asked.definitions), asked.options)
+    found = claims_tested(f"checking the programs of {directory}", claims, output, asked.options.jobs)
+    return output.deliver(later.suite.directory_outcome(found))
 
 
 def _no_row(number: int, rows: int, source: Source) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""From exceptions to messages and exit codes: bad input is explained, a defect is owned up to, nothing is dumped."""
+"""Exit codes, and the way to them from exceptions: bad input is explained, a defect is owned up to."""
 
 from __future__ import annotations
 
@@ -6,14 +6,27 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from enum import IntEnum
 from typing import NoReturn
 
 import click
 
 from dipc.algebra.limits import Undecided
-from dipc.cli.exits import ExitCode
 from dipc.cli.terminal import drop, refused_result, write, write_diagnostics
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing, mistyped
+
+
+class ExitCode(IntEnum):
+    """The meaning of each exit code of every command."""
+
+    ACCURATE = 0
+    INACCURATE = 1
+    BAD_INPUT = 2
+    UNDECIDED = 3
+    INTERNAL_ERROR = 70
+    INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+    BROKEN_PIPE = 141  # 128 + SIGPIPE
+
 
 #: Set to 1 to see the Python traceback of an internal error.
 TRACEBACK_VARIABLE = "DIPC_TRACEBACK"
@@ -102,11 +115,10 @@ def usage_diagnostic(error: click.UsageError) -> Diagnostic:
 
 def _options_like(error: click.NoSuchOption) -> list[str]:
     """The option that was meant: of this command, or of others."""
-    from dipc.cli.main import cli
-    from dipc.diagnostics.names import listing, mistyped
-
     if error.ctx is None:
         return []
+    cli = error.ctx.find_root().command
+    assert isinstance(cli, click.Group)
     close = mistyped(error.option_name, _options(error.ctx.command))
     if close:
         return [f"did you mean `{close}`?"]

@@ -8,42 +8,43 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from keyword import iskeyword
 from typing import NoReturn, TextIO
 
 import click
 
 import dipc
-from dipc.cli.errors import guarded, leave
-from dipc.cli.exits import ExitCode
+from dipc.cli.errors import ExitCode, guarded, leave
 from dipc.cli.terminal import open_standard_streams, write
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError, DipcWarning
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, DipcWarning, nearest
 
-#: The commands in the order of the help, with the line that it shows; the modules are imported when they are run.
+#: The commands in the order of the help, each with the module that has it, imported when it is run, and the line that
+#: the help shows.
 COMMANDS = {
-    "check": "Prove or refute accuracy on a table.",
-    "privacy": "Prove or refute differential privacy.",
-    "import": "Read a program of DiPC's input format.",
-    "test": "Test claims with expected verdicts.",
-    "table": "Write the table of the exact answers.",
-    "verify": "Check a certificate, naming what it trusts.",
-    "tighten": "Find the least factor of beta that holds.",
-    "solve": "Find the least eps, alpha, beta or gamma.",
-    "prob": "Show all outputs with their probabilities.",
-    "dtmc": "Show the Markov chain of a program.",
-    "simulate": "Run a program many times, and compare.",
-    "conform": "Compare a real implementation's outputs.",
-    "explain": "Show what a diagnostic means.",
-    "examples": "Write a mechanism of the literature.",
-    "fmt": "Print a program in canonical form.",
-    "lsp": "Serve editors: mistakes, hover, completion.",
-    "serve": "Open the playground in a browser.",
-    "bench": "Compare with the paper (from a checkout).",
+    "check": ("check", "Prove or refute accuracy on a table."),
+    "privacy": ("privacy", "Prove or refute differential privacy."),
+    "import": ("suite", "Read a program of DiPC's input format."),
+    "test": ("suite", "Test claims with expected verdicts."),
+    "table": ("programs", "Write the table of the exact answers."),
+    "verify": ("tools", "Check a certificate, naming what it trusts."),
+    "tighten": ("inverse", "Find the least factor of beta that holds."),
+    "solve": ("inverse", "Find the least eps, alpha, beta or gamma."),
+    "prob": ("programs", "Show all outputs with their probabilities."),
+    "dtmc": ("programs", "Show the Markov chain of a program."),
+    "simulate": ("runs", "Run a program many times, and compare."),
+    "conform": ("runs", "Compare a real implementation's outputs."),
+    "explain": ("programs", "Show what a diagnostic means."),
+    "examples": ("programs", "Write a mechanism of the literature."),
+    "fmt": ("programs", "Print a program in canonical form."),
+    "lsp": ("tools", "Serve editors: mistakes, hover, completion."),
+    "serve": ("tools", "Open the playground in a browser."),
+    "bench": ("tools", "Compare with the paper (from a checkout)."),
 }
 
 
 class _Commands(click.Group):
-    """The commands of COMMANDS, each the function of that name in the module of that name."""
+    """The commands of COMMANDS, each the function of that name in its module."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
         return list(COMMANDS)
@@ -51,16 +52,14 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         if cmd_name not in COMMANDS:
             return None
-        from importlib import import_module
-
         name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
-        command = getattr(import_module(f"dipc.cli.{name}"), name)
+        command = getattr(import_module(f"dipc.cli.{COMMANDS[cmd_name][0]}"), name)
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -68,8 +67,6 @@ class _Commands(click.Group):
         name = args[0]
         if name in COMMANDS or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        from dipc.diagnostics.names import nearest
-
         close = nearest(name, COMMANDS)
         notes = [f"did you mean `dipc {close}`?"] if close else []
         if name.endswith((".dip", ".csv")):

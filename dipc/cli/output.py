@@ -1,4 +1,4 @@
-"""Results go to stdout or, whole or not at all, to a file."""
+"""Answers go to stdout or, whole or not at all, to a file; what else is made of them goes to files of its own."""
 
 from __future__ import annotations
 
@@ -6,15 +6,116 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from itertools import takewhile
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from dipc.cli.terminal import ClosedOutput, refused_result, write
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.above import VERSION
+from dipc.cli import later
+from dipc.cli.errors import ExitCode
+from dipc.cli.terminal import ClosedOutput, look_of, refused_result, write, write_diagnostics
+from dipc.outcome.outcome import Outcome
+from dipc.outcome.text import Look, render
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 Writer = Callable[[TextIO], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Where an answer goes, and in which form: the options of every command that gives one."""
+
+    form: str = "text"
+    target: Path | None = None
+    quiet: bool = False
+    html: Path | None = None
+    plot: Path | None = None
+    proof: Path | None = None
+    junit: Path | None = None
+    cache: Path | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Output:
+        """That of the values of a command's options."""
+        return cls(**{name: given[name] for name in cls.__slots__ if name in given})
+
+    def check(self, *read: Path | None) -> None:
+        """Refuse, before any work is done, files that cannot be written, or would be lost: two results in one, or one
+        in the place of what is `read`. Raises DiagnosticError."""
+        others = {"--certificate": self.proof, "--plot": self.plot, "--html": self.html, "--junit": self.junit}
+        check_target(self.target)
+        for option, path in others.items():
+            check_target(path, option)
+        check_distinct({"-o": self.target, **others, "--cache": self.cache}, *read)
+        if self.plot is not None:
+            later.pictures.check_picture(self.plot)
+
+    @property
+    def look(self) -> Look:
+        """How a text on stdout looks, or in a file."""
+        return look_of(sys.stdout) if self.target is None else Look()
+
+    def deliver(self, outcome: Outcome, command: Sequence[str] = ()) -> ExitCode:
+        """Write the answer to the question that the words of `command` ask, and all that is made of it; its exit code.
+
+        Raises DiagnosticError where something cannot be written, or there is no certificate.
+        """
+        if outcome.interrupted is not None:
+            write(sys.stderr, outcome.interrupted + render(outcome, look_of(sys.stderr)))
+            return ExitCode.INTERRUPTED
+        # First what may fail: a verdict that was printed is not taken back.
+        if self.html is not None:
+            write_text(self.html, later.html.page(outcome, command, TOOL))
+            self._say(f"page written to {self.html}")
+        if self.plot is not None:
+            later.pictures.draw(self.plot, outcome)
+            self._say(f"drawn to {self.plot}")
+        if self.proof is not None:
+            self._certify(self.proof, outcome)
+        if self.junit is not None:
+            write_text(self.junit, later.formats.junit(outcome))
+        self._write(outcome)
+        if self.target is not None:
+            self._say(f"{outcome.line} (written to {self.target})")
+        write_diagnostics(outcome.warnings)
+        return ExitCode(outcome.standing.value)
+
+    def _write(self, outcome: Outcome) -> None:
+        match self.form:
+            case "json":
+                write_result(self.target, lambda stream: later.formats.write_json(outcome, stream))
+            case "csv":
+                write_result(self.target, lambda stream: later.formats.write_csv(outcome, stream))
+            case "latex":
+                write_text(self.target, later.latex.render(outcome))
+            case "github":
+                write_text(self.target, later.formats.github(outcome))
+            case "dot":
+                assert outcome.graph is not None
+                write_text(self.target, outcome.graph())
+            case _ if self.quiet and outcome.line:
+                write_text(self.target, outcome.line + "\n")
+            case _:
+                write_text(self.target, render(outcome, self.look))
+
+    def _certify(self, path: Path, outcome: Outcome) -> None:
+        try:
+            text = later.certificates.certificate(outcome, TOOL)
+        except later.certificates.Uncertified as reason:
+            notes = (f"without --certificate the answer is {outcome.line}",)
+            raise DiagnosticError(Diagnostic("E0903", f"there is no certificate: {reason}", notes=notes)) from None
+        write_text(path, text)
+        self._say(f"certificate of {len(text)} bytes written to {path}: `dipc verify {path}` checks it")
+
+    def _say(self, text: str) -> None:
+        if not self.quiet:
+            write(sys.stderr, f"{text}\n")
+
+
+#: Who answers, as pages and certificates name it.
+TOOL = f"dipc {VERSION}"
 
 
 def check_target(path: Path | None, option: str = "-o") -> None:
@@ -56,21 +157,6 @@ def check_table(path: Path | None) -> None:
     if path is not None and path.suffix == ".dip":
         notes = ("one program is asked about at a time: `dipc check PROG.dip TABLE.csv`",)
         raise DiagnosticError(Diagnostic("E0801", f"`{path}` is a program, and a table is expected here", notes=notes))
-
-
-def write_certificate(path: Path, text: Callable[[], str], answer: str, *, quiet: bool) -> None:
-    """Write what `text` gives to the file, and say so. Raises DiagnosticError, with the `answer` in it, where there is
-    no certificate, and as `write_text` does."""
-    from dipc.certificate.uncertified import Uncertified
-
-    try:
-        found = text()
-    except Uncertified as reason:
-        notes = (f"without --certificate the answer is {answer}",)
-        raise DiagnosticError(Diagnostic("E0903", f"there is no certificate: {reason}", notes=notes)) from None
-    write_text(path, found)
-    if not quiet:
-        write(sys.stderr, f"certificate of {len(found)} bytes written to {path}: `dipc verify {path}` checks it\n")
 
 
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
@@ -134,8 +220,6 @@ def write_result(path: Path | None, writer: Writer) -> None:
 @contextlib.contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
     """A stream whose content becomes the file `path` if the block ends well; otherwise nothing remains of it."""
-    import tempfile
-
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".part")
     temporary = Path(name)
     try:
@@ -154,13 +238,6 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def first_line(text: str) -> str:
-    """What --quiet leaves of a report: its first line, whole again where it was broken."""
-    first, *rest = text.splitlines()
-    broken = takewhile(lambda line: line.startswith("  "), rest)
-    return " ".join([first, *map(str.strip, broken)]) + "\n"
 
 
 def write_text(path: Path | None, text: str) -> None:

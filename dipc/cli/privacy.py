@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from dipc.cli.arguments import (
+from dipc.cli import later
+from dipc.cli.errors import ExitCode
+from dipc.cli.options import (
+    Work,
+    asked_of,
     certificate_option,
     define_option,
     digits_option,
     for_all_option,
+    format_option,
     html_option,
     inputs_option,
     limit_option,
     output_option,
-    positive_option,
+    plot_option,
     program_argument,
     quiet_option,
+    scale_options,
 )
-from dipc.cli.exits import ExitCode, privacy_exit_code
-from dipc.cli.families import member_text, members, parse_family
-from dipc.cli.limits import parse_limits
-from dipc.cli.output import check_distinct, check_target, write_certificate, write_text
-from dipc.cli.progress import ProgressBar
-from dipc.cli.question import for_all_of
-from dipc.cli.scale import scale_options
-from dipc.cli.terminal import look_of, write
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.diagnostics.files import read_source
-from dipc.report.page import Look
-
-if TYPE_CHECKING:
-    from dipc.estimate.loss import LossEstimate
-    from dipc.exits.program import Program
-    from dipc.privacy.check import PrivacyQuestion
-    from dipc.privacy.every_number import EveryNumber
-    from dipc.privacy.loss import Loss
-    from dipc.privacy.outcome import PrivacyReport
-    from dipc.report.privacy import Found
+from dipc.cli.output import Output
+from dipc.cli.values import members, parse_family, positive_option
+from dipc.options import open_constant
+from dipc.outcome import privacy as answers
+from dipc.outcome.privacy import Found, PrivacyStatement
+from dipc.outcome.statement import Asked
+from dipc.program.program import Program
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.claim import read_claim
+from dipc.questions.privacy.every_number import EveryNumber
+from dipc.questions.privacy.loss import DIGITS, Loss
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 _EPILOG = """
 \b
@@ -91,150 +87,130 @@ error.
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="The seed of these runs; 0 by default.")
 @for_all_option
 @define_option
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="text by default.")
+@format_option("text", "json")
 @output_option
 @certificate_option
 @digits_option("Significant digits of numbers that are not exact; 20 by default.")
 @html_option
-@click.option(
-    "--plot", metavar="FILE.svg|png", type=Path, help="Draw what is allowed and what is probable (needs matplotlib)."
-)
+@plot_option("Draw what is allowed and what is probable (needs matplotlib).")
 @limit_option()
 @scale_options
 @quiet_option
-def privacy(
-    program_path: Path,
-    adjacent: str,
-    inputs: tuple[str, ...],
-    budget: str | None,
-    delta: str | None,
-    eps: str | None,
-    constant: bool,
-    max_loss: bool,
-    delta_of: str | None,
-    renyi: int | None,
-    at_text: str | None,
-    estimate: bool,
-    runs: int | None,
-    seed: int | None,
-    for_all: str | None,
-    definitions: tuple[str, ...],
-    form: str,
-    target: Path | None,
-    proof: Path | None,
-    digits: int | None,
-    html: Path | None,
-    plot: Path | None,
-    limits: tuple[str, ...],
-    jobs: str,
-    cache: Path | None,
-    dask: str | None,
-    quiet: bool,
-) -> ExitCode:
+def privacy(**given: Any) -> ExitCode:
     """Prove or refute that a program is differentially private, for every eps.
 
     For all adjacent inputs u, u', in both orders, and every set S of outputs Pr[P(u) in S] is at most
     e^budget*Pr[P(u') in S] + delta: proved, or refuted by a pair, an output and an eps, or left undecided with the
     reason. With ranges in -D, as m=2..5, --max-loss and --constant answer for each program of the family.
     """
-    check_target(target)
-    pairs_path = Path(adjacent) if adjacent.strip().endswith(".csv") else None
-    check_target(html, "--html")
-    check_target(proof, "--certificate")
-    written = {"-o": target, "--certificate": proof, "--html": html, "--plot": plot, "--cache": cache}
-    check_distinct(written, program_path, pairs_path)
-    if plot is not None:
-        from dipc.report.picture import check_picture
-
-        check_target(plot, "--plot")
-        check_picture(plot)
-    asked = {"--constant": constant, "--max-loss": max_loss, "--delta-of": delta_of is not None, "--renyi": bool(renyi)}
-    given = {
-        "--budget": budget,
-        "--delta": delta,
-        "--at": at_text,
-        "--eps": eps,
-        "--plot": plot,
-        "--certificate": proof,
-    }
-    mode = _only(asked, given)
-    if estimate and mode != "--max-loss":
-        raise _no_part("--estimate", mode, "add --max-loss --at 1/10")
-    for option, number in (("-n", runs), ("--seed", seed)):
-        if number is not None and not estimate:
-            raise _no_part(option, mode, "add --max-loss --at 1/10 --estimate")
-    definitions, for_all = for_all_of(definitions, for_all)
-    _check_for_all(for_all, mode, inputs, {"--html": html, "--plot": plot, "--delta": delta})
-    family = parse_family(definitions)
+    output, asked = Output.of(given), asked_of(given)
+    mode = _Mode.of(given)
+    adjacent = given["adjacent"]
+    output.check(asked.program_path, Path(adjacent) if adjacent.strip().endswith(".csv") else None)
+    _check_for_all(asked, mode.option, {"--html": output.html, "--plot": output.plot, "--delta": given["delta"]})
+    family = parse_family(asked.definitions)
     ranged = any(len(values) > 1 for values in family.values())
-    for option, path in (("--html", html), ("--certificate", proof)):
+    for option, path in (("--html", output.html), ("--certificate", output.proof)):
         if ranged and path is not None:
-            raise _no_part(option, mode, "give one value for each constant")
-    if ranged and mode not in ("--max-loss", "--constant"):
-        raise _no_part("-D with a range", mode, "give one value, or ask for --max-loss or --constant")
-    at = None if at_text is None else positive_option("--at", at_text)
-
-    from dipc.exits.load import load_source
-    from dipc.obligations.open_engine import open_engine
-    from dipc.privacy.check import PrivacyQuestion
-    from dipc.privacy.claim import read_claim
-    from dipc.privacy.every_number import EveryNumber
-    from dipc.privacy.loss import DIGITS
-    from dipc.privacy.outcome import SCHEMA, PrivacyReport
-    from dipc.report.privacy import PrivacyStatement, privacy_line, render_family, render_privacy
-    from dipc.sources.question import open_constant
-
-    stack = click.get_current_context().with_resource(ExitStack())
-    progress = ProgressBar(f"reading {program_path}", silent=quiet)
-    source, digits = read_source(program_path), DIGITS if digits is None else digits
-
-    def ask(
-        constants: Mapping[str, Fraction],
-    ) -> tuple[PrivacyQuestion | EveryNumber, Found, LossEstimate | None]:
-        program = load_source(source, constants, at if eps is None else eps).with_limits(parse_limits(limits))
-        kept = proof is not None or html is not None
-        engine = open_engine(
-            stack, program.measurer, program.limits, jobs=jobs, cache=cache, dask=dask, keep_proofs=kept
-        )
-        progress.stage(f"looking at the pairs of {program.name}")
-        if for_all is not None:
-            every = EveryNumber(program, *open_constant(for_all), adjacent, engine, progress)
-            if mode == "--constant":
-                return every, every.constant(eps), None
-            return every, every.decide(read_claim(program, budget, None, eps)), None
-        question = PrivacyQuestion(program, adjacent, inputs or None, engine, progress)
-        match mode:
-            case "--constant":
-                return question, question.constant(eps), None
-            case "--max-loss":
-                assert at is not None
-                loss = question.largest_loss(at, digits)
-                return question, loss, _estimated(program, loss, runs, seed) if estimate else None
-            case "--renyi":
-                assert at is not None
-                assert renyi is not None
-                return question, question.divergence(renyi, at, digits), None
-            case "--delta-of":
-                claim = read_claim(program, delta_of, None, eps, "delta-of")
-                return question, question.least_delta(claim, at, digits), None
-        return question, question.decide(read_claim(program, budget, delta, eps)), None
-
-    look = look_of(sys.stdout) if target is None else Look()
+            raise _no_part(option, mode.option, "give one value for each constant")
+    if ranged and mode.option not in ("--max-loss", "--constant"):
+        raise _no_part("-D with a range", mode.option, "give one value, or ask for --max-loss or --constant")
+    work = Work(asked, quiet=output.quiet)
+    with work.progress:
+        found = [(constants, *_answer(asked, adjacent, mode, work, constants)) for constants in members(family)]
     if ranged:
-        with progress:
-            answers = [(constants, *ask(constants)) for constants in members(family)]
-        if form == "json":
-            listed = [
-                {"constants": {name: str(value) for name, value in constants.items()}, **_json(found, estimated)}
-                for constants, _, found, estimated in answers
-            ]
-            text = json.dumps({"schema": SCHEMA, "members": listed}, indent=1) + "\n"
-        else:
-            text = render_family((member_text(named), found, known) for named, _, found, known in answers)
-        write_text(target, text)
-        return max((_exit_code(found) for _, _, found, _ in answers), key=int)
-    with progress:
-        question, found, estimated = ask(next(members(family)))
+        return output.deliver(answers.family([(constants, one, known) for constants, _, one, known in found]))
+    ((_, question, one, known),) = found
+    outcome = answers.outcome(question, one, _statement(asked, question), known)
+    return output.deliver(outcome, asked.command("privacy", "--adjacent", adjacent, *mode.words()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """What is asked for in place of a verdict, by its `option` (None: a verdict), with what that option says besides,
+    and the `runs` and the `seed` of an estimate, None where none is asked for."""
+
+    option: str | None
+    at: Fraction | None = None
+    at_text: str | None = None
+    value: str | int | None = None
+    estimate: bool = False
+    runs: int | None = None
+    seed: int | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> _Mode:
+        """The question of the values of the options. Raises DiagnosticError for two, and for what has no part in it."""
+        asked = {name: given[_PARAMETERS[name]] for name in ("--constant", "--max-loss", "--delta-of", "--renyi")}
+        others = {name: given[_PARAMETERS[name]] for name in _PARAMETERS if name not in asked}
+        option = _only({name: bool(value) for name, value in asked.items()}, others)
+        runs, seed, at_text = given["runs"], given["seed"], given["at_text"]
+        if given["estimate"] and option != "--max-loss":
+            raise _no_part("--estimate", option, "add --max-loss --at 1/10")
+        for name, number in (("-n", runs), ("--seed", seed)):
+            if number is not None and not given["estimate"]:
+                raise _no_part(name, option, "add --max-loss --at 1/10 --estimate")
+        at = None if at_text is None else positive_option("--at", at_text)
+        value = asked[option] if option in ("--delta-of", "--renyi") else None
+        return cls(option, at, at_text, value, given["estimate"], runs, seed)
+
+    def words(self) -> tuple[str, ...]:
+        """The options that ask it."""
+        said = {"--at": self.at_text, "-n": self.runs, "--seed": self.seed}
+        words = [] if self.option is None else [self.option]
+        words += [] if self.value is None else [str(self.value)]
+        words += ["--estimate"] if self.estimate else []
+        return (*words, *(word for name, text in said.items() if text is not None for word in (name, str(text))))
+
+
+#: What options are called here.
+_PARAMETERS = {
+    "--constant": "constant",
+    "--max-loss": "max_loss",
+    "--delta-of": "delta_of",
+    "--renyi": "renyi",
+    "--budget": "budget",
+    "--delta": "delta",
+    "--at": "at_text",
+    "--eps": "eps",
+    "--plot": "plot",
+    "--certificate": "proof",
+}
+
+
+def _answer(
+    asked: Asked, adjacent: str, mode: _Mode, work: Work, constants: Mapping[str, Fraction]
+) -> tuple[PrivacyQuestion | EveryNumber, Found, Any]:
+    """The question about the program with these constants, what it comes to, and the estimate of a loss."""
+    options, at = asked.options, mode.at
+    program = work.program(constants, at if options.eps is None else options.eps)
+    engine = work.engine(program)
+    work.progress.stage(f"looking at the pairs of {program.name}")
+    if options.for_all is not None:
+        every = EveryNumber(program, *open_constant(options.for_all), adjacent, engine, work.progress)
+        if mode.option == "--constant":
+            return every, every.constant(options.eps), None
+        return every, every.decide(read_claim(program, options.budget, None, options.eps)), None
+    question = PrivacyQuestion(program, adjacent, options.inputs, engine, work.progress)
+    digits = options.digits or DIGITS
+    match mode.option:
+        case "--constant":
+            return question, question.constant(options.eps), None
+        case "--max-loss":
+            assert at is not None
+            loss = question.largest_loss(at, digits)
+            return question, loss, _estimated(program, loss, mode) if mode.estimate else None
+        case "--renyi":
+            assert at is not None
+            assert isinstance(mode.value, int)
+            return question, question.divergence(mode.value, at, digits), None
+        case "--delta-of":
+            claim = read_claim(program, mode.value, None, options.eps, "delta-of")
+            return question, question.least_delta(claim, at, digits), None
+    return question, question.decide(read_claim(program, options.budget, options.delta, options.eps)), None
+
+
+def _statement(asked: Asked, question: PrivacyQuestion | EveryNumber) -> PrivacyStatement:
     program = question.program
     numbers = question.numbers if isinstance(question, EveryNumber) else None
     said = tuple(
@@ -242,122 +218,17 @@ def privacy(
         for name, value in program.core.constants.items()
         if numbers is None or name != numbers.parameter
     )
-    statement = PrivacyStatement(str(program_path), program.name, said, definitions, numbers)
-    if html is not None:
-        assert isinstance(question, PrivacyQuestion)
-        chosen = {
-            "budget": budget,
-            "delta": delta,
-            "eps": eps,
-            "delta-of": delta_of,
-            "at": at_text,
-            "renyi": renyi,
-            "seed": seed,
-        }
-        options = [("--inputs", text) for text in inputs] + [("-D", text) for text in definitions]
-        options += [(f"--{name}", str(value)) for name, value in chosen.items() if value is not None]
-        options += [] if runs is None else [("-n", str(runs))]
-        flags: list[str] = [option for option in ("--constant", "--max-loss") if option == mode]
-        flags += ["--estimate"] if estimate else []
-        words = ["dipc", "privacy", str(program_path), "--adjacent", adjacent, *flags]
-        command = (*words, *(word for option in options for word in option))
-        _write_page(html, question, found, render_privacy(found, statement, Look(), estimated), command, quiet=quiet)
-    if plot is not None:
-        assert isinstance(found, PrivacyReport)
-        assert isinstance(question, PrivacyQuestion)
-        _write_plot(plot, question, found, quiet=quiet)
-    if proof is not None:
-        _write_certificate(proof, question, found, quiet=quiet)
-    if form == "json":
-        text = json.dumps(_json(found, estimated), indent=1) + "\n"
-    elif quiet:
-        text = privacy_line(found) + "\n"
-    else:
-        text = render_privacy(found, statement, look, estimated)
-    write_text(target, text)
-    if target is not None and not quiet:
-        write(sys.stderr, f"{privacy_line(found)} (written to {target})\n")
-    return _exit_code(found)
+    return PrivacyStatement(str(asked.program_path), program.name, said, asked.definitions, numbers)
 
 
-def _json(found: Found, estimated: LossEstimate | None) -> dict[str, Any]:
-    return found.as_json() if estimated is None else {**found.as_json(), "estimate": estimated.as_json()}
-
-
-def _estimated(program: Program, loss: Loss, runs: int | None, seed: int | None) -> LossEstimate:
-    from dipc.estimate.loss import RUNS, estimate_loss
-
+def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:
     if None in loss.output.values():
         note = "give the output an initial value"
         message = "an output that was never assigned is not counted in runs"
         raise DiagnosticError(Diagnostic("E1412", message, notes=(note,)))
+    runs = later.estimate.RUNS if mode.runs is None else mode.runs
     places = loss.input, loss.adjacent, loss.output
-    return estimate_loss(program, *places, loss.eps, RUNS if runs is None else runs, seed=seed or 0)
-
-
-def _write_page(
-    path: Path,
-    question: PrivacyQuestion,
-    found: Found,
-    text: str,
-    command: Sequence[str],
-    *,
-    quiet: bool,
-) -> None:
-    import dipc
-    from dipc.certificate.privacy import certify_privacy
-    from dipc.certificate.uncertified import Uncertified
-    from dipc.privacy.outcome import PrivacyReport
-    from dipc.report.html.privacy_page import privacy_page
-
-    tool, certificate = f"dipc {dipc.__version__}", None
-    if isinstance(found, PrivacyReport):
-        with suppress(Uncertified):
-            certificate = certify_privacy(question, found, tool)
-    write_text(path, privacy_page(question, found, text, command, tool, certificate))
-    if not quiet:
-        write(sys.stderr, f"page written to {path}\n")
-
-
-def _write_plot(path: Path, question: PrivacyQuestion, found: PrivacyReport, *, quiet: bool) -> None:
-    from dipc.report.curves import curves_of_privacy
-    from dipc.report.curves_plot import MOST, draw
-
-    draw(path, curves_of_privacy(question, found, MOST), f"{found.program}: {found.verdict}")
-    if not quiet:
-        write(sys.stderr, f"drawn to {path}\n")
-
-
-def _write_certificate(path: Path, question: PrivacyQuestion | EveryNumber, found: Found, *, quiet: bool) -> None:
-    import dipc
-    from dipc.certificate.least import certify_constant
-    from dipc.certificate.privacy import certify_privacy
-    from dipc.privacy.constant import Constant
-    from dipc.privacy.loss import Loss
-    from dipc.privacy.outcome import PrivacyReport
-    from dipc.report.privacy import privacy_line
-
-    def text(tool: str) -> str:
-        match found:
-            case PrivacyReport():
-                return certify_privacy(question, found, tool)
-            case Constant() | Loss():
-                return certify_constant(question, found, tool)
-        raise AssertionError("other modes take no --certificate")
-
-    write_certificate(path, lambda: text(f"dipc {dipc.__version__}"), privacy_line(found), quiet=quiet)
-
-
-def _exit_code(found: Found) -> ExitCode:
-    from dipc.privacy.constant import Constant
-    from dipc.privacy.outcome import PrivacyReport
-
-    match found:
-        case PrivacyReport():
-            return privacy_exit_code(found.verdict)
-        case Constant() if not found.exact:
-            return ExitCode.UNDECIDED
-    return ExitCode.ACCURATE
+    return later.estimate.estimate_loss(program, *places, loss.eps, runs, seed=mode.seed or 0)
 
 
 def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> str | None:
@@ -387,15 +258,10 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
     return mode
 
 
-def _check_for_all(
-    for_all: str | None, mode: str | None, inputs: tuple[str, ...], others: Mapping[str, str | Path | None]
-) -> None:
+def _check_for_all(asked: Asked, mode: str | None, others: Mapping[str, str | Path | None]) -> None:
     """That what is asked for every value of a constant can be. Raises DiagnosticError."""
-    if for_all is None:
+    if asked.options.open_constant(asked.options.inputs) is None:
         return
-    if [text.strip() for text in inputs] != ["all"]:
-        notes = ("add --inputs all, or give the constant a number",)
-        raise DiagnosticError(Diagnostic("E1209", f"`{for_all}` is left open, but not the inputs", notes=notes))
     if mode not in (None, "--constant"):
         raise _no_part("--for-all", mode, "ask for a verdict, or for the --constant")
     for option, value in others.items():

@@ -1,16 +1,17 @@
-"""The words and signs of the language by what they are, from the terminals of the grammar."""
+"""The words of the language, read from its grammar, and the TextMate grammar made from them."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
 
-from dipc.lang.grammar import grammar_text
+from dipc.text.parser import grammar_text
+from dipc.text.syntax_errors import DISTRIBUTIONS
 
 #: Words by the names of their terminals; every other word is a keyword.
 _TYPES = {"BOOL", "INT", "REAL"}
-_DISTRIBUTIONS = {"LAP", "DLAP", "EXP", "EXPO", "CHOOSE"}
 _CONSTANTS = {"EPS", "TRUE", "FALSE", "EPSILON"}
 _OPERATORS = {"AND", "OR", "NOT"}
 
@@ -53,7 +54,7 @@ def words() -> Words:
             elif not text[0].isalpha():
                 signs.append(text)
             else:
-                kinds = (("types", _TYPES), ("distributions", _DISTRIBUTIONS), ("constants", _CONSTANTS))
+                kinds = (("types", _TYPES), ("distributions", DISTRIBUTIONS), ("constants", _CONSTANTS))
                 groups[next((kind for kind, names in kinds if name in names), "keywords")].append(text)
     return Words(
         keywords=(*groups["keywords"], *_PLACED),
@@ -66,3 +67,41 @@ def words() -> Words:
         name=patterns["NAME"],
         number=patterns["NUMBER"],
     )
+
+
+# --- the TextMate grammar --------------------------------------------------------------------------
+
+
+SCOPE = "source.dipwhile"
+
+
+def textmate_text() -> str:
+    """The grammar as JSON, made from that of the parser."""
+    known = words()
+
+    def among(texts: tuple[str, ...], scope: str) -> dict[str, str]:
+        # `\b` knows no Greek letters everywhere: what is no letter of a name stands around the word.
+        return {
+            "match": rf"(?<![\w\u0391-\u03c9'])(?:{'|'.join(map(re.escape, texts))})(?![\w\u0391-\u03c9'])",
+            "name": scope,
+        }
+
+    grammar = {
+        "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
+        "name": "DiPWhile+",
+        "scopeName": SCOPE,
+        "fileTypes": ["dip"],
+        "patterns": [
+            {"match": "#.*$", "name": "comment.line.number-sign.dipwhile"},
+            {"match": known.number, "name": "constant.numeric.dipwhile"},
+            among(known.keywords, "keyword.control.dipwhile"),
+            among(known.types, "storage.type.dipwhile"),
+            among(known.distributions, "support.function.distribution.dipwhile"),
+            among(known.functions, "support.function.dipwhile"),
+            among(known.constants, "constant.language.dipwhile"),
+            among(known.operators, "keyword.operator.word.dipwhile"),
+            {"match": f"(?:{known.name})'?", "name": "variable.other.dipwhile"},
+            {"match": "|".join(map(re.escape, known.signs)), "name": "keyword.operator.dipwhile"},
+        ],
+    }
+    return json.dumps(grammar, indent=1, ensure_ascii=False) + "\n"

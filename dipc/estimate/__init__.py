@@ -14,8 +14,7 @@ from dipc.estimate.histogram import (
     input_buckets,
     is_plausibly_lipschitz,
 )
-from dipc.estimate.loss import LossEstimate, estimate_loss
-from dipc.estimate.loss_intervals import clt, hoeffding, multidimensional_clt
+from dipc.estimate.loss import LossEstimate, clt, estimate_loss, hoeffding, multidimensional_clt
 from dipc.estimate.tolerance import integer_tolerance, mean_tolerance, partition_level
 
 __all__ = [

@@ -6,17 +6,62 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log, sqrt
-from typing import TYPE_CHECKING
+from statistics import NormalDist
+from typing import TypedDict, Unpack
 
-from dipc.algebra.rationals import exact_rational
-from dipc.estimate.loss_intervals import clt, hoeffding, multidimensional_clt
-from dipc.exits.program import Program
-from dipc.lang.core import Value
-from dipc.tables.assignment import input_cells, output_cells
-from dipc.tables.cells import CellPool
+from dipc.algebra.numbers import exact_rational
+from dipc.claims.given import CellPool
+from dipc.claims.table import input_cells, output_cells
+from dipc.options import takes
+from dipc.program.program import Program
+from dipc.simulation.runs import JointHits, joint_hits
+from dipc.text.core import Value
 
-if TYPE_CHECKING:
-    from dipc.simulation.runs import JointHits
+
+def hoeffding(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
+    """From shares of so many independent runs: by Hoeffding's inequality for each share, with half of the error. The
+    loss lies in the interval with at least this confidence."""
+    width = sqrt(log(4 / (1 - confidence)) / (2 * runs))
+    return _between(first, width, second, width)
+
+
+def clt(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
+    """The same by the central limit theorem for each share: approximate. Infinite where an event never happened, of
+    which it says nothing."""
+    if not first or not second:
+        return -inf, inf
+    z = _deviations((1 - confidence) / 2)
+    return _between(first, z * sqrt(first * (1 - first) / runs), second, z * sqrt(second * (1 - second) / runs))
+
+
+def multidimensional_clt(
+    first: float, second: float, correlation: float, runs: int, confidence: float
+) -> tuple[float, float]:
+    """By the central limit theorem for both shares together, from runs with the same noises at both inputs, to first
+    order: approximate, and narrow where the correlation is large. Infinite where an event never happened."""
+    if not first or not second:
+        return -inf, inf
+    odds, others = (1 - first) / first, (1 - second) / second
+    variance = (odds + others - 2 * correlation * sqrt(odds * others)) / runs
+    width = _deviations(1 - confidence) * sqrt(max(0.0, variance))
+    center = log(first / second)
+    return center - width, center + width
+
+
+def _deviations(error: float) -> float:
+    """Standard deviations beyond which, on either side, a normal variable lies with this probability."""
+    return -NormalDist().inv_cdf(error / 2)
+
+
+def _between(first: float, width: float, second: float, other: float) -> tuple[float, float]:
+    """log(p/p') for p and p' within these widths; infinite where one of them may be 0."""
+    low = log((first - width) / (second + other)) if first > width else -inf
+    high = log((first + width) / (second - other)) if second > other else inf
+    return low, high
+
+
+# --- the estimate ----------------------------------------------------------------------------------
+
 
 #: Runs at each input, unless said otherwise.
 RUNS = 100_000
@@ -75,6 +120,15 @@ class LossEstimate:
         }
 
 
+class GivenEstimate(TypedDict, total=False):
+    """How an estimate is made, as keyword arguments."""
+
+    gamma: Fraction | int | str
+    seed: int
+    confidence: float
+
+
+@takes(GivenEstimate, {"gamma": 0, "seed": 0, "confidence": CONFIDENCE})
 def estimate_loss(
     program: Program,
     input: Mapping[str, object],  # noqa: A002 - the word of the language
@@ -82,20 +136,15 @@ def estimate_loss(
     output: Mapping[str, object],
     eps: Fraction | int | str,
     runs: int = RUNS,
-    *,
-    gamma: Fraction | int | str = 0,
-    seed: int = 0,
-    confidence: float = CONFIDENCE,
+    **given: Unpack[GivenEstimate],
 ) -> LossEstimate:
     """Estimate log(p/p') for the probabilities of an output, real parts within gamma, at two inputs.
 
     Raises DiagnosticError for values that do not fit the program and for what goes wrong in some run, ValueError for
     numbers that make no sense.
     """
-    # NumPy is loaded here: exact losses do without.
-    from dipc.simulation.runs import joint_hits
-
-    point, radius = exact_rational(eps, "eps"), exact_rational(gamma, "gamma")
+    seed, confidence = given.get("seed", 0), given.get("confidence", CONFIDENCE)
+    point, radius = exact_rational(eps, "eps"), exact_rational(given.get("gamma", 0), "gamma")
     if point <= 0 or radius < 0 or runs < 1 or not 0 < confidence < 1:
         raise ValueError("eps is positive, gamma is not negative, and a confidence lies between 0 and 1")
     core, pool = program.core, CellPool()

@@ -12,8 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.diagnostics.names import nearest
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,23 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, Undecided
-from dipc.algebra.parametric import Parametric
+from dipc.algebra.parametric import Parametric, times
 from dipc.algebra.quotient import Quotient
-from dipc.algebra.selection import times
-from dipc.claim.claim import Claim
-from dipc.diagnostics.diagnostic import Diagnostic
+from dipc.claims.claim import Claim
+from dipc.decide.decide import Saying, saying, together
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Obligation, Verdict
 from dipc.inverse.question import Question
-from dipc.lang.ast import Name
-from dipc.obligations.engine import Engine
-from dipc.obligations.saying import Saying, saying, together
-from dipc.sign import Interval
+from dipc.questions.every_input import ClassCase
+from dipc.questions.every_number.union_proof import CoefficientInequality
+from dipc.questions.outcome import RowResult
+from dipc.questions.source import Case
+from dipc.rules.goal import Proof
+from dipc.rules.posed import Posed, Variable
+from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
-from dipc.sources.every_number.union_proof import CoefficientInequality
-from dipc.sources.outcome import RowResult
-from dipc.sources.source import Case, Posed, Variable
+from dipc.text.ast import Name
+from dipc.text.diagnostic import Diagnostic
 
 #: Called with the number of cases done and of all (None where that is not known).
 Progress = Callable[[int, int | None], None]
@@ -32,6 +35,10 @@ INTERRUPTED = "interrupted"
 
 #: Cases between two calls of a progress function.
 _PROGRESS_CASES = 256
+
+#: By how much a bound that does not hold falls short, at least.
+_LEAST = Fraction(1, 10**9)
+_DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +88,12 @@ class Claims:
     unknown: tuple[UnknownCases, ...]
     vacuous: int
     cases: int
-    shown: Callable[[int], RowResult]
+    every: Sequence[Case]
     warnings: tuple[Diagnostic, ...] = ()
+
+    def shown(self, number: int) -> RowResult:
+        """What the case with this number is about."""
+        return self.every[number - 1].shown()
 
     @property
     def at_distance(self) -> bool:
@@ -128,10 +139,14 @@ def _scaled(beta: BetaForm, factor: Fraction) -> BetaForm:
     return PiecewiseForm(times(Parametric.number(factor), value))
 
 
-def claims_of(question: Question, progress: Progress | None = None, *, among: Container[int] | None = None) -> Claims:
+def claims_of(
+    question: Question, progress: Progress | None = None, *, among: Container[int] | None = None, best: bool = True
+) -> Claims:
     """What the question comes to, or of it the cases with the numbers `among`.
 
-    Raises DiagnosticError for a claim that makes no sense, before anything is measured.
+    A case of which the first rule gives a mere bound that may not suffice comes to what the `best` of all rules give,
+    and to the claim at some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is
+    measured.
     """
     source = question.source()
     engine = question.engine
@@ -147,6 +162,8 @@ def claims_of(question: Question, progress: Progress | None = None, *, among: Co
             progress(case.number, source.total)
         try:
             found = case.posed()
+            if best and isinstance(case, ClassCase) and not all(one.why.exact for one in found):
+                found = _best_posed(case, found, engine)
         except Undecided as undecided:
             reasons.setdefault(undecided.reason, []).append(case.number)
             continue
@@ -162,9 +179,56 @@ def claims_of(question: Question, progress: Progress | None = None, *, among: Co
         tuple(UnknownCases(reason, tuple(numbers)) for reason, numbers in reasons.items()),
         vacuous,
         len(cases),
-        lambda number: cases[number - 1].shown(),
+        cases,
         source.warnings,
     )
+
+
+# --- the best of all rules ----------------------------------------------------------------------------
+
+#: Inputs of a class whose claims are looked at besides, and values of a variable at which bounds are compared.
+_MOST_INPUTS = 4
+_SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
+
+
+def _best_posed(case: ClassCase, first: Sequence[Posed], engine: Engine) -> Sequence[Posed]:
+    """What the rules pose that are nearest to proving the claim, and the claim at some inputs. Raises Undecided."""
+    variable, says_nothing = case.goal.required.variable, not case.goal.lower.bound.shares
+
+    def needed(proof: Proof) -> Fraction | None:
+        missing = _shortfall(proof, engine)
+        # In another variable it is an answer only where there is none in this one, or where it holds.
+        comparable = says_nothing or proof.goal.required.variable is variable
+        return missing if comparable or not missing else None
+
+    choice = case.least_needing(needed, Fraction(0))
+    if not choice.proofs:
+        return first
+    found = [one for proof in choice.proofs for one in proof.all_posed]
+    if choice.needed != 0 and all(one.variable is variable for one in found):
+        found += case.posed_at_one(_MOST_INPUTS)
+    elif choice.needed != 0 and all(one.variable is Variable.EPS for one in found):
+        found += case.posed_at_inputs(None, _MOST_INPUTS)
+    return found
+
+
+def _shortfall(proof: Proof, engine: Engine) -> Fraction:
+    """By how much the obligations fail, to compare proofs with: 0 only where they hold. Raises Undecided."""
+    most = Fraction(0)
+    for obligation in proof.obligations:
+        bound = engine.bound(obligation.bound)
+        missing = sum((_missing_at(bound, obligation, at) for at in _SAMPLES), Fraction(0))
+        if missing or engine.decide(obligation).verdict is not Verdict.ACCURATE:
+            most = max(most, missing + _LEAST)
+    return most
+
+
+def _missing_at(bound: ClosedForm, obligation: Obligation, at: Fraction) -> Fraction:
+    """1 - beta less the bound at one value of the variable, about; 0 where that is negative, or none of the claim's."""
+    if not any(at in interval for interval in obligation.intervals):
+        return Fraction(0)
+    missing = 1 - obligation.beta.at(at, _DIGITS)[0] - bound.at(at, _DIGITS)[0]
+    return max(Fraction(0), missing)
 
 
 def measured(

@@ -5,22 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dipc.algebra.limits import Limits
-from dipc.claim.claim import Claim, resolve_claim
-from dipc.claim.options import ClaimOptions
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.exits.program import Program, within
-from dipc.ideal.inputs import InputSpec
-from dipc.ideal.table import Progress
-from dipc.obligations.engine import Engine
-from dipc.sources.every_input.all_inputs import EveryInput
-from dipc.sources.every_number.all_numbers import MOST_TRIED, AllNumbers
-from dipc.sources.free_gamma import is_free
-from dipc.sources.outcome import RowResult
-from dipc.sources.question import asks_for_all, inputs_meant, open_constant, prepared
-from dipc.sources.question import question as about_table
-from dipc.sources.source import Source
-from dipc.tables.table import Table, TableGiven
+from dipc.claims.claim import Claim, ClaimOptions, resolve_claim
+from dipc.claims.table import Table, TableGiven
+from dipc.decide.engine import Engine
+from dipc.options import Options, asks_for_all
+from dipc.program.program import Program, within
+from dipc.questions.every_input import EveryInput
+from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
+from dipc.questions.outcome import RowResult
+from dipc.questions.question import inputs_meant, prepared
+from dipc.questions.question import question as about_table
+from dipc.questions.source import Source
+from dipc.rules.class_claim import is_free
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
@@ -81,26 +77,13 @@ class Question:
         return AllNumbers(self.program, self.parameter, self.least, o, singly=MOST_TRIED)
 
 
-def asked(
-    program: Program,
-    table: TableGiven | None,
-    options: ClaimOptions,
-    *,
-    inputs: InputSpec | None = None,
-    for_all: str | None = None,
-    limits: Limits | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> Question:
+def asked(program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None) -> Question:
     """The question about a table, finitely many inputs, every real input (`inputs` "all"), or these for every value of
     a constant: `for_all` is its name, or such as "m >= 3". Raises DiagnosticError for one that makes no sense."""
-    program = within(program, limits)
+    program = within(program, options.limits)
     engine = engine or Engine(program.measurer, program.limits)
-    inputs = inputs_meant(program, table, inputs)
-    parameter, least = (None, None) if for_all is None else open_constant(for_all)
+    inputs = inputs_meant(program, table, options.inputs)
+    opened = options.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
-        return Question(program, options, engine, None, parameter, least)
-    if parameter is not None:
-        notes = ("add --inputs all, or give the constant a number",)
-        raise DiagnosticError(Diagnostic("E1209", f"`{parameter}` is left open, but not the inputs", notes=notes))
-    return Question(program, options, engine, prepared(program, table, inputs, progress))
+        return Question(program, options.claim, engine, None, *(opened or (None, None)))
+    return Question(program, options.claim, engine, prepared(program, table, inputs, options.progress))

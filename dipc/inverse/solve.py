@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import assert_never
+from typing import Unpack, assert_never
 
-from dipc.algebra.limits import Limits
-from dipc.claim.claim import Given, GivenEps
-from dipc.claim.options import ClaimOptions
-from dipc.exits.program import Program
-from dipc.ideal.inputs import InputSpec
+from dipc.claims.table import TableGiven
 from dipc.inverse.claims import Progress, Stopped, claims_of
 from dipc.inverse.question import Question, asked
-from dipc.inverse.requests import checked
-from dipc.inverse.solution import DIGITS, Solution, Wanted
+from dipc.inverse.solution import DIGITS, Solution, Wanted, checked
 from dipc.inverse.solve_alpha import solve_alpha
 from dipc.inverse.solve_beta import solve_beta
 from dipc.inverse.solve_eps import solve_eps
 from dipc.inverse.solve_gamma import solve_gamma
-from dipc.tables.table import TableGiven
+from dipc.options import GivenInverse, Options, takes
+from dipc.program.program import Program
 
 
-def solve(
-    program: Program,
-    table: TableGiven | None = None,
-    *,
-    wanted: str,
-    inputs: InputSpec | None = None,
-    for_all: str | None = None,
-    beta: Given = None,
-    alpha: Given = None,
-    gamma: Given = None,
-    eps: GivenEps = None,
-    digits: int = DIGITS,
-    progress: Progress | None = None,
-    limits: Limits | None = None,
-) -> Solution:
+@takes(GivenInverse, {"digits": DIGITS})
+def solve(program: Program, table: TableGiven | None = None, *, wanted: str, **given: Unpack[GivenInverse]) -> Solution:
     """The least `wanted`, one of "eps", "alpha", "beta" and "gamma", for which the claim holds at every case and every
     eps; numbers to so many digits. The other parameters are those of `dipc.check`; eps may be one number as well.
 
@@ -45,11 +28,8 @@ def solve(
     """
     if wanted not in [*Wanted]:
         raise ValueError(f"what is wanted is one of {', '.join(Wanted)}, not {wanted!r}")
-    if digits < 1:
-        raise ValueError(f"digits is at least 1, not {digits}")
-    options = ClaimOptions(beta=beta, alpha=alpha, gamma=gamma, eps=eps)
-    question = asked(program, table, options, inputs=inputs, for_all=for_all, limits=limits)
-    found = solved(question, Wanted(wanted), digits, progress)
+    options = Options(**given)
+    found = solved(asked(program, table, options), Wanted(wanted), options.digits or DIGITS, options.progress)
     if found.interrupted:
         raise Stopped(found)
     return found

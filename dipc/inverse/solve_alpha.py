@@ -16,21 +16,19 @@ from fractions import Fraction
 
 from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
-from dipc.claim.claim import Claim
-from dipc.claim.expression import ClaimExpression
-from dipc.claim.intervals import intervals_text
-from dipc.claim.trend import trend
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.claims.claim import Claim, intervals_text
+from dipc.claims.conditions import trend
+from dipc.claims.expression import ClaimExpression
+from dipc.claims.table import Row, Table
+from dipc.decide.obligation import holds_in_cells
 from dipc.inverse.claims import INTERRUPTED, Claims, Progress, claims_of, sayings_of
-from dipc.inverse.holding import outside, span_between
 from dipc.inverse.question import Question
 from dipc.inverse.solution import AlphaSolution, Cell, Span, Status
-from dipc.inverse.solve_eps import failing_parts, preventing
-from dipc.lang.tree import mentions
-from dipc.obligations.decide_cells import holds_in_cells
-from dipc.sign import Interval
-from dipc.sources.source import Variable
-from dipc.tables.table import Row, Table
+from dipc.inverse.solve_eps import failing_parts, outside, preventing, span_between
+from dipc.rules.posed import Variable
+from dipc.sign.interval import Interval
+from dipc.text.ast import mentions
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 
 def solve_alpha(

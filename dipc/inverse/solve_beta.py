@@ -9,19 +9,18 @@ from fractions import Fraction
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.algebra.parametric import FLAT, Parametric, TooLarge
+from dipc.algebra.parametric import FLAT, Kind, Parametric, Selection, TooLarge
 from dipc.algebra.quotient import Closed, Quotient, fraction_of
-from dipc.algebra.selection import Kind, Selection
-from dipc.claim.intervals import intervals_text
+from dipc.claims.claim import intervals_text
 from dipc.inverse.claims import Claimed, Claims, UnknownCases
-from dipc.inverse.holding import Cut, cuts, span_between
 from dipc.inverse.question import Question
 from dipc.inverse.solution import BetaSolution, EnvelopePiece, Status
-from dipc.sign import Holds, Interval, decide_nonnegative
-from dipc.sign.digits import number_cell
-from dipc.sign.optimum import Number
+from dipc.inverse.solve_eps import Cut, cuts, span_between
+from dipc.rules.posed import Variable
+from dipc.sign.decide import Holds, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import Number, number_cell
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.sources.source import Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)

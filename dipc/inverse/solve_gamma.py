@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.decimals import decimal
-from dipc.algebra.limits import Limits, Undecided
-from dipc.chain.symbolic import is_symbolic
-from dipc.claim.claim import Claim
-from dipc.claim.intervals import intervals_text
-from dipc.exits.probability import Probabilities
-from dipc.inverse.bisection import bisected, narrowed, neighboring_powers
-from dipc.inverse.claims import INTERRUPTED, sayings_of
-from dipc.inverse.gamma_everywhere import solve_gamma_everywhere
+from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.numbers import decimal, magnitude
+from dipc.algebra.quotient import Closed, product
+from dipc.chain.event import EventTemplate
+from dipc.chain.state import is_symbolic
+from dipc.claims.claim import Claim, intervals_text
+from dipc.claims.given import Cell, CellPool
+from dipc.claims.table import Row, Table
+from dipc.decide.obligation import holds_in_cells
+from dipc.decide.obligation import slack as slack_of
+from dipc.inverse.claims import INTERRUPTED, Claims, claims_of, sayings_of
 from dipc.inverse.question import Question
-from dipc.inverse.requests import refuse_dependence
-from dipc.inverse.solution import Cell, GammaSolution, Status
-from dipc.inverse.steps import Smooth, Steps, course_of, grows_up_to, largest_distance, settled_at_zero
-from dipc.obligations.decide_cells import holds_in_cells
-from dipc.obligations.failure import slack as slack_of
-from dipc.sign import Interval, Root, isolate_roots
-from dipc.sign.optimum.limit import Infinite, limit_at_zero
+from dipc.inverse.solution import Cell as Enclosure
+from dipc.inverse.solution import GammaSolution, Status, refuse_dependence
+from dipc.inverse.solve_eps import failing_parts, outside, span_between
+from dipc.program.nearness import Nearness
+from dipc.program.program import ExitShare, Probabilities
+from dipc.rules.posed import Variable
+from dipc.sign.chart import isolate_roots
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import Infinite, limit_at_zero
 from dipc.sign.piecewise import BetaForm
-from dipc.tables.cells import CellPool
-from dipc.tables.table import Row, Table
+from dipc.sign.roots import Root
+from dipc.text.core import IntType
 
 #: Gammas above 10 to the power of this are not tried.
 GREATEST_POWER = 300
@@ -209,7 +215,7 @@ class _Search:
         return f"{INTERRUPTED}: the least gamma is {' and '.join(above + below) or 'not known'}"
 
     def answer(
-        self, status: Status, value: Cell | None, rows: tuple[int, ...], remark: str, *, interrupted: bool = False
+        self, status: Status, value: Enclosure | None, rows: tuple[int, ...], remark: str, *, interrupted: bool = False
     ) -> GammaSolution:
         return GammaSolution(
             question=self._question,
@@ -223,3 +229,316 @@ class _Search:
             sayings={} if status is Status.NONE else sayings_of(self._claim, self._limits),
             interrupted=interrupted,
         )
+
+
+# --- gamma everywhere -----------------------------------------------------------------------------
+#
+# The exact tolerance for every real input: the least gamma, or the least k with which gamma = k/eps suffices.
+
+#: Gammas above 10 to the power of this are not tried: each takes all classes once more.
+GREATEST_EVERYWHERE = 30
+
+
+class _Found(Enum):
+    """What is known of a claim: it holds, it fails, or its bounds do not prove it."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    OPEN = "open"
+
+
+def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
+    """The least gamma with which the claim holds at every real input and all eps asked about.
+
+    Where that is none, as eps may be as small as one likes, the least k such that it holds with gamma = k/eps, which is
+    the same for every eps. Raises DiagnosticError for a claim that makes no sense.
+    """
+    return _Everywhere(question, digits).solve()
+
+
+class _Everywhere:
+    def __init__(self, question: Question, digits: int) -> None:
+        self._question = question
+        self._digits = digits
+        self._limits = question.program.limits
+        self._at_zero = claims_of(question.asking(gamma=0))
+
+    def solve(self) -> GammaSolution:
+        found, rows, reason = self._tried(self._at_zero)
+        if found is _Found.HOLDS:
+            claiming = self._at_zero.cases > self._at_zero.vacuous
+            nothing = "" if claiming else f"no {self._question.word} claims anything"
+            return self._answer(Status.SOLVED, (), nothing, (Fraction(0), Fraction(0)))
+        core = self._question.program.core
+        if Nearness(core).plain and not any(is_symbolic(core.slots[slot].type) for slot in core.outputs):
+            if found is _Found.FAILS:
+                return self._answer(Status.NONE, rows, "the outputs are finite, and gamma makes no difference to them")
+            return self._answer(Status.UNDECIDED, rows, reason)
+        scaled = self._in_products()
+        if scaled is not None:
+            return scaled
+        first, *more = self._at_zero.intervals
+        if first.is_point and not more:
+            return self._at_numbers(rows)
+        wanted = "give one eps: the least gamma is then looked for among numbers"
+        return self._answer(Status.UNDECIDED, rows, f"{reason or 'it fails with gamma = 0'}; {wanted}")
+
+    def _tried(self, claims: Claims) -> tuple[_Found, tuple[int, ...], str]:
+        """Whether all inequalities hold, the cases that are to blame where they do not, and why that is not known."""
+        blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
+        reason = claims.unknown[0].reason if claims.unknown else ""
+        for claimed in claims.distinct:
+            try:
+                holds = all(
+                    holds_in_cells(claimed.bound.value, claimed.beta, i, self._limits) for i in claimed.intervals
+                )
+            except Undecided as undecided:
+                blamed, reason = blamed or claimed.rows, reason or undecided.reason
+                continue
+            if not holds and claimed.exact:
+                return _Found.FAILS, claimed.rows, ""
+            if not holds:
+                blamed, reason = (
+                    blamed or claimed.rows,
+                    reason or "a lower bound of its probabilities does not suffice",
+                )
+        return (_Found.OPEN, blamed, reason) if blamed else (_Found.HOLDS, (), "")
+
+    # --- gamma = k/eps -----------------------------------------------------------------------------------------
+
+    def _in_products(self) -> GammaSolution | None:
+        """The answer as a multiple of 1/eps, from the claim about every gamma; None where it is not of that kind."""
+        if self._at_zero.at_distance:
+            return None
+        claims = claims_of(self._question.asking(gamma="free"))
+        moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.GAMMA_EPS]
+        if claims.unknown or len(moving) < len(claims.distinct):
+            return None
+        whole = Interval.positive()
+        failing, unproved, unknown = failing_parts(moving, [whole], self._limits)
+        failed = [stretch for stretch, _ in failing[0]]
+        held = outside(failed, whole, self._limits)
+        certain = outside([*failed, *(stretch for stretch, _ in unproved[0])], whole, self._limits)
+        rows = tuple(sorted({n for _, claimed in failing[0] for n in claimed.rows}))
+        if unknown or not certain:
+            if not held and not unknown:
+                return self._answer(Status.NONE, rows, "the claim fails for every k, with gamma = k/eps")
+            return None
+        # Pr never falls as gamma grows: what holds from some k on holds beyond it.
+        (low, *_), (high, *_) = held[-1], certain[-1]
+        cells = [span_between(at, held[-1][1], self._digits, self._limits).start for at in (low, high)]
+        (lower, upper) = ((cell.low, cell.high) for cell in cells)
+        assert upper[1] is not None
+        if lower != upper:
+            return None
+        k = (upper[0], upper[1])
+        first = self._at_zero.intervals[0]
+        value = (k[0] / first.lower, k[1] / first.lower) if first.lower else None
+        if first.lower and not first.lower_closed:
+            value = None
+        return self._answer(Status.SOLVED, rows, "", value, k)
+
+    # --- numbers -------------------------------------------------------------------------------------------------
+
+    def _at_numbers(self, rows: tuple[int, ...]) -> GammaSolution:
+        """The least gamma among decimal numbers: enclosed by one that is refuted and one that is proved."""
+        blamed, refuted = rows, Fraction(0)
+
+        def holds(gamma: Fraction) -> bool:
+            nonlocal blamed, refuted
+            found, failing, _ = self._tried(claims_of(self._question.asking(gamma=gamma)))
+            if found is not _Found.HOLDS:
+                blamed = failing
+            if found is _Found.FAILS:
+                refuted = max(refuted, gamma)
+            return found is _Found.HOLDS
+
+        try:
+            low, high = narrowed(holds, *neighboring_powers(holds, GREATEST_EVERYWHERE), self._digits)
+        except Undecided as undecided:
+            return self._answer(Status.UNDECIDED, blamed, undecided.reason)
+        if refuted == low:
+            return self._answer(Status.SOLVED, blamed, "", (low, high))
+        reason = f"it fails with gamma = {refuted} and holds with {high}; between them the bounds prove nothing"
+        return self._answer(Status.UNDECIDED, blamed, reason, (refuted, high))
+
+    def _answer(
+        self,
+        status: Status,
+        rows: tuple[int, ...],
+        remark: str,
+        value: Enclosure | None = None,
+        product: Enclosure | None = None,
+    ) -> GammaSolution:
+        return GammaSolution(
+            question=self._question,
+            shown=self._at_zero.shown,
+            eps=intervals_text(self._at_zero.intervals),
+            digits=self._digits,
+            status=status,
+            rows=rows,
+            remark=remark,
+            value=value,
+            product=product,
+            sayings={} if status is Status.NONE else self._at_zero.sayings(),
+        )
+
+
+# --- steps ----------------------------------------------------------------------------------------
+#
+# How the probability of a row depends on gamma: in steps, or strictly growing, or in a way that is not known.
+#
+# Pr never falls as gamma grows. The events of the row's exits are known before gamma is: linear constraints on noises,
+# and balls |value - answer| <= gamma.
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Pr changes only where gamma is a natural number (only with `integers`) or one of the `jumps`, increasing, and
+    has there the value that it keeps up to the next change."""
+
+    integers: bool
+    jumps: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Smooth:
+    """Every ball is around a value with continuous noise, and no noise is discrete: see `grows_up_to`."""
+
+
+def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
+    """How Pr of the row's outputs depends on gamma; None where that is not known. Raises Undecided."""
+    program = probabilities.program
+    nearness = Nearness(program)
+    if not nearness.plain:
+        return Steps(False, nearness.distances(row.inputs, row.outputs))
+    exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
+    if not any(_balls(event) for event in exits):
+        return Steps(False, _jumps(probabilities, row, exits))
+    slots = {slot for event in exits for slot in _balls(event)}
+    if all(isinstance(program.slots[slot].type, IntType) for slot in slots):
+        return Steps(True, _jumps(probabilities, row, exits))
+    laws = [noise.law for event in exits for part in event.components for noise in part.noises]
+    if not all(law.is_positive and not law.whole for law in laws):
+        return None
+    # An output without noise that is right lies in every ball.
+    return None if any(_jumps(probabilities, row, exits)) else Smooth()
+
+
+def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
+    """The gamma from which on nothing changes, where answers have distances of the `metric` block's own; None where
+    they have the product distance."""
+    nearness = Nearness(probabilities.program)
+    return None if nearness.plain else max(nearness.distances(row.inputs, row.outputs), default=Fraction(0))
+
+
+def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cell) -> bool:
+    """Whether Pr at every smaller gamma is less than at this one, for every eps; True is proved, for a Smooth row.
+
+    Theorem. Let E(g) be the noises of one exit that satisfy all its constraints and its balls of radius g. If the
+    measure of E(s) is not 0, and not that of E(t) for some t > s, then that of every E(g) with g < s is less.
+
+    Proof. The constraints are linear in the noises and g together, so E(g) contains λE(a) + (1-λ)E(b) for
+    g = λa + (1-λ)b. So for each direction the support function of E(g) is concave in g, and it never falls. Say E(g)
+    has the measure of E(s), for some g < s. The sets are closed and convex, the densities are positive where the noises
+    range, which is convex, and the measure is not 0: so E(g) = E(s). Then the support functions do not grow from g to
+    s, and being concave they do not grow after s: E(t) = E(s). ∎
+    """
+    pairs = zip(
+        probabilities.shares(row.inputs, row.outputs, gamma),
+        probabilities.shares(row.inputs, row.outputs, larger),
+        strict=True,
+    )
+    for now, then in pairs:
+        measure = _measure(probabilities, now)
+        if not measure.is_zero() and measure != _measure(probabilities, then):
+            return True
+    return False
+
+
+def _measure(probabilities: Probabilities, share: ExitShare) -> Closed:
+    return product(probabilities.measurer.event(factor.event) for factor in share.factors)
+
+
+def _balls(event: EventTemplate) -> set[int]:
+    """The outputs with noise that have a ball."""
+    return {slot for part in event.components for slot in part.balls}
+
+
+def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate]) -> tuple[Fraction, ...]:
+    """The distances of outputs without noise from the answers."""
+    program = probabilities.program
+    reals = {
+        slot: cell.value
+        for slot, cell in zip(program.inputs, row.inputs, strict=True)
+        if isinstance(cell.value, Fraction)
+    }
+    answers = {
+        slot: cell.value
+        for slot, cell in zip(program.outputs, row.outputs, strict=True)
+        if cell is not None and isinstance(cell.value, Fraction)
+    }
+    return tuple(sorted({abs(form.at(reals) - answers[slot]) for event in exits for slot, form in event.points}))
+
+
+def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
+    """A gamma from which on Pr has, as eps goes to 0, one limit: that of every larger gamma, and no smaller gamma has a
+    greater one. None where answers have distances of the `metric` block's own. Raises Undecided.
+
+    With X = eps·x the noises have a joint limit in distribution, of independent noises of the laws near theirs, where
+    these only scale with their rates. An exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its
+    probability goes to that of A·X <= 0: the X on the edge of that have measure 0. Only for outputs without noise
+    does gamma decide alone, up to the largest of their distances from the answers.
+    """
+    if not Nearness(probabilities.program).plain:
+        return None
+    exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
+    if not all(noise.law.nearby()[0].scales for event in exits for part in event.components for noise in part.noises):
+        return None
+    return max((Fraction(1), *_jumps(probabilities, row, exits)))
+
+
+# --- bisection ------------------------------------------------------------------------------------
+#
+# Decimal numbers that enclose where a property of gamma begins to hold.
+
+Property = Callable[[Fraction], bool]
+
+
+#: Smaller numbers than 10 to the power of this are not tried.
+_LEAST_POWER = -300
+
+
+def neighboring_powers(holds: Property, greatest: int) -> tuple[Fraction, Fraction]:
+    """Powers of ten, one ten times the other, such that it holds at the larger and not at the smaller.
+
+    Raises LimitReached where there are none from 10^-300 to 10^greatest.
+    """
+    power = 0
+    step = -1 if holds(Fraction(1)) else 1
+    while _LEAST_POWER < power < greatest:
+        power += step
+        if holds(Fraction(10) ** power) == (step > 0):
+            low = power if step < 0 else power - 1
+            return Fraction(10) ** low, Fraction(10) ** (low + 1)
+    side = "greater" if step > 0 else "less"
+    raise LimitReached(None, f"the least gamma, if there is one, is {side} than 10^{power}")
+
+
+def narrowed(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Decimal numbers of so many digits, one unit of the last digit apart, such that it holds at the larger only; it
+    holds at `high`, which is no more than ten times `low`, and not at `low`, a power of ten."""
+    unit = Fraction(10) ** (magnitude(low) + 1 - digits)
+    below, above = bisected(lambda number: holds(number * unit), int(low / unit), int(high / unit))
+    return below * unit, above * unit
+
+
+def bisected(holds: Callable[[int], bool], below: int, above: int) -> tuple[int, int]:
+    """Neighboring integers between `below`, at which it does not hold, and `above`, at which it does; alike."""
+    while above - below > 1:
+        middle = (above + below) // 2
+        if holds(middle):
+            above = middle
+        else:
+            below = middle
+    return below, above

@@ -7,34 +7,54 @@ known f is enclosed: no less than what the exact ones need, no more than what al
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Unpack
 
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, Undecided
-from dipc.claim.claim import Given, GivenEps
-from dipc.claim.intervals import intervals_text
-from dipc.claim.options import ClaimOptions
-from dipc.diagnostics.diagnostic import Diagnostic
-from dipc.exits.program import Program
-from dipc.ideal.inputs import InputSpec
+from dipc.algebra.quotient import fraction_of
+from dipc.claims.claim import intervals_text
+from dipc.claims.table import TableGiven
+from dipc.decide.decide import Saying
+from dipc.decide.engine import Engine
 from dipc.inverse.claims import (
     INTERRUPTED,
     Claimed,
     Claims,
-    Progress,
     Stopped,
     UnknownCases,
     claims_of,
     interrupted_before,
+    measured,
 )
-from dipc.inverse.factors import Factors
 from dipc.inverse.question import asked
-from dipc.obligations.saying import Saying
-from dipc.sign import Root
-from dipc.sign.digits import number_cell, root_cell
-from dipc.sign.optimum import Far, Highest, Number, Peak, Where, highest
-from dipc.tables.table import TableGiven
+from dipc.options import GivenInverse, Options, takes
+from dipc.program.program import Program
+from dipc.questions.every_input import ClassCase
+from dipc.rules.goal import Proof
+from dipc.sign.chart import arrange, sign_at
+from dipc.sign.decide import Fails, RegionEnd, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import (
+    Far,
+    Highest,
+    Number,
+    Peak,
+    Ratio,
+    Where,
+    highest,
+    number_cell,
+    peaks,
+    root_cell,
+    vanishes_at,
+)
+from dipc.sign.piecewise import BetaForm, FormCell
+from dipc.sign.roots import Root
+from dipc.text.diagnostic import Diagnostic
 
 #: Significant digits of a factor unless more are asked for.
 DIGITS = 30
@@ -123,69 +143,60 @@ class Tightest:
         return None
 
 
-def tighten(
-    program: Program,
-    table: TableGiven | None = None,
-    *,
-    inputs: InputSpec | None = None,
-    for_all: str | None = None,
-    beta: Given = None,
-    alpha: Given = None,
-    gamma: Given = None,
-    eps: GivenEps = None,
-    digits: int = DIGITS,
-    progress: Progress | None = None,
-    limits: Limits | None = None,
-) -> Tightest:
+@takes(GivenInverse, {"digits": DIGITS})
+def tighten(program: Program, table: TableGiven | None = None, **given: Unpack[GivenInverse]) -> Tightest:
     """The least factor f such that the program is (alpha, f·beta, gamma)-accurate, to so many digits.
 
     The other parameters are those of `dipc.check`. Cases that hold vacuously do not count. Raises DiagnosticError for a
     bad table or claim, ValueError for digits that are not positive, and Stopped, with what was known, on Ctrl-C. A case
     past a limit is among the `unknown`.
     """
-    if digits < 1:
-        raise ValueError(f"digits is at least 1, not {digits}")
-    options = ClaimOptions(beta=beta, alpha=alpha, gamma=gamma, eps=eps)
-    question = asked(program, table, options, inputs=inputs, for_all=for_all, limits=limits)
-    found = tightest(claims_of(question, progress), digits)
+    options = Options(**given)
+    question = asked(program, table, options)
+    found = tightest(claims_of(question, options.progress, best=False), options.digits or DIGITS)
     if found.interrupted:
         raise Stopped(found)
     return found
 
 
 def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
-    """`tighten` for a question whose inequalities are known; on Ctrl-C those that are left are `unknown`."""
+    """`tighten` for a question whose inequalities are known, by the first rule of each case; on Ctrl-C those that are
+    left are `unknown`.
+
+    Where mere bounds need more than all exact probabilities, the other rules are tried for their cases, and inputs.
+    """
     limits = claims.question.program.limits
-    factors = Factors(limits)
-    candidates: list[tuple[Peak, Claimed]] = []
-    forbidding: list[tuple[Peak, Claimed]] = []
+    peaks = _Peaks(Factors(limits))
     unknown = list(claims.unknown)
+    known: list[Claimed] = []
     for at, claimed in enumerate(claims.distinct):
         try:
-            peaks = list(factors.needs(claimed.bound, claimed.beta, claimed.intervals))
-            only_zero = factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
+            peaks.of(claimed)
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
         except KeyboardInterrupt:
             unknown.append(interrupted_before(claims.distinct[at:]))
             break
         else:
-            candidates += [(peak, claimed) for peak in peaks]
-            if only_zero is not None:
-                forbidding.append((Peak(only_zero, True, None), claimed))
-    if candidates:
-        # f > 0 is needed somewhere, and suffices nowhere that it is forbidden.
-        candidates += forbidding
+            known.append(claimed)
     upper: _Most | None = None
     try:
+        of_integers, unknown = _of_integers(claims, unknown, peaks)
+        known += of_integers
+        known = _improved(claims, known, peaks, digits)
+        candidates = peaks.candidates(known)
         most = _most(candidates, digits, limits)
         if not any(place.claimed.exact for place in most.places) and most.places:
             upper, most = most, _most([each for each in candidates if each[1].exact], digits, limits)
     except Undecided as undecided:
         # Known one by one, they could not be compared, or not be written to so many digits.
-        rows = {number for _, claimed in candidates for number in claimed.rows}
+        rows = {number for claimed in known for number in claimed.rows}
         unknown.append(UnknownCases(undecided.reason, tuple(sorted(rows))))
         most = _NOTHING
+    except KeyboardInterrupt:
+        unknown.append(interrupted_before(known))
+        most = _NOTHING
+    forbidding = any(peaks.forbidding(claimed) is not None for claimed in known)
     return Tightest(
         claims=claims,
         eps=intervals_text(claims.intervals),
@@ -198,6 +209,168 @@ def tightest(claims: Claims, digits: int = DIGITS) -> Tightest:
         upper=None if upper is None else upper.factor,
         upper_places=() if upper is None else upper.places,
     )
+
+
+class _Peaks:
+    """Where each inequality needs the greatest factor: looked for once."""
+
+    def __init__(self, factors: Factors) -> None:
+        self._factors = factors
+        self._known: dict[int, tuple[Claimed, list[Peak], Fraction | None]] = {}
+
+    def of(self, claimed: Claimed) -> list[Peak]:
+        """The peaks of the factor that it needs. Raises Undecided."""
+        return self._found(claimed)[1]
+
+    def forbidding(self, claimed: Claimed) -> Fraction | None:
+        """An eps at which only f = 0 suffices."""
+        return self._found(claimed)[2]
+
+    def _found(self, claimed: Claimed) -> tuple[Claimed, list[Peak], Fraction | None]:
+        found = self._known.get(id(claimed))
+        if found is None:
+            peaks = list(self._factors.needs(claimed.bound, claimed.beta, claimed.intervals))
+            only_zero = self._factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
+            found = self._known[id(claimed)] = claimed, peaks, only_zero
+        return found
+
+    def candidates(self, every: Sequence[Claimed]) -> list[tuple[Peak, Claimed]]:
+        """All peaks, with whose they are."""
+        found = [(peak, claimed) for claimed in every for peak in self.of(claimed)]
+        if found:
+            # f > 0 is needed somewhere, and suffices nowhere that it is forbidden.
+            forbidden = [(self.forbidding(claimed), claimed) for claimed in every]
+            found += [(Peak(at, True, None), claimed) for at, claimed in forbidden if at is not None]
+        return found
+
+    def greatest(self, every: Sequence[Claimed], digits: int) -> Fraction | None:
+        """The factor that they need, from above; None for infinity. Raises Undecided."""
+        best = highest((peak for peak, _ in self.candidates(every)), digits)
+        if best is None:
+            return Fraction(0)
+        return None if best.is_infinite else best.enclosure(digits)[1]
+
+
+#: Inputs of a class whose claims are looked at.
+_MOST_INPUTS = 13
+
+
+def _improved(claims: Claims, known: Sequence[Claimed], peaks: _Peaks, digits: int) -> list[Claimed]:
+    """The inequalities, those of cases with mere bounds by the rules that need the least, with the claims at inputs of
+    them, until some exact probability needs as much as all others. Raises Undecided."""
+    fixed = [claimed for claimed in known if claimed.exact]
+    bounded = [claimed for claimed in known if not claimed.exact]
+    cases = {number: claims.every[number - 1] for claimed in bounded for number in claimed.rows}
+    if not all(isinstance(case, ClassCase) for case in cases.values()):
+        return list(known)
+    better: dict[int, list[Claimed]] = {n: [c for c in bounded if n in c.rows] for n in cases}
+    left = dict(cases)
+    while left:
+        enough = peaks.greatest(fixed, digits)
+        needs = {number: peaks.greatest(better[number], digits) for number in left}
+        number = max(left, key=lambda number: (needs[number] is None, needs[number] or 0))
+        most = needs[number]
+        if enough is None or (most is not None and most <= enough):
+            break
+        case = left.pop(number)
+        assert isinstance(case, ClassCase)
+        better[number] = _least_needing(case, better[number], claims.question.engine, peaks, enough)
+        fixed += _at_inputs(case, better[number], claims.question.engine, peaks)
+    return list(known) if len(left) == len(cases) else [*fixed, *_together(better)]
+
+
+def _least_needing(
+    case: ClassCase, first: list[Claimed], engine: Engine, peaks: _Peaks, enough: Fraction
+) -> list[Claimed]:
+    """What the rules pose for the case that need the least."""
+
+    def needed(proof: Proof) -> Fraction | None:
+        found, unknown = measured([(case.number, one) for one in proof.all_posed], engine)
+        return None if unknown else peaks.greatest(found, DIGITS)
+
+    choice = case.least_needing(needed, enough)
+    if choice.needed is None:
+        return first
+    found, unknown = measured([(case.number, one) for each in choice.proofs for one in each.all_posed], engine)
+    return first if unknown else list(found)
+
+
+def _at_inputs(case: ClassCase, needing: Sequence[Claimed], engine: Engine, peaks: _Peaks) -> list[Claimed]:
+    """Of the claims at some inputs of the case, near what needs most, the one that needs the most."""
+    best = highest(peak for claimed in needing for peak in peaks.of(claimed))
+    at = None if best is None else next((p.at for p in best.peaks if isinstance(p.at, Fraction | Root)), None)
+    product = at.lower if isinstance(at, Root) else at if isinstance(at, Fraction) else None
+    found: list[tuple[Fraction | None, Claimed]] = []
+    with suppress(Undecided):
+        for posed in case.posed_at_inputs(product or None, _MOST_INPUTS):
+            for claimed in measured([(case.number, posed)], engine)[0]:
+                with suppress(Undecided):
+                    found.append((peaks.greatest([claimed], DIGITS), claimed))
+    if not found:
+        return []
+    return [max(found, key=lambda each: (each[0] is None, each[0] or 0))[1]]
+
+
+#: Integer distances at which the least factor is looked for: further away less is to be enough.
+_MOST_DISTANCES = 6
+
+
+def _of_integers(
+    claims: Claims, unknown: Sequence[UnknownCases], peaks: _Peaks
+) -> tuple[list[Claimed], list[UnknownCases]]:
+    """The inequalities at small distances of cases that leave integer distances open, where these need as much as all
+    larger ones; and the cases that are still unknown."""
+    found: list[Claimed] = []
+    left = []
+    for cases in unknown:
+        rows = []
+        for number in cases.rows:
+            case = claims.every[number - 1]
+            of_case = None
+            with suppress(Undecided):
+                if isinstance(case, ClassCase) and case.has_integer_distances:
+                    of_case = _at_small_distances(case, claims.question.engine, peaks)
+            if of_case is None:
+                rows.append(number)
+            else:
+                found += of_case
+        left += [UnknownCases(cases.reason, tuple(rows))] if rows else []
+    return found, left
+
+
+def _at_small_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> list[Claimed] | None:
+    """What the case comes to at small distances, if at all larger ones no greater factor is needed; None where that is
+    not proved. Raises Undecided."""
+
+    def needed(proof: Proof) -> Fraction | None:
+        measured_ones, unknown = measured([(case.number, one) for one in proof.all_posed], engine)
+        return None if unknown else peaks.greatest(measured_ones, DIGITS)
+
+    found: list[Claimed] = []
+    for distance in range(1, _MOST_DISTANCES + 1):
+        exact, choice = case.least_at_distance(distance, needed)
+        posed = [*exact, *(one for proof in choice.proofs for one in proof.all_posed)]
+        measured_ones, unknown = measured([(case.number, one) for one in posed], engine)
+        if unknown:
+            return None
+        found += measured_ones
+    best = highest(peak for claimed in found for peak in peaks.of(claimed))
+    if best is None or best.is_infinite:
+        return None
+    factor = best.enclosure(DIGITS)[0]
+    return found if factor > 0 and engine.run(case.proved_from(_MOST_DISTANCES + 1, factor)) else None
+
+
+def _together(every: Mapping[int, Sequence[Claimed]]) -> list[Claimed]:
+    """Inequalities of single cases, each with all that have it."""
+    found: dict[tuple[object, ...], Claimed] = {}
+    for number, several in every.items():
+        for claimed in several:
+            key = (claimed.bound, claimed.beta, claimed.intervals, claimed.variable)
+            known = found.get(key)
+            rows = (number,) if known is None else tuple(sorted({*known.rows, number}))
+            found[key] = replace(claimed, rows=rows)
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,3 +439,121 @@ def _eps(at: Where, digits: int, limits: Limits) -> Cell | None:
             return Fraction(0), Fraction(0)
         case Far.INFINITY:
             return None
+
+
+# --- factors --------------------------------------------------------------------------------------
+#
+# The factor that an obligation needs at each eps, (1 - Pr)/beta, and where it is largest.
+
+
+class Factors:
+    """Finds the peaks of (1 - Pr)/beta, infinite where no factor suffices.
+
+    Quotients that are equal after a change of eps's scale are analyzed once. So rows that differ by a common factor of
+    all distances share their peaks' values, as identical objects.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._known: dict[tuple[object, ...], list[Peak]] = {}
+
+    def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
+        """Peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps, so that the greatest of their values
+        is the least factor for all eps of the intervals. None where Pr = 1 throughout, as f = 0 suffices; else an
+        infinite one where beta is negative, as none does. Raises LimitReached."""
+        above, below = fraction_of(probability.value)
+        missing = below - above
+        for interval in intervals:
+            if _is_certain(missing, interval):
+                continue
+            negative = _negative_at(beta, interval, self._limits)
+            if negative is not None:
+                yield Peak(negative, True, None)
+                continue
+            met: Fraction | Root | None = None
+            for cell in beta.cells(interval, self._limits):
+                # A closed form for every eps is all of the interval; a cell need not be.
+                sample = None if beta.closed is not None else cell.sample
+                for need in self._needs(missing * cell.denominator, cell.numerator * below, cell, sample):
+                    # Continuous, beta is at the joint what it was at the end of the cell before.
+                    if need.at != met:
+                        yield need
+                met = self._joint(missing, cell)
+
+    def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
+        """An eps at which every f > 0 fails although f = 0 suffices: Pr = 1 on its interval, and beta is negative
+        there. None where there is none. Raises LimitReached."""
+        above, below = fraction_of(probability.value)
+        for interval in intervals:
+            if _is_certain(below - above, interval):
+                negative = _negative_at(beta, interval, self._limits)
+                if negative is not None:
+                    return negative
+        return None
+
+    def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
+        """The upper end of the cell, where the factor needed goes on continuously; else None."""
+        end = cell.upper.value
+        if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
+            return None
+        return end.lower if isinstance(end, Root) and end.is_exact else end
+
+    def _needs(
+        self, numerator: ExpPoly, denominator: ExpPoly, cell: FormCell, sample: Fraction | None
+    ) -> Iterator[Peak]:
+        """The peaks on the cell; `sample` is one of its rationals, None where it is all of the interval."""
+        if denominator.is_zero():
+            if sample is None:
+                yield Peak(Far.EVERYWHERE, True, None)
+            else:
+                yield Peak(sample, not numerator.value_is_zero(sample), None)
+            return
+        ratio = Ratio.of(numerator, denominator)
+        lower, upper = cell.lower, cell.upper
+        exact = not isinstance(lower.value, Root) and not isinstance(upper.value, Root)
+        rate = ratio.rate() if exact else Fraction(1)
+        scaled = ratio.scaled(1 / rate)
+        ends = _scaled_end(lower, rate), _scaled_end(upper, rate)
+        key = (scaled, *ends)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = peaks(scaled, *ends, self._limits)
+        for peak in found:
+            at = _unscaled(peak.at, rate)
+            if at is Far.EVERYWHERE and sample is not None:
+                at = sample  # all of the cell, but not all of the interval
+            yield Peak(at, peak.attained, peak.value)
+
+
+def _is_certain(missing: ExpPoly, interval: Interval) -> bool:
+    """Whether 1 - Pr is 0 on the interval."""
+    return missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower))
+
+
+def _scaled_end(end: RegionEnd, rate: Fraction) -> RegionEnd:
+    return RegionEnd(end.value * rate, end.closed) if isinstance(end.value, Fraction) else end
+
+
+def _unscaled(at: Where, rate: Fraction) -> Where:
+    match at:
+        case Fraction():
+            return at / rate
+        case Root():
+            return replace(at, lower=at.lower / rate, upper=at.upper / rate, scale=at.scale * rate)
+        case Far():
+            return at
+
+
+def _negative_at(beta: BetaForm, interval: Interval, limits: Limits) -> Fraction | None:
+    """A rational of the interval at which beta is negative; None where it is proved to be at least 0."""
+    cells = beta.cells(interval, limits)
+    if len(cells) == 1:
+        decision = decide_nonnegative(cells[0].numerator, interval, limits)
+        return decision.witness if isinstance(decision, Fails) else None
+    numerators = [cell.numerator for cell in cells if not cell.numerator.is_zero()]
+    # Continuous, it is negative in a whole gap if anywhere.
+    for sample in arrange([*beta.conditions(), *numerators], interval, limits).samples:
+        numerator = beta.fraction_at(sample)[0]
+        if not numerator.is_zero() and sign_at(numerator, sample, limits) < 0:
+            return sample
+    return None

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.limits import Undecided
+from dipc.decide.engine import Engine
 from dipc.inverse.claims import measured
 from dipc.inverse.solve_beta import union_text
-from dipc.obligations.engine import Engine
-from dipc.sources.every_input.all_inputs import EveryInput
-from dipc.sources.every_input.class_result import ClassNote, ClassResult
-from dipc.sources.every_number.all_numbers import AllNumbers
-from dipc.sources.outcome import RowResult
-from dipc.sources.source import Posed, Source, Variable
+from dipc.questions.class_result import ClassNote, ClassResult
+from dipc.questions.every_input import EveryInput
+from dipc.questions.every_number.all_numbers import AllNumbers
+from dipc.questions.outcome import RowResult
+from dipc.questions.source import Source
+from dipc.rules.posed import Posed, Variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import TypeVar
 
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.diagnostics.source import Source
+from dipc.algebra.limits import Limits, Undecided
+from dipc.program.inputs import FiniteInputs, parse_inputs
+from dipc.program.program import load_source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+
+_R = TypeVar("_R")
+
+
+class Stopped(Exception):
+    """The question was given up, or the process that worked on it is gone."""
+
+
+def serve(connection: Connection) -> None:
+    """Answer until nobody asks any more."""
+    while True:
+        try:
+            function, text = connection.recv()
+        except (EOFError, OSError):
+            os._exit(0)
+        connection.send(function(text))
+
+
+class Worker:
+    """Answers questions about texts, each a function of a module and its one argument."""
+
+    def __init__(self) -> None:
+        self._context = get_context("spawn")
+        self._process: SpawnProcess | None = None
+        self._connection: Connection | None = None
+        self._turn = threading.Lock()
+        self._ending = threading.Lock()
+
+    def ask(self, function: Callable[[str], _R], text: str) -> _R:
+        """The answer; raises Stopped where `stop` came first."""
+        with self._turn:
+            with self._ending:
+                connection = self._started()
+            try:
+                connection.send((function, text))
+                answer: _R = connection.recv()
+            except (EOFError, OSError) as gone:
+                self.stop()
+                raise Stopped from gone
+            return answer
+
+    def stop(self) -> None:
+        """Give up what is being worked on; the next question has a new process."""
+        with self._ending:
+            if self._process is not None and self._connection is not None:
+                self._process.kill()
+                self._process.join()
+                self._connection.close()
+            self._process = self._connection = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return self._turn.locked()
+
+    def _started(self) -> Connection:
+        if self._connection is None:
+            here, there = self._context.Pipe()
+            self._process = self._context.Process(target=serve, args=(there,), daemon=True, name="dipc-lsp-worker")
+            self._process.start()
+            there.close()
+            self._connection = here
+        return self._connection
+
+
+# --- questions about a text ------------------------------------------------------------------------
+
 
 _NAME = "program"
 
@@ -28,8 +103,6 @@ class Mistake:
 
 def mistakes(text: str) -> Sequence[Mistake]:
     """What is wrong with a program, as `dipc check` says it."""
-    from dipc.exits.load import load_source
-
     try:
         load_source(Source(_NAME, text), {}, None)
     except DiagnosticError as error:
@@ -55,10 +128,6 @@ def _sentence(found: Diagnostic) -> str:
 def probabilities(text: str) -> str | None:
     """The probability of each answer, in closed form, at the one input that the claim is about; None where there is not
     one, or no output is finite."""
-    from dipc.algebra.limits import Limits, Undecided
-    from dipc.exits.load import load_source
-    from dipc.ideal.inputs import FiniteInputs, parse_inputs
-
     try:
         program = load_source(Source(_NAME, text), {}, None).with_limits(Limits(steps=10**8, states=10_000))
         found = parse_inputs(program.core.claimed_inputs or "", program) if program.inputs else None

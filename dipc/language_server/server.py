@@ -11,12 +11,10 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 import dipc
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.diagnostics.source import Source, Span
-from dipc.lang.layout import formatted
-from dipc.language_server.analysis import Mistake, mistakes, probabilities
+from dipc.language_server.analysis import Mistake, Stopped, Worker, mistakes, probabilities
 from dipc.language_server.symbols import Symbols, completions
-from dipc.language_server.worker import Stopped, Worker
+from dipc.text.diagnostic import DiagnosticError, Source, Span
+from dipc.text.printer import formatted
 
 #: Seconds that typing pauses before the program is looked at, and that a hover waits for closed forms.
 _PAUSE, _PATIENCE = 0.15, 2.0

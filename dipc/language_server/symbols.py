@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.diagnostics.source import Source, Span
 from dipc.editors.words import words
-from dipc.lang.ast import (
+from dipc.text.ast import (
     ConstDecl,
     Declaration,
     DomainDecl,
@@ -23,9 +21,10 @@ from dipc.lang.ast import (
     Statement,
     TypeExpr,
     VariableDecl,
+    walk,
 )
-from dipc.lang.parser import parse
-from dipc.lang.tree import walk
+from dipc.text.diagnostic import DiagnosticError, Source, Span
+from dipc.text.parser import parse
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,23 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.closed_form import ClosedForm, Supremum
 from dipc.algebra.limits import Limits
 from dipc.algebra.quotient import fraction_of
-from dipc.algebra.supremum import Supremum
-from dipc.claim.claim import the_one_eps
-from dipc.claim.intervals import resolve_intervals
-from dipc.diagnostics.source import Source
-from dipc.lang.parser import parse_interval
-from dipc.obligations.decide import decide
-from dipc.obligations.decision import Decision
-from dipc.obligations.verdict import EndPoint
-from dipc.sign import Interval, Root, sign_chart
-from dipc.sign.digits import number_cell, root_cell
-from dipc.sign.optimum import Far, ends_of, highest, peaks
-from dipc.sign.optimum.ratio import Ratio
-from dipc.sign.piecewise import PiecewiseForm
-from dipc.sign.positive import over_positive
+from dipc.claims.claim import resolve_intervals, the_one_eps
+from dipc.decide.decide import decide
+from dipc.decide.obligation import Decision, EndPoint
+from dipc.sign.chart import sign_chart
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import Far, Ratio, ends_of, highest, number_cell, peaks, root_cell
+from dipc.sign.piecewise import PiecewiseForm, over_positive
+from dipc.sign.roots import Root
+from dipc.text.diagnostic import Source
+from dipc.text.parser import parse_interval
 
 
 @dataclass(frozen=True, slots=True)

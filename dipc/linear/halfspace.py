@@ -1,10 +1,13 @@
-"""Half-spaces of rational space, and the arithmetic of Farkas' lemma on them."""
+"""Half-spaces of rational space, the arithmetic of Farkas' lemma on them, and unions of polyhedra."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+
+# --- Half-spaces of rational space, and the arithmetic of Farkas' lemma on them ---------------------------------------
+#
 
 #: Σ coefficient · x[key], keys increasing, coefficients nonzero.
 Terms = tuple[tuple[int, Fraction], ...]
@@ -119,3 +122,45 @@ def equation(coefficients: Iterable[tuple[int, Fraction]], constant: Fraction) -
         total[key] = total.get(key, _ZERO) + c
     terms = sorted_terms(total)
     return Halfspace(terms, constant), Halfspace(tuple([(k, -c) for k, c in terms]), -constant)
+
+
+# --- Unions of polyhedra: whether some of them cover another one, and whether together they are one -------------------
+#
+
+#: Whether a system has no point that matters; what that is, and how many questions may be asked, is the caller's.
+IsEmpty = Callable[[Sequence[Halfspace]], bool]
+
+
+def is_covered(system: Sequence[Halfspace], parts: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
+    """Whether no point of the system that matters is outside of all the parts.
+
+    What is left of the system beside the first part falls into a piece for each of its inequalities: there it is the
+    first one that does not hold.
+    """
+    if is_empty(system):
+        return True
+    if not parts:
+        return False
+    first, *others = parts
+    inside = list(system)
+    for item in first:
+        if not is_covered([*inside, item.complement()], others, is_empty):
+            return False
+        inside.append(item)
+    return True
+
+
+def united(parts: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
+    """The union of the parts as one system, but for points that do not matter; None if it is not convex.
+
+    A convex union satisfies every inequality that bounds it, and those are among the inequalities of the parts: so it
+    is what satisfies all of these that hold on every part.
+    """
+    common = tuple(
+        [
+            item
+            for item in dict.fromkeys(item for part in parts for item in part)
+            if all(item in part or is_empty([*part, item.complement()]) for part in parts)
+        ]
+    )
+    return common if is_covered(common, parts, is_empty) else None

@@ -7,28 +7,19 @@ constants are on the program's scale.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from dipc.linear.halfspace import Halfspace
-
-
-class Family(Enum):
-    """The laws of noise, defined at `Noise`."""
-
-    LAPLACE = "Laplace"
-    ONE_SIDED = "one-sided exponential"
-    DISCRETE_LAPLACE = "discrete Laplace"
+from dipc.noise.law import Law
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """An independent random variable; LAPLACE: density (rate·eps/2)·exp(-rate·eps·|x - mean|), rate > 0.
-    ONE_SIDED: density rate·eps·exp(-rate·eps·(x - mean)) for x >= mean;
-    DISCRETE_LAPLACE: mass (1-r)/(1+r)·r^|i - mean| at every integer i, with r = exp(-rate·eps); mean an integer."""
+    """An independent random variable: its mean plus noise of a law of `dipc.noise`, with this rate > 0. The mean of
+    integer noise is an integer."""
 
-    family: Family
+    law: Law
     rate: Fraction
     mean: Fraction
 

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
-from dipc.algebra.combine import simplest, total, watch_product
-from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
-from dipc.algebra.quotient import Closed, fraction_of
+from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, weight
+from dipc.algebra.quotient import Closed, fraction_of, simplest, total, watch_product
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.canonical import CanonicalTree, TreeShape, tree_shape
-from dipc.measure.cycles import reduced, split
-from dipc.measure.difference import DifferenceSystem, EventShape, Inequalities, components, event_shape
-from dipc.measure.event import Event, Family
-from dipc.measure.forest import tree_measure
-from dipc.measure.general import general_measure, independent_parts
-from dipc.measure.order_ideals import order_measure
+from dipc.measure.event import Event
+from dipc.measure.forest import (
+    CanonicalTree,
+    DifferenceSystem,
+    EventShape,
+    Inequalities,
+    TreeShape,
+    components,
+    event_shape,
+    order_measure,
+    reduced,
+    split,
+    tree_measure,
+    tree_shape,
+    watch_size,
+)
+from dipc.measure.normal import NormalMeasure, normal_measure
+from dipc.measure.polyhedral import general_measure, independent_parts
+from dipc.noise.law import Law
 
 _DEEPEST_SPLIT = 200
 _MOST_SHAPES = 20_000
 _SMALL_PRODUCT = 1_000
 _ONE = Fraction(1)
 
+#: What independent parts of an event are measured from.
+Factor = CanonicalTree | NormalMeasure | Closed
+
 #: All of an event but its means and constants.
-_EventKey = tuple[tuple[Family, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
+_EventKey = tuple[tuple[Law, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, Fraction], ...], ...]]
 
 #: All of a system but its means and the sizes of its inequalities.
 _SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
@@ -53,15 +68,22 @@ class _Budget:
             raise LimitReached("trees", f"the constraints split into more than {self.limit} orderings of the noises")
 
 
-@dataclass(slots=True)
+#: What is measured briefly: closed forms of so many terms, in so many steps, a second's work or less; and the terms
+#: that a tree over the reals is expected to go through on the way.
+BRIEF_TERMS, BRIEF_STEPS, BRIEF_WAY = 100_000, 100_000_000, 1_000_000
+
+
+@dataclass
 class Measurer:
     """Measures events and remembers the canonical trees it has integrated.
 
-    `integrals` counts the trees integrated so far (the cache misses); past `remembered` terms all is forgotten.
+    `integrals` counts the trees integrated so far (the cache misses); past `remembered` terms all is forgotten. With
+    `way` a tree over the reals is refused before it is expanded where it is expected to go through more terms.
     """
 
     limits: Limits = field(default_factory=Limits)
     remembered: int = 2_000_000
+    way: int | None = None
     integrals: int = 0
     _shapes: dict[_EventKey, EventShape] = field(default_factory=dict, repr=False)
     _parts: dict[_SystemKey, _Parts] = field(default_factory=dict, repr=False)
@@ -71,6 +93,13 @@ class Measurer:
     _products: dict[tuple[CanonicalTree, ...], Closed] = field(default_factory=dict, repr=False)
     _parts_measured: dict[Event, Closed] = field(default_factory=dict, repr=False)
     _remembered: int = 0
+
+    @cached_property
+    def brief(self) -> Measurer:
+        """Measures what takes a moment alone, whatever was measured before, and refuses the rest."""
+        limits = self.limits
+        few = replace(limits, terms=min(limits.terms, BRIEF_TERMS), steps=min(limits.steps, BRIEF_STEPS))
+        return Measurer(few, self.remembered, BRIEF_WAY)
 
     def measure(self, event: Event) -> Closed:
         """Pr[every constraint of the event holds] for every eps > 0, exactly; raises LimitReached past a limit.
@@ -84,9 +113,9 @@ class Measurer:
         except OutsideFragment:
             return self._general(event)
 
-    def factors(self, event: Event) -> list[CanonicalTree | Closed] | None:
+    def factors(self, event: Event) -> list[Factor] | None:
         """Independent parts of the event whose measures multiply to its own: trees over the reals, each at its own
-        `stretch`·eps, which are not measured, and the measures of all others. None where that is 0.
+        `stretch`·eps, which are not measured, normal ones, and the measures of all others. None where that is 0.
 
         Raises LimitReached where one of them is too long.
         """
@@ -106,14 +135,17 @@ class Measurer:
             *[self._cyclic(_restricted(system, members), budget, 0) for members in parts.cyclic],
         ]
 
-    def _factors_of_parts(self, event: Event) -> list[CanonicalTree | Closed] | None:
+    def _factors_of_parts(self, event: Event) -> list[Factor] | None:
         """The same for an event that is no difference system; some of its parts may be."""
         parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
-        if len(parts) == 1:
-            return [self._part(parts[0])]
-        found: list[CanonicalTree | Closed] = []
+        found: list[Factor] = []
         for part in parts:
-            factors = self.factors(part)
+            if all(noise.law.is_normal for noise in part.noises):
+                factors: list[Factor] | None = [normal_measure(part)]
+            elif len(parts) == 1:
+                factors = [self._part(part)]
+            else:
+                factors = self.factors(part)
             if factors is None:
                 return None
             found += factors
@@ -143,7 +175,7 @@ class Measurer:
         """The measure of a difference system; raises OutsideFragment for other events."""
         noises = event.noises
         key = (
-            tuple([n.family for n in noises]),
+            tuple([n.law for n in noises]),
             tuple([n.rate for n in noises]),
             tuple([c.coefficients for c in event.constraints]),
         )
@@ -201,14 +233,19 @@ class Measurer:
         key = tuple(trees) if len(trees) < 2 else tuple(sorted(trees))
         known = self._products.get(key)
         if known is None:
-            measures = [self._own_tree(tree) for tree in key]
-            watch_product(measures)
-            known = ExpPoly.one()
-            for measure in measures:
-                known = self._times(known, measure)
+            known = self.product([self._own_tree(tree) for tree in key])
             self._count(_terms(known))
             self._products[key] = known
         return known
+
+    def product(self, measures: Sequence[Closed]) -> Closed:
+        """The product of the measures of independent events; of none, 1. Raises LimitReached where it is too long to be
+        expanded, or common divisors of too high a degree were to be found."""
+        watch_product(measures)
+        result: Closed = ExpPoly.one()
+        for measure in measures:
+            result = self._times(result, measure)
+        return result
 
     def _times(self, left: Closed, right: Closed) -> Closed:
         """The product, unless it is too long to be expanded."""
@@ -237,7 +274,7 @@ class Measurer:
                 raise LimitReached(*self._refused[tree])
             self.integrals += 1
             try:
-                known = tree_measure(tree, self.limits)
+                known = self._tree_measure(tree)
             except LimitReached as stopped:
                 self._count(1)
                 self._refused[tree] = (stopped.limit, stopped.what)
@@ -245,6 +282,15 @@ class Measurer:
             self._count(_terms(known))
             self._trees[tree] = known
         return known
+
+    def _tree_measure(self, tree: CanonicalTree) -> Closed:
+        if self.way is None:
+            return tree_measure(tree, self.limits)
+        watch_size(tree, replace(self.limits, steps=self.way))
+        measure = tree_measure(tree, self.limits)
+        for part in fraction_of(measure):
+            Meter(self.limits).size(len(part) * weight(part.coefficient_bits()))
+        return measure
 
     def _count(self, terms: int) -> None:
         """Make room for a result of so many terms."""

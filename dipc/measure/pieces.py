@@ -1,23 +1,25 @@
-"""One-variable piecewise exponential polynomials, on the scale X = eps·x.
-
-A piece is Σ c·eps^k·e^{q·eps}·X^n·e^{l·X} with integer q and l; a piecewise function has integer breakpoints b, each
-standing for the point X = eps·b. On that scale a Laplace density of rate a at mean m is (a/2)·e^{-a|X - eps·m|}: the
-class is closed under product, antiderivative, tail integral and shift by eps·c, and eps is never divided by.
-Breakpoints keep their order for every eps > 0, so one computation serves all eps.
-"""
+"""Piecewise exponential polynomials of one variable: densities, products, tails, convolutions."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from math import comb, lcm, prod
 from typing import Any, TypeVar
 
 import flint
 
-from dipc.algebra.effort import Meter, weight
 from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Meter, weight
+
+# --- One-variable piecewise exponential polynomials, on the scale X = eps·x -------------------------------------------
+#
+# A piece is Σ c·eps^k·e^{q·eps}·X^n·e^{l·X} with integer q and l; a piecewise function has integer breakpoints b, each
+# standing for the point X = eps·b. On that scale a Laplace density of rate a at mean m is (a/2)·e^{-a|X - eps·m|}: the
+# class is closed under product, antiderivative, tail integral and shift by eps·c, and eps is never divided by.
+# Breakpoints keep their order for every eps > 0, so one computation serves all eps.
 
 _CONTEXT = flint.fmpq_mpoly_ctx.get(("x", "y", "X", "Y"), flint.Ordering.lex)
 
@@ -348,3 +350,69 @@ def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) 
             add_value(total, grown, breaks[i - 1], -1)
     meter.size(len(total))
     return ExpPoly.from_integer_exponents(total)
+
+
+# --- Adding independent noise to a variable: convolution of a piecewise function with a Laplace or one-sided density --
+#
+# On the scale X = eps·x the density of one-sided noise of rate a is a·e^{-aX} on X >= 0, and a Laplace density is the
+# mean of the right- and the left-sided ones, so smoothing needs one tail integral for each side and stays in the class
+# of pieces.
+
+
+class Support(IntEnum):
+    """Where noise around 0 has its mass."""
+
+    LEFT = -1
+    BOTH = 0
+    RIGHT = 1
+
+    def reflected(self) -> Support:
+        """The side of the negated noise."""
+        return Support(-self)
+
+
+def density(side: Support, rate: int, mean: int) -> Piecewise:
+    """The density of X = eps·x: Laplace at `mean` for BOTH, exponential from `mean` on to the right or to the left."""
+    if side is Support.BOTH:
+        return Piecewise.laplace(rate, mean)
+    falling = Piece.of_terms({(0, side * rate * mean, 0, -side * rate): flint.fmpq(rate)})
+    return Piecewise((mean,), (Piece.zero(), falling) if side is Support.RIGHT else (falling, Piece.zero()))
+
+
+def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Piecewise:
+    """X -> the integral of function(C)·density(X - C) over C, for the density at mean 0.
+
+    The function must be bounded. If it is the density of C, the result is the density of C + noise. Raises
+    LimitReached before a long computation.
+    """
+    sides = (Support.RIGHT, Support.LEFT) if side is Support.BOTH else (side,)
+    pieces = [(piece.chains(), piece.bits) for piece in function.pieces]
+    total, *more = [_tail(pieces, function.breaks, one, rate, meter) for one in sides]
+    for tail in more:
+        for terms, part in zip(total, tail, strict=True):
+            for exponents, c in part.items():
+                terms[exponents] = terms[exponents] - c if exponents in terms else -c
+    weight = flint.fmpq(sides[0] * rate, len(sides))
+    return Piecewise(function.breaks, tuple([Piece.of_terms(terms).scaled(weight) for terms in total]))
+
+
+def _tail(
+    pieces: Sequence[tuple[Chains, int]], breaks: Sequence[int], side: Support, rate: int, meter: Meter
+) -> list[Terms]:
+    """By pieces, e^{-rate·X} times the integral of function(C)·e^{rate·C} from -∞ to X for RIGHT; for LEFT,
+    e^{rate·X} times that of function(C)·e^{-rate·C} from +∞ to X."""
+    tilt = side * rate
+    last = len(breaks)
+    found: dict[int, Terms] = {}
+    constant: RingTerms = {}
+    for i in range(last + 1) if side is Support.RIGHT else range(last, -1, -1):
+        chains, bits = pieces[i]
+        grown = tilted_antiderivative(chains, tilt, bits, meter)
+        near, far = (i - 1, i) if side is Support.RIGHT else (i, i - 1)
+        if 0 <= near < last:
+            add_value(constant, grown, breaks[near], -1, tilt)
+        # An antiderivative has no constant of its own; this one makes the integral continuous.
+        found[i] = grown | {(k, q, 0, -tilt): c for (k, q), c in constant.items()}
+        if 0 <= far < last:
+            add_value(constant, grown, breaks[far], 1, tilt)
+    return [found[i] for i in range(last + 1)]

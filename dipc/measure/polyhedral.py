@@ -1,28 +1,36 @@
-"""The measure of any set of linear constraints over independent continuous noises, one noise at a time.
-
-On the scale X = eps·x the constraints are homogeneous in eps, so their combinatorics is the same for every eps > 0.
-Let F be an antiderivative of the integrand in X_v. The integral over X_v of the integrand on a polyhedron is the
-sum over the facets that bound X_v of ±F at the facet, on the facet's shadow: the polyhedron with X_v replaced by
-the facet's bound. Implied inequalities are removed first, exactly, so every facet's shadow has interior and none is
-counted twice. The two halves of a Laplace density are separate polyhedra.
-
-On each such shadow the integrand is at most a product of the densities still to come, so every integral converges.
-The cost grows with the number of flags of faces: this is the engine for what the fast paths leave over, and their
-oracle.
-"""
+"""Any linear constraints over continuous noises: one noise integrated out at a time over polyhedral cells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import factorial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.quotient import Closed
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
-from dipc.measure.event import Event, Family, Noise
+from dipc.measure.event import Event, Noise
+from dipc.measure.lattice import lattice_measure
+from dipc.measure.value_tree import lattice_tree_measure, value_tree_measure
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+# --- The measure of any set of linear constraints over independent continuous noises, one noise at a time -------------
+#
+# On the scale X = eps·x the constraints are homogeneous in eps, so their combinatorics is the same for every eps > 0.
+# Let F be an antiderivative of the integrand in X_v. The integral over X_v of the integrand on a polyhedron is the
+# sum over the facets that bound X_v of ±F at the facet, on the facet's shadow: the polyhedron with X_v replaced by
+# the facet's bound. Implied inequalities are removed first, exactly, so every facet's shadow has interior and none is
+# counted twice. The two halves of a Laplace density are separate polyhedra.
+#
+# On each such shadow the integrand is at most a product of the densities still to come, so every integral converges.
+# The cost grows with the number of flags of faces: this is the engine for what the fast paths leave over, and their
+# oracle.
 
 _T = TypeVar("_T")
 
@@ -34,7 +42,7 @@ Integrand = dict[Monomial, Fraction]
 def polyhedral_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
     """Pr[every constraint of the event holds] for every eps > 0, exactly.
 
-    The families are those of `dipc.measure.event.Family` with a density. Raises LimitReached past a limit.
+    Raises LimitReached past a limit, OutsideFragment where a density is not in pieces.
     """
     elimination = _Elimination(event.noises, limits or Limits())
     used = sorted({i for c in event.constraints for i, _ in c.coefficients})
@@ -73,26 +81,26 @@ class _Elimination:
         if v not in whole:
             return self._eliminated(v, integrand, self._feasibility.facets(system, v), left - {v}, whole)
         total: Integrand = {}
-        for part, half in self._halves(v, integrand):
-            _add(total, self.integral(part, [*system, half], left, whole - {v}))
+        for part, ends in self._pieces(v, integrand):
+            _add(total, self.integral(part, [*system, *ends], left, whole - {v}))
         return total
 
-    def _halves(self, v: int, integrand: Integrand) -> list[tuple[Integrand, Halfspace]]:
-        """The integrand times each smooth part of the density of noise v, with the half-line where it holds."""
+    def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:
+        """The integrand times each piece of the density of noise v, with the ends of the piece."""
         noise = self._noises[v]
-        right = Halfspace(((v, Fraction(1)),), -noise.mean)
-        left = Halfspace(((v, Fraction(-1)),), noise.mean)
-        match noise.family:
-            case Family.LAPLACE:
-                half = noise.rate / 2
-                return [
-                    (_times(integrand, v, half, -noise.rate, noise.rate * noise.mean), right),
-                    (_times(integrand, v, half, noise.rate, -noise.rate * noise.mean), left),
-                ]
-            case Family.ONE_SIDED:
-                return [(_times(integrand, v, noise.rate, -noise.rate, noise.rate * noise.mean), right)]
-            case Family.DISCRETE_LAPLACE:
-                raise ValueError("integer noises are summed, not integrated")
+        for piece in noise.law.pieces(noise.rate):
+            ends = []
+            if piece.lower is not None:
+                ends.append(Halfspace(((v, Fraction(1)),), -noise.mean - piece.lower))
+            if piece.upper is not None:
+                ends.append(Halfspace(((v, Fraction(-1)),), noise.mean + piece.upper))
+            product: Integrand = {}
+            for c, power, slope in piece.terms:
+                factor = _times(integrand, v, c, slope, -slope * noise.mean)
+                for _ in range(power):
+                    factor = _times_affine(factor, {v: Fraction(1)}, -noise.mean)
+                _add(product, factor)
+            yield product, ends
 
     def _eliminated(
         self, v: int, integrand: Integrand, facets: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
@@ -172,3 +180,52 @@ def _times_affine(integrand: Integrand, slopes_of: dict[int, Fraction], constant
         for w, slope in slopes_of.items():
             _add(result, {(k, q, _replaced(powers, w, powers[w] + 1), slopes): c * slope})
     return result
+
+
+# --- The measure of any linear event: which engine for which part -----------------------------------------------------
+#
+# Parts that share no constraint are independent. Each is measured by messages where it reduces to a forest of values,
+# by elimination otherwise: integrals over reals, sums over integers. The elimination engines are complete, up to their
+# limits.
+
+
+def independent_parts(event: Event) -> list[Event]:
+    """The event as a conjunction of independent ones, each over the noises of one connected set of constraints.
+
+    Constraints without noises must have been removed. Noises are renumbered in each part.
+    """
+    import networkx as nx
+
+    graph: nx.Graph[int] = nx.Graph()
+    for c in event.constraints:
+        first = c.coefficients[0][0]
+        graph.add_edges_from((first, i) for i, _ in c.coefficients)
+    parts = []
+    for members in nx.connected_components(graph):
+        place = {i: at for at, i in enumerate(sorted(members))}
+        constraints = tuple(
+            Halfspace(tuple((place[i], x) for i, x in c.coefficients), c.constant, c.strict)
+            for c in event.constraints
+            if c.coefficients[0][0] in place
+        )
+        parts.append(Event(tuple(event.noises[i] for i in place), constraints))
+    return parts
+
+
+def general_measure(part: Event, limits: Limits) -> Closed:
+    """The measure of one connected part, exactly; raises LimitReached past a limit.
+
+    Raises ValueError where a constraint mixes integer and real noises: the language does not let them meet.
+    """
+    if any(noise.law.whole for noise in part.noises):
+        if not all(noise.law.whole for noise in part.noises):
+            raise ValueError("integer and real noises share a constraint")
+        try:
+            measure = lattice_tree_measure(part, limits)
+        except OutsideFragment:
+            measure = lattice_measure(part, limits)
+        return measure if (ring := measure.in_ring()) is None else ring
+    try:
+        return value_tree_measure(part, limits)
+    except OutsideFragment:
+        return polyhedral_measure(part, limits)

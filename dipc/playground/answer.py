@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -14,23 +15,85 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-import dipc
-from dipc.cli.check import check
+from dipc.cli.check import accuracy_outcome, check
 from dipc.cli.errors import guarded
-from dipc.cli.exits import ExitCode, exit_code
 from dipc.cli.main import cli, run
-from dipc.cli.question import for_all_of
+from dipc.cli.options import Work, asked_of
+from dipc.cli.output import TOOL
 from dipc.cli.terminal import write_diagnostics
-from dipc.playground.question import Question
+from dipc.outcome import html
+from dipc.outcome.outcome import Outcome
+from dipc.outcome.text import render
+from dipc.questions.check import answer as answer_source
+from dipc.questions.question import question_of
 
-CLAIM = ("beta", "alpha", "gamma", "eps")
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A text under the name that reports show."""
+
+    name: str
+    text: str
+
+    def write(self) -> None:
+        """Put it there, below the directory at hand."""
+        path = Path(self.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.text, encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: `command` with the words of its options, about the program and, where there is one, the table."""
+
+    command: str
+    program: File
+    table: File | None
+    options: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, text: str) -> Question:
+        """The question that the page wrote."""
+        given = json.loads(text)
+        table = given["table"]
+        return cls(
+            given["command"],
+            File(**given["program"]),
+            None if table is None else File(**table),
+            tuple(given["options"]),
+        )
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The arguments and options of the command."""
+        tables = () if self.table is None else (self.table.name,)
+        return (self.program.name, *tables, *self.options)
+
+    def write(self) -> None:
+        """Put the files where the words say."""
+        self.program.write()
+        if self.table is not None:
+            self.table.write()
+
 
 #: Takes what the page is told, as JSON: {"kind": "progress", "done", "total"}; {"kind": "answer", "code", "text",
 #: "errors"} once; {"kind": "page", "html"} after it, where there is one.
 Tell = Callable[[str], object]
 
 #: The parameters of `dipc check` that the quick way heeds.
-_HEEDED = {"program_path", "table_path", "inputs", "limits", "definitions", "for_all", "digits", *CLAIM}
+_HEEDED = {
+    "program_path",
+    "table_path",
+    "inputs",
+    "limits",
+    "definitions",
+    "for_all",
+    "digits",
+    "beta",
+    "alpha",
+    "gamma",
+    "eps",
+}
 _DEFAULT = ParameterSource.DEFAULT
 
 
@@ -80,12 +143,12 @@ def _check(question: Question, tell: Tell) -> None:
     def ask() -> int:
         nonlocal told
         with _context(question) as context:
-            answered, command, code = _answered(context.params, tell)
-            _tell(tell, kind="answer", code=int(code), text=answered.page(), errors=errors.getvalue())
+            outcome, command = _outcome(context.params, tell)
+            write_diagnostics(outcome.warnings)
+            code = outcome.standing.value
+            _tell(tell, kind="answer", code=code, text=render(outcome), errors=errors.getvalue())
             told = True
-            from dipc.report.html.check_page import check_page
-
-            _tell(tell, kind="page", html=check_page(answered, command, f"dipc {dipc.__version__}"))
+            _tell(tell, kind="page", html=html.page(outcome, command, TOOL))
         return code
 
     with redirect_stdout(out), redirect_stderr(errors):
@@ -94,31 +157,16 @@ def _check(question: Question, tell: Tell) -> None:
         _tell(tell, kind="answer", code=int(code), text=out.getvalue(), errors=errors.getvalue())
 
 
-def _answered(given: dict[str, Any], tell: Tell) -> tuple[Any, tuple[str, ...], ExitCode]:
-    """The answer of `dipc check` with these parameters, the command that asks it, and its exit code."""
-    from dipc.cli.arguments import parse_definitions
-    from dipc.cli.limits import parse_limits
-    from dipc.diagnostics.files import read_source
-    from dipc.exits.load import load_source
-    from dipc.obligations.open_engine import open_engine
-    from dipc.report.answered import Answered
-    from dipc.report.asked import Asked
-    from dipc.sources.check import answer as answer_source
-    from dipc.sources.question import question as source_of
-
-    path, table, inputs, limits = (given[name] for name in ("program_path", "table_path", "inputs", "limits"))
-    claim = {name: given[name] for name in CLAIM}
-    definitions, for_all = for_all_of(given["definitions"], given["for_all"])
-    program = load_source(read_source(path), parse_definitions(definitions), claim["eps"])
-    program = program.with_limits(parse_limits(limits))
-    asked = Asked(path, inputs, for_all, claim)
+def _outcome(given: dict[str, Any], tell: Tell) -> tuple[Outcome, tuple[str, ...]]:
+    """The answer of `dipc check` with these parameters, and the command that asks it."""
+    asked = asked_of(given)
+    progress = partial(_progress, tell)
+    program = Work(asked, quiet=True).program()
     with ExitStack() as stack:
-        engine = open_engine(stack, program.measurer, program.limits, digits=given["digits"])
-        source = source_of(program, table, inputs=inputs or None, for_all=for_all, **claim)
-        report = answer_source(source, engine, partial(_progress, tell))
-        write_diagnostics(report.warnings)
-        answered = Answered(source, engine, report, asked)
-    return answered, asked.command(table, definitions, limits), exit_code(report.verdict)
+        engine = asked.options.engine(stack, program)
+        source = question_of(program, asked.table, asked.options)
+        outcome = accuracy_outcome(source, engine, answer_source(source, engine, progress), asked)
+    return outcome, asked.command()
 
 
 def _progress(tell: Tell, done: int, total: int | None) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.diagnostics.source import Excerpt, Source
+from dipc.cli.values import parse_definitions
+from dipc.program.program import load_source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
 
 _NAME = "<program>"
 
@@ -14,9 +15,6 @@ _NAME = "<program>"
 def mistakes(text: str, definitions: Sequence[str] = (), eps: str | None = None) -> str:
     """JSON: a list of {"from", "to", "code", "message", "notes"}, offsets as JavaScript counts them. What is wrong with
     `definitions` or `eps` alone is no mistake of the program, and left out."""
-    from dipc.cli.arguments import parse_definitions
-    from dipc.exits.load import load_source
-
     found: Sequence[Diagnostic] = ()
     try:
         load_source(Source(_NAME, text), parse_definitions(definitions), eps)

@@ -1,21 +1,23 @@
-"""The sign chart of an exponential polynomial on an interval: all roots, and the sign on every gap."""
+"""The sign chart of exponential polynomials on an interval: all roots, samples between them, witnesses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
 from dipc.sign.budget import Budget
 from dipc.sign.factor import Factor, is_surely_square_free, rational_root, split_content, square_free_parts
-from dipc.sign.factor_sign import FactorSign, factor_sign
-from dipc.sign.interval import Interval
-from dipc.sign.normal_form import NormalForm, normal_form
-from dipc.sign.point import sign_at_point
-from dipc.sign.polynomial import Layout, Polynomial
-from dipc.sign.root import Root, separated
+from dipc.sign.interval import Interval, simplest_between
+from dipc.sign.polynomial import Layout, NormalForm, Polynomial, normal_form, sign_at_point
+from dipc.sign.roots import FactorSign, Root, factor_sign, refine, refine_within, separated
+
+# --- The sign chart of an exponential polynomial on an interval: all roots, and the sign on every gap -----------------
+#
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +206,202 @@ def _suspect(polynomial: Polynomial, budget: Budget) -> None:
     # Too high a degree to test: more precision settles it, unless there is a multiple root.
     if polynomial.degree_z <= budget.limits.degree and not is_surely_square_free(polynomial):
         raise _MaybeMultipleError
+
+
+# --- Simple rationals at which something is negative, between neighboring roots ---------------------------------------
+#
+
+#: A simpler counterexample is not worth more bits than this.
+_WITNESS_BITS = 4096
+
+
+def simplest_in_gap(
+    interval: Interval,
+    left: Root | None,
+    right: Root | None,
+    is_negative: Callable[[Fraction, Budget], bool],
+    budget: Budget,
+) -> Fraction:
+    """A rational of the interval with `is_negative`, at least as simple as any in the gap, unless that takes too much
+    precision; then one of the gap between the isolating intervals.
+
+    Everywhere between `left` and `right`, roots or ends of the interval (None), it is negative; and in an isolating
+    interval, on either side of its root, everywhere or nowhere. The ends that belong to the interval are asked about.
+    """
+    low_closed = left is None and interval.lower_closed and is_negative(interval.lower, budget)
+    high_closed = (
+        right is None and interval.upper is not None and interval.upper_closed and is_negative(interval.upper, budget)
+    )
+    cheap = budget.with_bits(_WITNESS_BITS)
+    halvings = 4
+    with suppress(LimitReached):
+        while True:
+            cheap.check_bits(halvings)
+            widest = simplest_between(
+                left.lower if left else interval.lower,
+                right.upper if right else interval.upper,
+                lower_closed=low_closed,
+                upper_closed=high_closed,
+            )
+            # Where the candidate lies in an isolating interval, it may be on the wrong side of the root.
+            if is_negative(widest, cheap):
+                return widest
+            if left and left.lower < widest < left.upper:
+                left = replace(left, lower=widest)
+                left = refine_within(left, left.width / (1 << halvings), cheap)
+            else:
+                assert right
+                assert right.lower < widest < right.upper
+                right = replace(right, upper=widest)
+                right = refine_within(right, right.width / (1 << halvings), cheap)
+            halvings *= 2
+    while True:
+        # It is negative at the ends of isolating intervals too, but for roots that are exact.
+        low, low_closed = (left.upper, not left.is_exact) if left else (interval.lower, low_closed)
+        high, high_closed = (right.lower, not right.is_exact) if right else (interval.upper, high_closed)
+        if high is None or low < high or (low == high and low_closed and high_closed):
+            return simplest_between(low, high, lower_closed=low_closed, upper_closed=high_closed)
+        left = left and refine_within(left, left.width / 4, budget)
+        right = right and refine_within(right, right.width / 4, budget)
+
+
+# --- The roots of several functions on one interval together, in order, with a rational sample between any two --------
+#
+
+#: Common divisors are not looked for once the products of the pairs may have more monomials than this together.
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """Where on `interval` some functions may change their signs.
+
+    `base`: pairwise coprime functions such that each function given is a product of powers of them and a unit; which
+    ones, `divisors` says, function by function. Coprime functions have no root eps > 0 in common.
+    `analyses`: the sign analysis of each base function on the interval; None where the interval is a point.
+    `roots`: all roots of all of them strictly inside, increasing, their isolating intervals disjoint but for end
+    points; `owners` says which base function each is a root of.
+    `samples`: a rational in each gap between the roots, where no function given is 0; for a point, the point itself,
+    whatever is 0 there. On each gap every function given has one sign, that at the sample.
+    """
+
+    interval: Interval
+    base: tuple[ExpPoly, ...]
+    divisors: tuple[frozenset[int], ...]
+    analyses: tuple[Analysis | None, ...]
+    roots: tuple[Root, ...]
+    owners: tuple[int, ...]
+    samples: tuple[Fraction, ...]
+
+    def vanishes(self, function: int, root: int) -> bool:
+        """Whether the function given at that position is 0 at the root at that position."""
+        return self.owners[root] in self.divisors[function]
+
+    def gap(self, gap: int) -> tuple[Root | None, Root | None]:
+        """The roots at the ends of a gap; None for an end of the interval."""
+        return (self.roots[gap - 1] if gap else None), (self.roots[gap] if gap < len(self.roots) else None)
+
+
+def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | None = None) -> Arrangement:
+    """The arrangement of functions none of which is zero. Raises LimitReached."""
+    budget = Budget(limits or Limits())
+    base, divisors = coprime_base(functions, limits)
+    if interval.is_point:
+        return Arrangement(interval, base, divisors, (None,) * len(base), (), (), (interval.lower,))
+    analyses = tuple(analyze(normal_form(f, budget), interval, budget, skip_even=False) for f in base)
+    owner: dict[tuple[object, Fraction], int] = {}
+    roots: list[Root] = []
+    for at, analysis in enumerate(analyses):
+        for root in chart_of(analysis, budget).roots:
+            owner[root.polynomial, root.scale] = at
+            roots.append(root)
+    ordered = tuple(separated(roots, budget))
+    samples = tuple(
+        _sample(interval, ordered[gap - 1] if gap else None, ordered[gap] if gap < len(ordered) else None, budget)
+        for gap in range(len(ordered) + 1)
+    )
+    owners = tuple(owner[root.polynomial, root.scale] for root in ordered)
+    return Arrangement(interval, base, divisors, analyses, ordered, owners, samples)
+
+
+def coprime_base(
+    functions: Sequence[ExpPoly], limits: Limits | None = None
+) -> tuple[tuple[ExpPoly, ...], tuple[frozenset[int], ...]]:
+    """Pairwise coprime functions, none a unit, of which all those given are products; and which divide each of them.
+
+    None of the functions may be zero; raises LimitReached. By refinement: what two have in common becomes an element
+    of its own, until no two have anything in common (Bach, Driscoll and Shallit 1993).
+    """
+    base: list[tuple[ExpPoly, frozenset[int]]] = []
+    waiting = [(f, frozenset((at,))) for at, f in reversed(list(enumerate(functions)))]
+    work = 0
+    most = (limits or Limits()).monomials
+    while waiting:
+        value, owners = waiting.pop()
+        if value.is_unit():
+            continue
+        for at, (other, theirs) in enumerate(base):
+            if other == value:
+                base[at] = (other, theirs | owners)
+                break
+            work += other.product_box(value)
+            if work > most:
+                raise LimitReached("monomials", "functions with too many different exponents were to be put in order")
+            shared = other.common_divisor(value)
+            if not shared.is_unit():
+                del base[at]
+                waiting += [
+                    (other.exact_quotient(shared), theirs),
+                    (value.exact_quotient(shared), owners),
+                    (shared, theirs | owners),
+                ]
+                break
+        else:
+            base.append((value, owners))
+    divisors = tuple(
+        frozenset(at for at, (_, owners) in enumerate(base) if function in owners) for function in range(len(functions))
+    )
+    return tuple(value for value, _ in base), divisors
+
+
+def _sample(interval: Interval, left: Root | None, right: Root | None, budget: Budget) -> Fraction:
+    """A simple rational strictly between two neighboring roots, or ends of the interval, outside isolating intervals
+    but for their ends."""
+    while True:
+        # Where intervals of irrational roots touch, no function has a root at the point itself.
+        low, low_closed = (left.upper, not left.is_exact) if left else (interval.lower, False)
+        high, high_closed = (right.lower, not right.is_exact) if right else (interval.upper, False)
+        if high is None or low < high:
+            return simplest_between(low, high)
+        if low == high and low_closed and high_closed:
+            return low
+        left = left and refine_within(left, left.width / 4, budget)
+        right = right and refine_within(right, right.width / 4, budget)
+
+
+# --- Where on the line of eps something is, in the words of diagnostics -----------------------------------------------
+#
+
+_DIGITS = 6
+
+
+def refined(root: Root, limits: Limits) -> Root:
+    """The root, known well enough to be shown."""
+    return refine(root, root.upper / 10 ** (2 * _DIGITS), limits)
+
+
+def place_text(root: Root) -> str:
+    """`at eps = 1` or, for a root that is not rational, `at eps = 0.693147…`."""
+    return f"at eps = {root.lower}" if root.is_exact else f"at eps = {number_text(root.lower, root.upper)}"
+
+
+def number_text(low: Fraction, high: Fraction) -> str:
+    """The number known to lie in [low, high], exactly where it is a short one, else its first digits and `…`."""
+    if low == high and len(str(low)) <= 2 * _DIGITS:
+        return str(low)
+    if low < 0:
+        return "-" + number_text(-high, -low)
+    digits = max(_DIGITS, magnitude(low) + 1) if low else _DIGITS
+    cut = round_down(low, digits) if low else low
+    if cut != (round_down(high, digits) if high else high):
+        return f"{decimal(cut)} to {decimal(round_up(high, digits))}"
+    return f"{decimal(cut)}…"

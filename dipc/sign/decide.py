@@ -8,11 +8,10 @@ from fractions import Fraction
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.sign.budget import Budget
-from dipc.sign.chart import Analysis, SignChart, analyze, chart_of, sign_of_form
+from dipc.sign.chart import Analysis, SignChart, analyze, chart_of, sign_of_form, simplest_in_gap
 from dipc.sign.interval import Interval
-from dipc.sign.normal_form import NormalForm, normal_form
-from dipc.sign.root import Root
-from dipc.sign.witness import simplest_in_gap
+from dipc.sign.polynomial import NormalForm, normal_form
+from dipc.sign.roots import Root
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,8 @@
-"""Functions of eps in cells, with one closed form on each: what a beta is.
-
-A closed form for every eps > 0 is one cell. Min, max and abs, and divisors that are nonzero only on the intervals asked
-about, make more of them.
-"""
+"""Functions of eps in cells, with one closed form on each, and the divisors they may have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -14,17 +10,30 @@ from typing import Any, assert_never
 
 from dipc.algebra.closed_form import ClosedForm, format_terms, sympy_terms
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits
-from dipc.algebra.parametric import Parametric
+from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.numbers import exact_rational
+from dipc.algebra.parametric import (
+    Combination,
+    Operation,
+    Parametric,
+    Selected,
+    Selection,
+    Signs,
+    candidates,
+    coefficient_sign,
+    conditions,
+    resolve,
+)
 from dipc.algebra.quotient import Closed, Quotient, fraction_of
-from dipc.algebra.rationals import exact_rational
-from dipc.algebra.selection import Combination, Operation, Selected, Selection
-from dipc.algebra.splitting import conditions, resolve
-from dipc.sign.arrangement import arrange
-from dipc.sign.chart import sign_at
+from dipc.sign.chart import arrange, isolate_roots, sign_at
 from dipc.sign.decide import RegionEnd
 from dipc.sign.interval import Interval
-from dipc.sign.root import Root, refine
+from dipc.sign.roots import Root, refine
+
+# --- Functions of eps in cells, with one closed form on each: what a beta is ------------------------------------------
+#
+# A closed form for every eps > 0 is one cell. Min, max and abs, and divisors that are nonzero only on the intervals
+# asked about, make more of them.
 
 #: Isolated ends of cells are known to this part of their size.
 _PRECISION = Fraction(1, 10**9)
@@ -241,3 +250,104 @@ def _sympy(value: Closed | Selected) -> Any:
                     return left / right
             assert_never(value.operation)
     assert_never(value)
+
+
+# --- Denominators of beta: admitted where they are proved to have one sign for every eps > 0 --------------------------
+#
+
+
+def over_positive(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[Interval] = ()) -> Closed | None:
+    """numerator/denominator, None where the denominator is not proved to have one sign for every eps > 0, or for every
+    one of the intervals."""
+    if denominator == 1:
+        return numerator
+    sign = _constant_sign(denominator) or _sign_on(denominator, intervals)
+    if sign == 0:
+        return None
+    quotient = Quotient(numerator * sign, denominator * sign)
+    ring = quotient.in_ring()
+    return quotient if ring is None else ring
+
+
+def _constant_sign(value: ExpPoly) -> int:
+    """1 or -1 where `value` has that sign for every eps > 0, proved; 0 where that is not known."""
+    signs = {1 if c > 0 else -1 for _, _, c in value.terms()}
+    if len(signs) == 1:
+        return signs.pop()
+    try:
+        return 0 if isolate_roots(value, Interval.positive()) else sign_at(value, Fraction(1))
+    except Undecided:
+        return 0
+
+
+def _sign_on(value: ExpPoly, intervals: Sequence[Interval]) -> int:
+    """1 or -1 where `value` has that sign on all intervals, proved; 0 where that is not known, and for none."""
+    signs = set()
+    for interval in intervals:
+        try:
+            if not interval.is_point and isolate_roots(value, interval):
+                return 0
+            signs.add(sign_at(value, _inside(interval)))
+        except Undecided:
+            return 0
+    return signs.pop() if len(signs) == 1 else 0
+
+
+def _inside(interval: Interval) -> Fraction:
+    if interval.is_point or interval.upper is None:
+        return interval.lower if interval.is_point else interval.lower + 1
+    return (interval.lower + interval.upper) / 2
+
+
+# --- Divisors of beta: admitted where they are proved to be 0 nowhere on the intervals of eps that are asked about ----
+#
+
+
+def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root | None:
+    """An eps of the intervals at which the value is 0; None where it is proved to be 0 at none of them.
+
+    The value must be continuous on each interval and not depend on an unknown. Raises Undecided past a
+    limit, and TooLarge for a value that may be too many forms.
+    """
+    for interval in intervals:
+        found = _zero_on(value, interval)
+        if found is not None:
+            return found
+    return None
+
+
+def _zero_on(value: Selected, interval: Interval) -> Fraction | Root | None:
+    above = [form.numerator_flat() for form in candidates(value) if form.numerator]
+    functions = [f for f in (*conditions(value), *above) if not coefficient_sign(f)]
+    arrangement = arrange(functions, interval)
+    active: list[ExpPoly] = []
+    for sample in arrangement.samples:
+        numerator = resolve(value, lambda f, at=sample: sign_at(f, at)).numerator_flat()  # type: ignore[misc]
+        if numerator.is_zero() or numerator.value_is_zero(sample):
+            return sample
+        active.append(numerator)
+    for end, numerator in ((interval.lower, active[0]), (interval.upper, active[-1])):
+        if end is not None and end in interval and numerator.value_is_zero(end):
+            return end
+    for at, root in enumerate(arrangement.roots):
+        # The value is continuous, so at the root it is what it is on either side.
+        if active[at] in functions and arrangement.vanishes(functions.index(active[at]), at):
+            return root
+    return None
+
+
+def sign_throughout(intervals: Sequence[Interval]) -> Signs:
+    """The sign that a function is proved to have on all the intervals; 0 where it is not proved, or not one sign."""
+
+    def sign(function: ExpPoly) -> int:
+        if plain := coefficient_sign(function):
+            return plain
+        try:
+            if any(isolate_roots(function, interval) for interval in intervals):
+                return 0
+            found = {sign_at(function, interval.inner_point) for interval in intervals}
+        except Undecided:
+            return 0
+        return found.pop() if len(found) == 1 else 0
+
+    return sign

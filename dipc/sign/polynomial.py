@@ -1,11 +1,66 @@
-"""Integer polynomials F(t, z) read as functions t -> F(t, e^{-t}) of t > 0."""
+"""Integer polynomials F(t, e^{-t}): normal form, values and signs at rational points."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, isqrt, lcm
 
-from dipc.sign.exponential import EXP_ERROR, exp_minus
+from dipc.algebra.exppoly import ExpPoly
+from dipc.sign.budget import Budget
+
+# --- e^{-x} in integer arithmetic, with stated errors -----------------------------------------------------------------
+#
+
+#: LOG2E_LOW / LOG2E_SCALE < log2(e) < LOG2E_HIGH / LOG2E_SCALE.
+LOG2E_SCALE = 10_000
+LOG2E_LOW = 14_426
+LOG2E_HIGH = 14_427
+
+#: The error of `exp_minus` in units of its last bit.
+EXP_ERROR = 2
+
+
+def decay_bits(numerator: int, denominator: int) -> int:
+    """Some n >= 0 with e^{-x} <= 2^{-n}, for x = numerator/denominator >= 0; at most one less than the best."""
+    return LOG2E_LOW * numerator // (LOG2E_SCALE * denominator)
+
+
+def growth_bits(numerator: int, denominator: int) -> int:
+    """Some n with e^x <= 2^n, for x = numerator/denominator >= 0."""
+    return LOG2E_HIGH * numerator // (LOG2E_SCALE * denominator) + 1
+
+
+def exp_minus(numerator: int, denominator: int, bits: int) -> int:
+    """An integer within EXP_ERROR of 2^bits·e^{-x}, for x = numerator/denominator >= 0 and bits >= 0."""
+    if numerator == 0:
+        return 1 << bits
+    if decay_bits(numerator, denominator) >= bits:
+        return 0
+    # x / 2^halvings < 2^-shrink, so that the Taylor series needs about bits / shrink terms.
+    shrink = isqrt(bits) // 2 + 2
+    halvings = max(0, numerator.bit_length() - denominator.bit_length() + 1 + shrink)
+    guard = bits.bit_length() + 8
+    work = bits + halvings + guard
+    y = (numerator << work) // (denominator << halvings)
+    # Each term has an error below 3 units: y is off by 1 and every step rounds twice and divides the old error by 4.
+    total = term = 1 << work
+    n = 0
+    while term:
+        n += 1
+        term = (term * y >> work) // n
+        total += -term if n & 1 else term
+    # Squaring at most doubles the error and rounds once.
+    assert 3 * n + 6 < 1 << (guard - 1)
+    for _ in range(halvings):
+        total = total * total >> work
+    return total >> (work - bits)
+
+
+# --- Integer polynomials F(t, z) read as functions t -> F(t, e^{-t}) of t > 0 -----------------------------------------
+#
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +184,119 @@ def _step(gap: int, numerator: int, denominator: int, bits: int, steps: dict[int
             known = left * right >> bits
         steps[gap] = known
     return known
+
+
+# --- The sign of F at a rational point, and enclosures of its value there ---------------------------------------------
+#
+
+#: Significant bits by default.
+_FIRST_BITS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class PointValue:
+    """F(t)·scale lies within `error` of `value`; `sign` is the sign of F(t)."""
+
+    value: int
+    error: int
+    scale: Fraction
+    sign: int
+
+
+def point_value(layout: Layout, t: Fraction, budget: Budget, precision: int = _FIRST_BITS) -> PointValue:
+    """F at a rational t > 0 to about `precision` significant bits, with its sign, 0 only where F(t) = 0 exactly.
+
+    e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z) is the zero polynomial in z, and otherwise
+    enough precision separates the value from 0.
+    """
+    numerator, denominator = t.numerator, t.denominator
+    coefficients = _coefficients_of_z(layout, numerator, denominator)
+    unit = Fraction(denominator**layout.degree)
+    if len(coefficients) == 1 or not any(coefficients):
+        value = coefficients[0]
+        return PointValue(value, 0, unit, (value > 0) - (value < 0))
+    size = sum(map(abs, coefficients)).bit_length()
+    bits = precision - coefficients[0].bit_length() if coefficients[0] else precision - size
+    while True:
+        # Exponents j with e^{-jt} <= 2^-(size + bits + 1) are left out: less than a unit together.
+        cut = max(1, -(-(size + bits + 1) * LOG2E_SCALE * denominator // (LOG2E_LOW * numerator)))
+        kept = bisect_left(layout.exponents, cut)
+        work = max(64, size + bits + layout.power_errors[kept - 1].bit_length())
+        budget.check_bits(work)
+        powers = layout.powers(numerator, denominator, work, kept)
+        value = sum(map(int.__mul__, coefficients, powers)) >> (work - bits)
+        # The errors of the powers together, of what is left out, and of rounding are below a unit each.
+        error = 3
+        missing = precision - abs(value).bit_length()
+        if abs(value) > error and missing <= 0:
+            scale = unit * (1 << bits) if bits >= 0 else unit / (1 << -bits)
+            return PointValue(value, error, scale, 1 if value > 0 else -1)
+        bits += missing + 2 if abs(value) > error else max(precision, (size + bits) // 4)
+
+
+def sign_at_point(layout: Layout, t: Fraction, budget: Budget) -> int:
+    """The sign of F at a rational t > 0; 0 only where F(t) = 0 exactly."""
+    return point_value(layout, t, budget).sign
+
+
+def magnitude_at(layout: Layout, t: Fraction, budget: Budget) -> int:
+    """About log2 |F(t)| at a rational t > 0 with F(t) != 0: within 2."""
+    found = point_value(layout, t, budget)
+    scale = found.scale
+    return abs(found.value).bit_length() - scale.numerator.bit_length() + scale.denominator.bit_length()
+
+
+def _coefficients_of_z(layout: Layout, numerator: int, denominator: int) -> list[int]:
+    """The coefficients of F(t, z)·denominator^degree at the powers of z."""
+    degree = layout.degree
+    result = [0] * len(layout.exponents)
+    for k, (positions, coefficients) in enumerate(layout.columns):
+        factor = numerator**k * denominator ** (degree - k)
+        for i, c in zip(positions, coefficients, strict=True):
+            result[i] += c * factor
+    return result
+
+
+# --- From an exponential polynomial in eps to an integer polynomial in t and e^{-t} with the same sign ----------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class NormalForm:
+    """f(eps) = factor · eps^power · e^{exponent·eps} · F(t, e^{-t}) with t = scale·eps, for all eps.
+
+    factor > 0 and scale > 0, so f and F have the same sign at every eps > 0. F's coefficients have no common
+    divisor, and its exponents neither: equal F on equal intervals of t is an equal sign problem.
+    """
+
+    polynomial: Polynomial
+    scale: Fraction
+    factor: Fraction
+    power: int
+    exponent: Fraction
+
+
+def normal_form(f: ExpPoly, budget: Budget) -> NormalForm:
+    """The normal form of f, which must not be zero. Raises LimitReached for too high powers of eps."""
+    unit, terms = f.integer_terms()
+    assert terms
+    top = max(j for _, j, _ in terms)
+    power = min(k for k, _, _ in terms)
+    degree = max(k for k, _, _ in terms) - power
+    budget.check_power(degree)
+    step = gcd(*(top - j for _, j, _ in terms))
+    scale = Fraction(step, unit) if step else Fraction(1)
+    step = step or 1
+    up, down = scale.numerator, scale.denominator
+    common = lcm(*(int(c.q) for _, _, c in terms))
+    # eps^k = (t/scale)^k; everything is multiplied by common·up^degree to be an integer.
+    powers = [down**k * up ** (degree - k) for k in range(degree + 1)]
+    raw = [((top - j) // step, k - power, int(c.p) * (common // int(c.q)) * powers[k - power]) for k, j, c in terms]
+    content = gcd(*(c for _, _, c in raw))
+    return NormalForm(
+        polynomial=Polynomial.of((j, k, c // content) for j, k, c in raw),
+        scale=scale,
+        factor=Fraction(content, common * up**degree),
+        power=power,
+        exponent=Fraction(top, unit),
+    )

@@ -1,19 +1,149 @@
-"""Counts of a simulation against the exact probabilities."""
+"""The second opinion on one program: counts of a simulation against the exact probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from math import exp, log, nextafter, sqrt
+from statistics import NormalDist
+from sys import float_info
+from typing import Any, TypedDict, Unpack
+
+import flint
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
-from dipc.exits.program import Outcome, Program
-from dipc.simulation.expected import Expected, NoProbability, expect, nothing
-from dipc.simulation.intervals import clopper_pearson, error_of_each
-from dipc.simulation.runs import Tally
-from dipc.tables.cells import show_value
+from dipc.algebra.limits import Undecided
+from dipc.algebra.numbers import exact_rational
+from dipc.claims.given import Cell, CellPool, show_value
+from dipc.claims.table import input_cells, output_cells
+from dipc.measure.enclosed import Probability
+from dipc.options import takes
+from dipc.program.program import Outcome, Program
+from dipc.simulation.runs import LOOP_LIMIT, Event, Progress, Tally, run
+from dipc.text.core import Value
+from dipc.text.diagnostic import DiagnosticError
+
+#: Bits in which the tails of binomial laws are enclosed.
+_BITS = 96
+
+
+def clopper_pearson(count: int, runs: int, error: float) -> tuple[float, float]:
+    """The two-sided Clopper-Pearson interval: whatever the probability of an event is, an interval made in this way
+    from how often it happened in `runs` independent runs misses it with probability at most `error`. The ends are
+    rounded outwards, and proved by ball arithmetic."""
+    least = _lower_end(count, runs, error / 2)
+    rest = _lower_end(runs - count, runs, error / 2)
+    return least, nextafter(1 - rest, 1.0) if rest else 1.0
+
+
+def _lower_end(count: int, runs: int, error: float) -> float:
+    """A probability at which `count` successes or more are at most as likely as the error, and the greatest one but for
+    a few units of its last digit: 0 for no success."""
+    if not count:
+        return 0.0
+    share, z = count / runs, NormalDist().inv_cdf(1 - error) if error > 1e-16 else sqrt(-2 * log(error))
+    center, spread = share + z * z / (2 * runs), z * sqrt(share * (1 - share) / runs + (z / (2 * runs)) ** 2)
+    x = max((center - spread) / (1 + z * z / runs), 1e-300) if count < runs else error ** (1 / runs)
+    with flint.ctx.workprec(_BITS):
+        for _ in range(_MOST_STEPS):
+            tail, density = _tail(x, count, runs)
+            # Newton's step for the logarithm of the tail as a function of log(x).
+            step = float(((flint.arb(error) / tail).log() * tail / (density * x)).mid())
+            before, x = x, min(x * exp(max(-3.0, min(3.0, step))), (1 + x) / 2)
+            if abs(x - before) <= 4 * float_info.epsilon * x:
+                break
+        while not _tail(x, count, runs)[0] <= flint.arb(error):
+            x -= 2 * float_info.epsilon * x
+    return x
+
+
+#: Steps of Newton's method, of which less than a score are needed.
+_MOST_STEPS = 60
+
+
+def _tail(x: float, count: int, runs: int) -> tuple[Any, Any]:
+    """Enclosures of the probability of `count` successes or more in so many runs, each with probability x, and of its
+    derivative in x."""
+    at, first, second = flint.arb(x), flint.arb(count), flint.arb(runs - count + 1)
+    logarithm = (first - 1) * at.log() + (second - 1) * (1 - at).log()
+    beta = first.lgamma() + second.lgamma() - (first + second).lgamma()
+    return at.beta_lower(first, second, regularized=True), (logarithm - beta).exp()
+
+
+def error_of_each(confidence: Fraction, intervals: int) -> float:
+    """The error allowed for each interval so that all of them are right with `confidence` (Bonferroni)."""
+    return float((1 - confidence) / max(1, intervals))
+
+
+# --- the exact probabilities -----------------------------------------------------------------------
+
+
+#: Diagnostics with these codes say that the exact engine does not go so far, not that the program is wrong.
+_NOT_EXECUTED = "E04"
+
+
+@dataclass(frozen=True, slots=True)
+class NoProbability:
+    """A probability that the exact engine does not have; the reason is a sentence without a full stop."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """For every eps: the probabilities of all values of the finite outputs that can occur, if nothing else was asked
+    for, or those of the events, in their order."""
+
+    outcomes: tuple[Outcome, ...] | NoProbability
+    events: tuple[Probability | NoProbability, ...] = ()
+
+
+def expect(
+    program: Program,
+    input: Mapping[str, Value],  # noqa: A002 - the word of the language
+    events: Sequence[Event] = (),
+    gamma: Fraction = Fraction(0),
+) -> Expected:
+    """The exact probabilities at `input`.
+
+    Raises DiagnosticError for what is wrong with the program.
+    """
+    if events:
+        return Expected(
+            NoProbability("only events were asked for"), tuple(_event(program, input, e, gamma) for e in events)
+        )
+    try:
+        return Expected(program.outcomes(input))
+    except (Undecided, DiagnosticError) as error:
+        return Expected(why_unknown(error))
+
+
+def nothing(unknown: NoProbability, events: Sequence[Event] = ()) -> Expected:
+    """No exact probability at all."""
+    return Expected(unknown, tuple(unknown for _ in events))
+
+
+def why_unknown(error: Undecided | DiagnosticError) -> NoProbability:
+    """Why the exact engine has no answer; raises `error` again if something is wrong with the program instead."""
+    if isinstance(error, Undecided):
+        return NoProbability(error.reason)
+    if not all(diagnostic.code.startswith(_NOT_EXECUTED) for diagnostic in error.diagnostics):
+        raise error
+    return NoProbability("; ".join(dict.fromkeys(diagnostic.message for diagnostic in error.diagnostics)))
+
+
+def _event(program: Program, input: Mapping[str, Value], event: Event, gamma: Fraction) -> Probability | NoProbability:  # noqa: A002 - as above
+    try:
+        return program.probability(input, event, gamma)
+    except (Undecided, DiagnosticError) as error:
+        return why_unknown(error)
+
+
+# --- the comparison --------------------------------------------------------------------------------
+
 
 #: The probability with which all intervals together hold the true probabilities.
 CONFIDENCE = 1 - Fraction(1, 10**6)
@@ -41,14 +171,14 @@ class Row:
     output: Output
     count: int
     interval: tuple[float, float]
-    probability: ClosedForm | None
+    probability: Probability | None
     at: tuple[Fraction, Fraction] | None
     reason: str | None = None
 
     @property
     def impossible(self) -> bool:
         """Whether this is known to have probability 0, for every eps."""
-        return self.probability is not None and self.probability.value.is_zero()
+        return isinstance(self.probability, ClosedForm) and self.probability.value.is_zero()
 
     @property
     def agreement(self) -> Agreement:
@@ -126,8 +256,8 @@ def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | NoProbability, co
         tuple(None if value is None else show_value(value) for value in values): count
         for values, count in tally.counts.most_common()
     }
-    forms: dict[tuple[str | None, ...], ClosedForm] = {}
-    others: ClosedForm | NoProbability
+    forms: dict[tuple[str | None, ...], Probability] = {}
+    others: Probability | NoProbability
     if isinstance(outcomes, NoProbability):
         others, share = outcomes, len(counts)
     else:
@@ -143,8 +273,87 @@ def _output_rows(tally: Tally, outcomes: tuple[Outcome, ...] | NoProbability, co
     ]
 
 
-def _row(tally: Tally, output: Output, count: int, error: float, probability: ClosedForm | NoProbability) -> Row:
+def _row(tally: Tally, output: Output, count: int, error: float, probability: Probability | NoProbability) -> Row:
     interval = clopper_pearson(count, tally.runs, error)
     if isinstance(probability, NoProbability):
         return Row(output, count, interval, None, None, probability.reason)
     return Row(output, count, interval, probability, probability.at(tally.eps))
+
+
+# --- runs, and their comparison --------------------------------------------------------------------
+
+
+class GivenSimulation(TypedDict, total=False):
+    """How a program is simulated, as keyword arguments."""
+
+    runs: int
+    seed: int
+    outputs: Sequence[Mapping[str, object]]
+    gamma: Fraction | int | str
+    confidence: Fraction | str
+    loop_limit: int
+    progress: Progress | None
+
+
+_DEFAULTS: dict[str, Any] = {
+    "runs": 100_000,
+    "seed": 0,
+    "outputs": (),
+    "gamma": 0,
+    "confidence": CONFIDENCE,
+    "loop_limit": LOOP_LIMIT,
+    "progress": None,
+}
+
+
+@takes(GivenSimulation, _DEFAULTS)
+def simulate(
+    program: Program,
+    input: Mapping[str, object],  # noqa: A002 - the contract's name
+    eps: Fraction | int | str,
+    **given: Unpack[GivenSimulation],
+) -> ComparedTally:
+    """Run `program` many times at one input and one eps, and compare the counts with its exact probabilities.
+
+    The finite outputs are compared by value, reals left open; or, if `outputs` are given, each of them is one event,
+    the real ones within `gamma`. Input, outputs and gamma are as for `Program.probability`. If the exact probabilities
+    are right, the comparison is a mismatch with probability at most 1 - confidence. Equal seeds give equal counts.
+
+    Raises DiagnosticError for what does not fit the program or goes wrong in some run, TypeError for floats.
+    """
+    options = {**_DEFAULTS, **given}
+    runs = options["runs"]
+    point, radius = exact_rational(eps, "eps"), exact_rational(options["gamma"], "gamma")
+    level = exact_rational(options["confidence"], "confidence")
+    if point <= 0:
+        raise ValueError(f"eps is positive, not {point}")
+    if radius < 0:
+        raise ValueError(f"gamma is at least 0, not {radius}")
+    if not 0 < level < 1:
+        raise ValueError(f"confidence lies between 0 and 1, and {level} does not")
+    if runs < 1:
+        raise ValueError(f"at least one run is needed, not {runs}")
+    core, pool = program.core, CellPool()
+    values = _by_name(program.inputs, input_cells(core, input, pool))
+    events = [_by_name(program.outputs, output_cells(core, output, pool)) for output in options["outputs"]]
+    # First, because it finds loops that never end and values out of range on paths that no run may take.
+    expected = expect(program, values, events, radius)
+    tally = run(
+        core,
+        values,
+        point,
+        runs,
+        seed=options["seed"],
+        events=events,
+        gamma=radius,
+        loop_limit=options["loop_limit"],
+        progress=options["progress"],
+    )
+    return judge(tally, expected, level)
+
+
+def _by_name(names: Sequence[str], cells: Sequence[Cell | None]) -> dict[str, Value]:
+    """The values that are given, by name."""
+    return {
+        name: cell.value for name, cell in zip(names, cells, strict=True) if cell is not None and cell.value is not None
+    }

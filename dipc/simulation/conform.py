@@ -2,25 +2,148 @@
 
 from __future__ import annotations
 
+import csv
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import isfinite
 from pathlib import Path
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.combine import total
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.algebra.rationals import exact_rational
-from dipc.exits.program import Program
-from dipc.lang.core import IntType, RealType, Value
-from dipc.simulation.compare import CONFIDENCE, Agreement, Row
-from dipc.simulation.intervals import clopper_pearson
-from dipc.simulation.observed import Observed, given_observed, is_path, read_observed, tallied
-from dipc.tables.assignment import input_cells
-from dipc.tables.cells import CellPool, show_value
+from dipc.algebra.numbers import exact_rational
+from dipc.algebra.quotient import total
+from dipc.claims.given import BadCell, Cell, CellPool, Column, show_value, slot_reader
+from dipc.claims.table import cell_text, input_cells
+from dipc.measure.enclosed import Probability
+from dipc.program.program import Program
+from dipc.simulation.compare import CONFIDENCE, Agreement, Row, clopper_pearson
+from dipc.text.core import IntType, RealType, Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, listing, read_source
+from dipc.text.program import CoreProgram
+
+#: The column that says how often an output was observed.
+COUNT = "count"
+
+_COUNT_NOTES = ("write how often this output was observed",)
+
+#: Values of all outputs, in the order of the program.
+Values = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """Outputs with how often each came out. `ordered`: one by one, in the order in which they came out."""
+
+    rows: tuple[tuple[Values, int], ...]
+    ordered: bool
+
+    @property
+    def total(self) -> int:
+        return sum(count for _, count in self.rows)
+
+
+def read_observed(path: Path, program: CoreProgram, *, counted: bool) -> Observed:
+    """The outputs in a CSV file with a column for each output, and with `counted` one more, `count`.
+
+    Raises DiagnosticError (E1601, E1602) with the places of all mistakes.
+    """
+    source = read_source(path)
+    lines = source.text.splitlines()
+    reader = csv.reader(lines)
+    header = [name.strip() for name in next(reader, [])]
+    rows = ((Excerpt(source.name, reader.line_num, 1, lines[reader.line_num - 1], 1), row) for row in reader if row)
+    place = Excerpt(source.name, 1, 1, lines[0] if lines else "", max(1, len(lines[0]) if lines else 1))
+    return _read(header, rows, program, counted, place)
+
+
+def given_observed(given: Mapping[object, int] | Iterable[object], program: CoreProgram, *, counted: bool) -> Observed:
+    """The same from Python: a mapping from outputs to counts, or the outputs one by one. An output is a mapping by
+    name, a sequence in the order of the program, or the value itself where there is one output.
+
+    A float is the rational that it is. Raises DiagnosticError for values that are none of the outputs'.
+    """
+    names = [program.slots[slot].name for slot in program.outputs]
+    header = [*names, COUNT] if counted else names
+    items: Iterable[tuple[object, int]]
+    items = given.items() if isinstance(given, Mapping) else ((output, 1) for output in given)
+    rows = []
+    for output, count in items:
+        if isinstance(output, Mapping):
+            values: Sequence[object] = [output.get(name, "") for name in names]
+        else:
+            values = output if isinstance(output, tuple | list) else [output]
+        texts = [cell_text(_exact(value), "an output") for value in values]
+        rows.append((None, [*texts, str(count)] if counted else texts))
+    return _read(header, rows, program, counted, None)
+
+
+def _exact(value: object) -> object:
+    return Fraction(value) if isinstance(value, float) and isfinite(value) else value
+
+
+def _read(
+    header: Sequence[str],
+    rows: Iterable[tuple[Excerpt | None, Sequence[str]]],
+    program: CoreProgram,
+    counted: bool,
+    place: Excerpt | None,
+) -> Observed:
+    slots = [program.slots[slot] for slot in program.outputs]
+    wanted = [slot.name for slot in slots] + ([COUNT] if counted else [])
+    if sorted(header) != sorted(wanted):
+        note = f"the columns are {listing(wanted, 20)}"
+        raise DiagnosticError(Diagnostic("E1601", "the header does not fit the outputs", place, notes=(note,)))
+    pool = CellPool()
+    columns = [Column(slot_reader(slot.name, slot.type, True, pool)) for slot in slots]
+    at = [header.index(slot.name) for slot in slots]
+    found: list[tuple[Values, int]] = []
+    mistakes: list[Diagnostic] = []
+    for excerpt, texts in rows:
+        if len(texts) != len(header):
+            mistakes.append(Diagnostic("E1602", f"{len(texts)} cells in place of {len(header)}", excerpt))
+            continue
+        values: list[Value] = []
+        for column, index in zip(columns, at, strict=True):
+            cell = column[texts[index]]
+            if isinstance(cell, Cell) and cell.value is not None:
+                values.append(cell.value)
+            elif isinstance(cell, BadCell):
+                mistakes.append(Diagnostic("E1602", cell.message, excerpt, notes=cell.notes))
+        text = texts[header.index(COUNT)].strip() if counted else "1"
+        if not (text.isascii() and text.isdigit() and len(text) <= 18):
+            mistakes.append(
+                Diagnostic("E1602", f"the count `{text[:40]}` is no natural number", excerpt, notes=_COUNT_NOTES)
+            )
+        elif len(values) == len(slots):
+            found.append((tuple(values), int(text)))
+    if mistakes:
+        raise DiagnosticError(*mistakes[:20])
+    observed = Observed(tuple(found), ordered=not counted)
+    if not observed.total:
+        raise DiagnosticError(Diagnostic("E1601", "no output was observed", place))
+    return observed
+
+
+def tallied(rows: Iterable[tuple[Values, int]], indices: Sequence[int]) -> Counter[Values]:
+    """How often each combination of the values at these indices was observed."""
+    result: Counter[Values] = Counter()
+    for values, count in rows:
+        result[tuple(values[index] for index in indices)] += count
+    return result
+
+
+def is_path(given: object) -> bool:
+    """Whether what was given names a file."""
+    return isinstance(given, str | os.PathLike)
+
+
+# --- the comparison --------------------------------------------------------------------------------
+
 
 #: Of the samples of real outputs one in so many only chooses the cells, and the others are counted in them.
 _CHOOSING = 10
@@ -175,7 +298,7 @@ def judge(
 
 
 def _cell(
-    part: str, said: Mapping[str, str], count: int, runs: int, error: float, form: ClosedForm, eps: Fraction
+    part: str, said: Mapping[str, str], count: int, runs: int, error: float, form: Probability, eps: Fraction
 ) -> ComparedEvent:
     return ComparedEvent(part, Row(said, count, clopper_pearson(count, runs, error), form, form.at(eps)), runs)
 
@@ -195,7 +318,7 @@ def _finite(
     part = ", ".join(names)
     for key in [*outcomes, *(key for key in texts if key not in outcomes)]:
         # What has probability 0 takes no share of the error: it is never wrongly called a mismatch.
-        form = outcomes.get(key, ClosedForm(ExpPoly.zero()))
+        form: Probability = outcomes.get(key, ClosedForm(ExpPoly.zero()))
         said = dict(zip(names, key, strict=True))
         yield _cell(part, said, texts.get(key, 0), observed.total, error / len(outcomes), form, eps)
 
@@ -217,9 +340,9 @@ def _integers(
     tally = {int(key[0]): count for key, count in tallied(observed.rows, [at]).items()}
     low, high = min(tally), max(tally)
     for k in range(low, high + 1):
-        form = program.probability(values, {name: k})
+        form = program.closed_probability(values, {name: k})
         yield _cell(name, {name: str(k)}, tally.get(k, 0), observed.total, error / 4 * _share(k), form, eps)
-    inside = total(program.probability(values, {name: k}).value for k in range(low, high + 1))
+    inside = total(program.closed_probability(values, {name: k}).value for k in range(low, high + 1))
     beyond = ClosedForm(total([ExpPoly.one(), -inside]))
     share = error / 8 * _share(low) * _share(high)
     yield _cell(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond, eps)
@@ -250,13 +373,13 @@ def _reals(
         )
     edges = sorted({chosen[(len(chosen) - 1) * k // _CELLS] for k in range(_CELLS + 1)})
     commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
-    atoms = {edge: program.probability(values, {name: edge}) for edge in {*edges, commonest}}
+    atoms = {edge: program.closed_probability(values, {name: edge}) for edge in {*edges, commonest}}
     single = [edge for edge in sorted(atoms) if edge == commonest or not atoms[edge].value.is_zero()]
     runs, each = len(counted), error / (len(edges) + len(single))
     elsewhere = [value for value in counted if value not in single]
     forms = [atoms[value].value for value in single]
     for low, high in pairwise(edges):
-        closed = program.probability(values, {name: (low + high) / 2}, (high - low) / 2)
+        closed = program.closed_probability(values, {name: (low + high) / 2}, (high - low) / 2)
         form = ClosedForm(total([closed.value, -atoms[high].value, -atoms[low].value]))
         forms.append(form.value)
         count = sum(low <= value < high for value in elsewhere)

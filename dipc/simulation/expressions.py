@@ -1,38 +1,66 @@
-"""Expressions, evaluated for many runs at once by walking the syntax tree."""
+"""Expressions and declarations, evaluated for many runs at once by walking the syntax tree."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any, assert_never
 
 import numpy as np
 
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.diagnostics.source import Span
-from dipc.lang import ast
-from dipc.lang.ast import BinaryOp, CompareOp, UnaryOp
-from dipc.lang.core import Value
-from dipc.lang.tree import walk
-from dipc.simulation.batch import Batch
 from dipc.simulation.columns import (
+    COMPARISONS,
+    Batch,
     Column,
+    Domain,
+    Form,
     Mask,
+    Number,
     Positions,
+    Scope,
+    SimulatedVariable,
     Undefined,
     apply,
+    compared,
     constant,
     gathered,
     joined,
+    minus,
+    negated,
+    over,
+    plus,
     split,
+    times,
     truth_column,
     truth_mask,
 )
-from dipc.simulation.fault import Code
-from dipc.simulation.forms import COMPARISONS, Form, Number, compared, minus, negated, over, plus, times
-from dipc.simulation.scope import Domain, Scope, SimulatedVariable
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, walk
+from dipc.text.core import Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+
+
+class Code(StrEnum):
+    """The codes of the diagnostics of a simulation; the first four are those of the chain, which finds the same."""
+
+    UNASSIGNED = "E0701"
+    DIVISION_BY_ZERO = "E0702"
+    OUTSIDE_ARRAY = "E0703"
+    OUTSIDE_DOMAIN = "E0704"
+    LOOP_LIMIT = "E0720"
+    NO_DISTRIBUTION = "E0721"
+    BEYOND_FLOATS = "E0722"
+
+
+class LoopLimitReached(DiagnosticError):
+    """Some run was still inside a `while` after the greatest number of rounds."""
+
+
+# --- expressions -----------------------------------------------------------------------------------
+
 
 #: The run of an expression that is the same in every run.
 _ANY_RUN: Positions = np.zeros(1, dtype=np.intp)
@@ -267,3 +295,45 @@ def _greatest(*numbers: Fraction) -> Fraction:
 
 
 _FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": _least, "max": _greatest, "abs": abs}
+
+
+# --- declarations ----------------------------------------------------------------------------------
+
+
+def declared(program: ast.Program, source: Source, constants: Mapping[str, Fraction]) -> Scope:
+    """All that the program declares, with `constants` in the place of its own of these names.
+
+    As in the language: constants first, so that domains, bounds and types may use every one of them, then domains.
+    """
+    scope = Scope(source)
+    known = Expressions(scope, Fraction(1), Batch(scope, 1, {}))
+    for declaration in program.declarations:
+        if isinstance(declaration, ast.ConstDecl):
+            for name, expr in declaration.bindings:
+                given = constants.get(name)
+                scope.constants[name] = known.number(expr) if given is None else given
+    for declaration in program.declarations:
+        if isinstance(declaration, ast.DomainDecl):
+            scope.domains[declaration.name] = known.domain(declaration.domain)
+    variables: dict[str, SimulatedVariable] = {}
+    for declaration in program.declarations:
+        if isinstance(declaration, ast.VariableDecl):
+            for variable in _variables(declaration, known):
+                variables[variable.name] = variable
+    scope.variables.update(variables)
+    return scope
+
+
+def _variables(declaration: ast.VariableDecl, known: Expressions) -> list[SimulatedVariable]:
+    written = declaration.type
+    base = written.base if isinstance(written, ast.BaseTypeExpr) else None
+    domain = None if isinstance(written, ast.BaseTypeExpr) else known.domain(written)
+    initial = None if declaration.initial is None else known.value(declaration.initial)
+    variables = []
+    for declarator in declaration.declarators:
+        low, size = None, 1
+        if declarator.low is not None and declarator.high is not None:
+            low = known.integer(declarator.low)
+            size = known.integer(declarator.high) - low + 1
+        variables.append(SimulatedVariable(declarator.name, declaration.role, low, size, domain, base, initial))
+    return variables

@@ -6,22 +6,30 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TypedDict, Unpack
 
 import numpy as np
 
-from dipc.lang import ast
-from dipc.lang.ast import CompareOp
-from dipc.lang.core import SampleNoise, Value
-from dipc.lang.core_program import CoreProgram
-from dipc.lang.parser import parse
-from dipc.simulation.batch import Batch
-from dipc.simulation.columns import Mask, Positions, apply, constant, joined, truth_mask
-from dipc.simulation.declarations import declared
-from dipc.simulation.expressions import Expressions
-from dipc.simulation.forms import compared, minus, plus
-from dipc.simulation.noise import Noise, SharedNoise
-from dipc.simulation.scope import Scope
-from dipc.simulation.statements import Statements
+from dipc.simulation.columns import (
+    Batch,
+    Mask,
+    Positions,
+    Scope,
+    apply,
+    compared,
+    constant,
+    joined,
+    minus,
+    plus,
+    truth_mask,
+)
+from dipc.simulation.expressions import Expressions, declared
+from dipc.simulation.statements import Noise, SharedNoise, Statements
+from dipc.text import ast
+from dipc.text.ast import CompareOp
+from dipc.text.core import SampleNoise, Value
+from dipc.text.parser import parse
+from dipc.text.program import CoreProgram
 
 #: The most often that a run goes through one execution of a `while`.
 LOOP_LIMIT = 100_000
@@ -67,18 +75,23 @@ class SimulationInterrupted(Exception):
         self.total = total
 
 
+class GivenRuns(TypedDict, total=False):
+    """How runs are made and what is counted, as keyword arguments: how often each of `events` happens, the real outputs
+    within `gamma`."""
+
+    seed: int
+    events: Sequence[Event]
+    gamma: Fraction
+    loop_limit: int
+    progress: Progress | None
+
+
 def run(
     program: CoreProgram,
     input: Mapping[str, Value],  # noqa: A002 - the word of the language
     eps: Fraction,
     runs: int,
-    *,
-    seed: int = 0,
-    events: Sequence[Event] = (),
-    gamma: Fraction = Fraction(0),
-    loop_limit: int = LOOP_LIMIT,
-    progress: Progress | None = None,
-    noise: Noise | None = None,
+    **given: Unpack[GivenRuns],
 ) -> Tally:
     """Run a program that has passed all checks, from its text: of `program` only that, its constants and its size are
     used, not its instructions. `input` has a value of the right type for every input.
@@ -90,15 +103,16 @@ def run(
     tree = parse(program.source)
     scope = declared(tree, program.source, program.constants)
     outputs = tuple(name for name, variable, _ in scope.of_role(ast.Role.OUTPUT) if variable.finite)
-    tally = Tally(program, dict(input), eps, seed, outputs, tuple(events), gamma, hits=(0,) * len(events))
-    source = Noise(seed) if noise is None else noise
+    seed, events, gamma = given.get("seed", 0), tuple(given.get("events", ())), given.get("gamma", Fraction(0))
+    tally = Tally(program, dict(input), eps, seed, outputs, events, gamma, hits=(0,) * len(events))
+    noise, loop_limit, progress = Noise(seed), given.get("loop_limit", LOOP_LIMIT), given.get("progress")
     most = _batch_size(program)
     try:
         while tally.runs < runs:
             if progress is not None:
                 progress(tally.runs, runs)
             size = min(most, runs - tally.runs)
-            batch = _executed(tree, scope, input, eps, size, source, loop_limit)
+            batch = _executed(tree, scope, input, eps, size, noise, loop_limit)
             tally = _counted(tally, batch, scope)
     except KeyboardInterrupt:
         raise SimulationInterrupted(tally, runs) from None

@@ -1,8 +1,9 @@
-"""Statements, executed for many runs at once by walking the syntax tree."""
+"""Statements, executed for many runs at once, and the random numbers that they draw."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
 from math import exp, fsum
 from typing import Any, assert_never
@@ -10,16 +11,154 @@ from typing import Any, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dipc.diagnostics.source import Span
-from dipc.lang import ast
-from dipc.lang.tree import weighing
-from dipc.simulation.batch import OutsideDomain
-from dipc.simulation.columns import Column, Positions, apply, constant, joined, split
-from dipc.simulation.expressions import Expressions, text
-from dipc.simulation.fault import Code, LoopLimitReached
-from dipc.simulation.forms import plus
-from dipc.simulation.noise import Noise
-from dipc.simulation.weights import shares, weight
+from dipc.simulation.columns import Column, OutsideDomain, Positions, apply, constant, joined, plus, split
+from dipc.simulation.expressions import Code, Expressions, LoopLimitReached, text
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, UnaryOp, weighing
+from dipc.text.diagnostic import Span
+
+_CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[DivisionByZero, InvalidOperation, Overflow])
+
+#: The rounding error allowed in a weight or a sum of weights; no simulation can notice a smaller error.
+_SLACK = Decimal("1e-12")
+
+Weight = Fraction | Decimal
+
+
+def weight(expr: ast.Expr, exact: Callable[[ast.Expr], Fraction]) -> Weight:
+    """The weight; `exact` evaluates what has no `exp` in it.
+
+    Raises ArithmeticError where it has no value, or one beyond all bounds.
+    """
+    match expr:
+        case ast.Call("exp", (argument,)):
+            power = exact(argument)
+            return _CONTEXT.exp(_decimal(power)) if power else Fraction(1)
+        case ast.Unary(UnaryOp.NEGATE, operand):
+            inner = weight(operand, exact)
+            return -inner if isinstance(inner, Fraction) else _CONTEXT.minus(inner)
+        case ast.Binary(BinaryOp.POWER, base, exponent):
+            below, times = weight(base, exact), exact(exponent)
+            return below ** int(times) if isinstance(below, Fraction) else _CONTEXT.power(below, int(times))
+        case ast.Binary(op, first, second):
+            return _combined(op, weight(first, exact), weight(second, exact))
+        case _:
+            return exact(expr)
+
+
+def _combined(op: BinaryOp, left: Weight, right: Weight) -> Weight:
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        match op:
+            case BinaryOp.ADD:
+                return left + right
+            case BinaryOp.SUBTRACT:
+                return left - right
+            case BinaryOp.MULTIPLY:
+                return left * right
+            case _:
+                return left / right
+    first, second = _decimal(left), _decimal(right)
+    match op:
+        case BinaryOp.ADD:
+            return _CONTEXT.add(first, second)
+        case BinaryOp.SUBTRACT:
+            return _CONTEXT.subtract(first, second)
+        case BinaryOp.MULTIPLY:
+            return _CONTEXT.multiply(first, second)
+        case _:
+            return _CONTEXT.divide(first, second)
+
+
+def _decimal(value: Weight) -> Decimal:
+    if isinstance(value, Decimal):
+        return value
+    return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def shares(weights: Sequence[Weight]) -> list[float] | None:
+    """The weights as floats; None if they are no distribution: one is negative, or they do not sum to 1."""
+    total: Weight = Fraction(0)
+    for item in weights:
+        total = _combined(BinaryOp.ADD, total, item)
+    if isinstance(total, Fraction):
+        fits = total == 1
+    else:
+        fits = _CONTEXT.abs(_CONTEXT.subtract(total, Decimal(1))) <= _SLACK
+    if not fits or any(item < (0 if isinstance(item, Fraction) else -_SLACK) for item in weights):
+        return None
+    return [max(0.0, float(item)) for item in weights]
+
+
+# --- random numbers: the only place where they come from -------------------------------------------
+
+
+class Noise:
+    """Independent draws of standard distributions from one stream, NumPy's PCG64: equal seeds, equal draws."""
+
+    def __init__(self, seed: int) -> None:
+        """`seed` is a natural number, of any size."""
+        self._generator = np.random.Generator(np.random.PCG64(seed))
+
+    def attend(self, runs: Positions) -> None:
+        """What is drawn next is for these runs of the batch."""
+
+    def laplace(self, size: int) -> NDArray[np.float64]:
+        """Reals with density e^{-|x|}/2."""
+        return self._generator.laplace(size=size)
+
+    def normal(self, size: int) -> NDArray[np.float64]:
+        """Reals with density e^{-x²/2}/√(2π)."""
+        return self._generator.standard_normal(size)
+
+    def exponential(self, size: int) -> NDArray[np.float64]:
+        """Reals with density e^{-x} on [0, inf)."""
+        return self._generator.standard_exponential(size)
+
+    def exponential_pairs(self, size: int) -> NDArray[np.float64]:
+        """Two rows of those."""
+        return self._generator.standard_exponential((2, size))
+
+    def uniform(self, size: int) -> NDArray[np.float64]:
+        """Reals uniform on [0, 1)."""
+        return self._generator.random(size)
+
+
+class SharedNoise(Noise):
+    """The same draws for the same runs of a batch whenever it is executed, whatever runs take part: so two inputs see
+    the same noises for as long as the same statements are executed, in some run or other."""
+
+    def __init__(self, seed: int, batch: int, size: int) -> None:
+        """For one execution of the batch with this number, of so many runs."""
+        self._generator = np.random.Generator(np.random.PCG64([seed, batch]))
+        self._size = size
+        self._runs: Positions = np.arange(size)
+
+    def attend(self, runs: Positions) -> None:
+        self._runs = runs
+
+    def laplace(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().laplace(self._size)[self._runs]
+
+    def exponential(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().exponential(self._size)[self._runs]
+
+    def exponential_pairs(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().exponential_pairs(self._size)[:, self._runs]
+
+    def normal(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().normal(self._size)[self._runs]
+
+    def uniform(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().uniform(self._size)[self._runs]
+
+
+# --- statements ------------------------------------------------------------------------------------
+
 
 #: Where rates must lie: beyond, sums of draws would overflow, or integers would not be exact.
 _LEAST_RATE, _LEAST_WHOLE_RATE, _GREATEST_RATE = Fraction(1, 10**150), Fraction(1, 10**13), Fraction(10**150)
@@ -117,15 +256,10 @@ class Statements:
         size, drawn = len(runs), None
         self._noise.attend(runs)
         match distribution:
-            case ast.Laplace(rate, mean):
-                values = self._noise.laplace(size) / self._rate(rate, _LEAST_RATE, runs)
+            case ast.Noise(law, rate, mean):
+                least = _LEAST_WHOLE_RATE if law.whole else _LEAST_RATE
+                values = law.drawn(self._noise, self._rate(rate, least, runs, deviation=law.by_deviation), size)
                 drawn = self._around(mean, values, runs)
-            case ast.DiscreteLaplace(rate, mean):
-                whole = self._noise.discrete_laplace(self._rate(rate, _LEAST_WHOLE_RATE, runs), size)
-                drawn = self._around(mean, whole, runs)
-            case ast.OneSided(rate):
-                values = self._noise.exponential(size) / self._rate(rate, _LEAST_RATE, runs)
-                drawn = constant(self._batch.draw(runs, values), size)
             case ast.ExponentialMechanism():
                 drawn = self._exponential(distribution, runs)
             case ast.Choose(arms):
@@ -135,18 +269,22 @@ class Statements:
                 assert_never(distribution)
         self._store(target, drawn, runs, distribution.span)
 
-    def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions) -> float:
-        """The rate of these runs at this eps; it is positive whatever eps is."""
+    def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions, *, deviation: bool) -> float:
+        """The rate of these runs at this eps, or one over the `deviation`; it is positive whatever eps is."""
         rate = self._expressions.number(expr, runs)
+        if deviation:
+            rate = 1 / rate
         if not least <= rate <= _GREATEST_RATE:
             message = f"at this eps the rate is {float(min(rate, _GREATEST_RATE)):.3g}, too extreme to simulate"
             notes = (f"a simulation needs rates between {float(least):.0e} and {float(_GREATEST_RATE):.0e}",)
             raise self._expressions.fault(Code.BEYOND_FLOATS, message, expr.span, None, *notes)
         return float(rate)
 
-    def _around(self, mean: ast.Expr, values: NDArray[Any], runs: Positions) -> Column[Any]:
-        center = self._expressions.column(mean, runs)
+    def _around(self, mean: ast.Expr | None, values: NDArray[Any], runs: Positions) -> Column[Any]:
         drawn = self._batch.draw(runs, values)
+        if mean is None:
+            return constant(drawn, len(runs))
+        center = self._expressions.column(mean, runs)
         return apply(lambda number: plus(number, drawn), center)
 
     def _exponential(self, mechanism: ast.ExponentialMechanism, runs: Positions) -> Column[Any]:

@@ -1,90 +1,115 @@
-"""Tested claims: as text, as JSON, as JUnit's XML, as annotations of GitHub."""
+"""Tested claims as an outcome: those of files of claims, and those of the programs of a directory."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from xml.etree import ElementTree as ET
+from typing import Any
 
-from dipc.diagnostics.diagnostic import Diagnostic
-from dipc.report.page import Look, Page, Tone
-from dipc.report.words import count
-from dipc.suite.tested import Status, Tested, counted, overall
+from dipc.outcome.outcome import GAP, Case, Fields, Kind, Line, Outcome, Part, Standing, Tone, Verbatim
+from dipc.outcome.words import count
+from dipc.suite.testing import Tested, counted, overall
+from dipc.text.diagnostic import Diagnostic
 
 SCHEMA = "dipc.test/1"
+DIRECTORY_SCHEMA = "dipc.check-directory/1"
 
-_WORDS = {Status.PASSED: "ok", Status.FAILED: "FAILED", Status.UNDECIDED: "UNDECIDED", Status.ERROR: "ERROR"}
-_TONES = {
-    Status.PASSED: Tone.GOOD,
-    Status.FAILED: Tone.BAD,
-    Status.UNDECIDED: Tone.OPEN,
-    Status.ERROR: Tone.BAD,
+_WORDS = {Kind.PASSED: "ok", Kind.FAILED: "FAILED", Kind.UNDECIDED: "UNDECIDED", Kind.ERROR: "ERROR"}
+
+#: What is said of a program's own claim, which is expected to be accurate.
+_VERDICTS = {
+    Kind.PASSED: "accurate",
+    Kind.FAILED: "INACCURATE",
+    Kind.UNDECIDED: "UNDECIDED",
+    Kind.ERROR: "ERROR",
 }
+
+_STANDINGS = {
+    Kind.PASSED: Standing.HOLDS,
+    Kind.FAILED: Standing.FAILS,
+    Kind.UNDECIDED: Standing.OPEN,
+    Kind.ERROR: Standing.BAD_INPUT,
+}
+
+
+def outcome(tested: Sequence[Tested]) -> Outcome:
+    """What came out of the claims of files, against what should."""
+    whole = overall(found.kind for found in tested)
+    return Outcome(
+        program="",
+        line=verdict_line(tested),
+        standing=_STANDINGS[whole],
+        tone=_STANDINGS[whole].tone,
+        parts=lambda: _parts(tested),
+        record=lambda: {
+            "schema": SCHEMA,
+            "verdict": str(whole),
+            "counts": {str(kind): number for kind, number in counted(tested).items()},
+            "claims": [_record(found) for found in tested],
+        },
+        cases=tuple(map(_case, tested)),
+    )
+
+
+def directory_outcome(tested: Sequence[Tested]) -> Outcome:
+    """What came out of the programs of a directory, each with its own claim."""
+    whole = overall(found.kind for found in tested)
+    return Outcome(
+        program="",
+        line=_directory_line(tested),
+        standing=_STANDINGS[whole],
+        tone=_STANDINGS[whole].tone,
+        parts=lambda: _directory_parts(tested),
+        record=lambda: {
+            "schema": DIRECTORY_SCHEMA,
+            "verdict": _VERDICTS[whole].lower(),
+            "programs": [_directory_record(found) for found in tested],
+        },
+        cases=tuple(map(_case, tested)),
+    )
+
+
+def _case(found: Tested) -> Case:
+    return Case(
+        name=found.claim.name,
+        place=found.claim.place,
+        kind=found.kind,
+        expected=str(found.claim.expect),
+        line=found.line,
+        text=found.text,
+        replay=shlex.join(found.claim.command()),
+        seconds=found.seconds,
+        diagnostics=found.diagnostics,
+    )
 
 
 def verdict_line(tested: Sequence[Tested]) -> str:
     """The whole result in one line."""
     numbers = counted(tested)
-    parts = [
-        f"{numbers[status]} {word}"
-        for status, word in (
-            (Status.FAILED, "otherwise"),
-            (Status.UNDECIDED, "undecided"),
-            (Status.ERROR, "could not be asked"),
-        )
-        if numbers[status]
-    ]
+    said = {Kind.FAILED: "otherwise", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
+    parts = [f"{numbers[kind]} {word}" for kind, word in said.items() if numbers[kind]]
     claims = count(len(tested), "claim")
     if not parts:
         return f"passed: {claims}, {'all ' if len(tested) > 1 else ''}as expected"
-    word = {Status.FAILED: "FAILED", Status.UNDECIDED: "UNDECIDED", Status.ERROR: "ERROR"}
-    return f"{word[overall(found.status for found in tested)]}: {claims}, {numbers[Status.PASSED]} as expected, " + (
-        ", ".join(parts)
-    )
+    whole = _WORDS[overall(found.kind for found in tested)]
+    return f"{whole}: {claims}, {numbers[Kind.PASSED]} as expected, {', '.join(parts)}"
 
 
-def render_text(tested: Sequence[Tested], look: Look) -> str:
+def _parts(tested: Sequence[Tested]) -> Iterator[Part]:
     """A line for each claim, and below those that did not come out as they should the whole report."""
-    page = Page(look)
-    page.line(verdict_line(tested), _TONES[overall(found.status for found in tested)])
     width = max(len(word) for word in _WORDS.values())
     for file, group in groupby(tested, key=lambda found: found.claim.place.file):
-        page.blank()
-        page.line(file, Tone.HEAD)
+        yield GAP
+        yield Line(file, Tone.HEAD)
         for found in group:
-            passed = found.status is Status.PASSED
-            page.line(
-                f"{_WORDS[found.status].ljust(width)} {found.claim.name}: {found.line}",
-                None if passed else _TONES[found.status],
-                indent=2,
-            )
+            passed = found.kind is Kind.PASSED
+            text = f"{_WORDS[found.kind].ljust(width)} {found.claim.name}: {found.line}"
+            yield Line(text, None if passed else _STANDINGS[found.kind].tone, indent=2)
             if not passed:
-                page.blank()
-                page.verbatim(_indented(found))
-                page.blank()
-    return page.text()
-
-
-def _indented(found: Tested) -> Iterator[str]:
-    yield f"      expected {found.claim.expect}"
-    yield ""
-    for line in found.text.rstrip().splitlines():
-        yield f"      {line}".rstrip()
-    yield ""
-    yield f"      replay: {shlex.join(found.claim.command())}"
-
-
-def render_json(tested: Sequence[Tested]) -> str:
-    """`{"schema": "dipc.test/1", "verdict": …, "counts": {…}, "claims": […]}`."""
-    document = {
-        "schema": SCHEMA,
-        "verdict": str(overall(found.status for found in tested)),
-        "counts": {str(status): number for status, number in counted(tested).items()},
-        "claims": [_record(found) for found in tested],
-    }
-    return json.dumps(document, indent=1) + "\n"
+                yield GAP
+                yield Verbatim(f"      {line}".rstrip() for line in _case(found).lines())
+                yield GAP
 
 
 def _record(found: Tested) -> dict[str, object]:
@@ -95,7 +120,7 @@ def _record(found: Tested) -> dict[str, object]:
         "line": claim.place.line,
         "expect": str(claim.expect),
         "verdict": None if found.verdict is None else str(found.verdict),
-        "status": str(found.status),
+        "status": str(found.kind),
         "summary": found.line,
         "replay": shlex.join(claim.command()),
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in found.diagnostics],
@@ -108,88 +133,26 @@ def _diagnostic(found: Diagnostic) -> dict[str, object]:
     return {"code": found.code, "message": found.message, **at, "notes": list(found.notes)}
 
 
-# --- JUnit -----------------------------------------------------------------------------------------
+def _directory_line(tested: Sequence[Tested]) -> str:
+    whole, numbers = overall(found.kind for found in tested), counted(tested)
+    if whole is Kind.PASSED:
+        return f"accurate: {'all ' if len(tested) > 1 else ''}{count(len(tested), 'program')}"
+    said = {Kind.FAILED: "inaccurate", Kind.UNDECIDED: "undecided", Kind.ERROR: "could not be asked"}
+    parts = [f"{numbers[each]} {word}" for each, word in said.items() if numbers[each]]
+    return f"{_VERDICTS[whole]}: {count(len(tested), 'program')}, {', '.join(parts)}"
 
 
-def render_junit(tested: Sequence[Tested]) -> str:
-    """A `testsuite` for each file and a `testcase` for each claim. An undecided claim is an `error` of the type
-    `undecided`: JUnit has no third outcome, and it is no failure of the claim."""
-    root = ET.Element("testsuites", {"name": "dipc", **_totals(tested)})
-    for file, group in groupby(tested, key=lambda found: found.claim.place.file):
-        members = list(group)
-        suite = ET.SubElement(root, "testsuite", {"name": file, **_totals(members)})
-        for found in members:
-            case = ET.SubElement(
-                suite,
-                "testcase",
-                name=found.claim.name,
-                classname=file,
-                file=file,
-                line=str(found.claim.place.line),
-                time=f"{found.seconds:.3f}",
-            )
-            if found.status is Status.PASSED:
-                continue
-            kind = "failure" if found.status is Status.FAILED else "error"
-            element = ET.SubElement(case, kind, type=str(found.status), message=_clean(found.line))
-            element.text = _clean("\n".join(line.removeprefix("      ") for line in _indented(found)) + "\n")
-    ET.indent(root, " ")
-    return "<?xml version='1.0' encoding='utf-8'?>\n" + ET.tostring(root, encoding="unicode") + "\n"
-
-
-def _totals(tested: Sequence[Tested]) -> dict[str, str]:
-    numbers = counted(tested)
-    return {
-        "tests": str(len(tested)),
-        "failures": str(numbers[Status.FAILED]),
-        "errors": str(numbers[Status.ERROR] + numbers[Status.UNDECIDED]),
-        "time": f"{sum(found.seconds for found in tested):.3f}",
-    }
-
-
-def _clean(text: str) -> str:
-    """Without the characters that XML cannot hold."""
-    return "".join(character if character in "\n\t" or character >= " " else "\ufffd" for character in text)
-
-
-# --- GitHub ----------------------------------------------------------------------------------------
-
-
-def render_github(tested: Sequence[Tested]) -> str:
-    """A workflow command for each claim that did not come out as it should, at the place where it is claimed, or where
-    the program is wrong; then the verdict line."""
-    lines: list[str] = []
+def _directory_parts(tested: Sequence[Tested]) -> Iterator[Part]:
+    """A line for each program, and below the whole report of those that are not accurate."""
+    yield GAP
+    yield Fields((found.claim.name, found.line) for found in tested)
     for found in tested:
-        match found.status:
-            case Status.PASSED:
-                continue
-            case Status.ERROR:
-                lines.extend(_annotated_diagnostic(found, diagnostic) for diagnostic in found.diagnostics)
-            case _:
-                level = "warning" if found.status is Status.UNDECIDED else "error"
-                message = (
-                    f"expected {found.claim.expect}, but {found.line}\nreplay: {shlex.join(found.claim.command())}"
-                )
-                place = found.claim.place
-                lines.append(_annotation(level, place.file, place.line, place.column, found.claim.name, message))
-    return "".join(f"{line}\n" for line in [*lines, verdict_line(tested)])
+        if found.kind is not Kind.PASSED:
+            yield GAP
+            yield Line(found.claim.name, _STANDINGS[found.kind].tone)
+            yield Verbatim(f"  {each}".rstrip() for each in found.text.splitlines())
 
 
-def _annotated_diagnostic(found: Tested, diagnostic: Diagnostic) -> str:
-    place = diagnostic.excerpt or found.claim.place
-    message = "\n".join([diagnostic.message, *diagnostic.notes])
-    return _annotation(
-        "error", place.file, place.line, place.column, f"{found.claim.name} ({diagnostic.code})", message
-    )
-
-
-def _annotation(level: str, file: str, line: int, column: int, title: str, message: str) -> str:
-    properties = {"file": file, "line": str(line), "col": str(column), "title": title}
-    said = ",".join(
-        f"{name}={_escaped(text).replace(':', '%3A').replace(',', '%2C')}" for name, text in properties.items()
-    )
-    return f"::{level} {said}::{_escaped(message)}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+def _directory_record(found: Tested) -> dict[str, Any]:
+    verdict = None if found.verdict is None else str(found.verdict)
+    return {"program": str(found.claim.program), "verdict": verdict, "line": found.line}

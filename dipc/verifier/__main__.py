@@ -9,7 +9,7 @@ from os.path import abspath, dirname
 _HOME = dirname(dirname(dirname(abspath(__file__))))  # noqa: PTH100, PTH120 - pathlib would be imported from there
 sys.path[:] = [_HOME, *(path for path in sys.path[1:] if path)] if sys.path and not sys.flags.safe_path else sys.path
 
-from dipc.verifier.alone import main  # noqa: E402 - after the path is safe
+from dipc.verifier.command import main  # noqa: E402 - after the path is safe
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

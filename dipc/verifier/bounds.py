@@ -1,4 +1,26 @@
-"""What slacks leave of probabilities: the program of a certificate executed with its real and int inputs left open.
+"""Bounds of an answer's probability for all inputs of a class.
+
+Ways to an answer where real inputs are left open: what has to hold of centered noises, at slacks that inputs move.
+
+    merged(ways, budget)        the same ways, fewer of them
+
+The probability of a comparison Σ noises + slack >= 0 never decreases when its slack grows, and a way is taken with its
+weight times the probability of its parts, which are independent.
+
+Bounds of a probability where comparisons cannot all be worst at once.
+
+    vertex_values(ways, …)      functions of which one is at most the sum of the ways, at each input of a class
+    tails_value(others, …)      at most 1 less the sum of the others, at all of them
+
+Where each way is a conjunction of independent comparisons, none twice, the sum of weight·Pr is affine in the
+probability of each comparison. So it is at least what it is at some vertex of a box that holds these probabilities, and
+each is between its values at the least and the greatest slack, or between 0 and 1. It is affine in the weights of one
+coin, too.
+
+For Laplace noise and σ >= 0, Pr[N >= σ] = exp(-rate·eps·σ)/2, and for integers exp(-rate·eps·σ)/(1 + exp(-rate·eps)).
+A product of such tails depends on Σ rate·σ alone, and never grows with it.
+
+What slacks leave of probabilities: the program of a certificate executed with its real and int inputs left open.
 
     found = Bounds(machine, ideal, budget).values(shown, wanted, finite, path, decide, …)
 
@@ -8,28 +30,453 @@ What a certificate says about slacks, added up before, is used for the program's
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from typing import assert_never
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.classes import Kind, Required, Shown
-from dipc.verifier.constraints import Constraints, NoiseHalfspace
-from dipc.verifier.events import Family
-from dipc.verifier.execution import Affine, Execution, Held, Shape, Wanted, plus, scaled
-from dipc.verifier.ideal import OPEN, Ideal, Path
-from dipc.verifier.jointly import tails_value, vertex_values
-from dipc.verifier.linear import Guard
-from dipc.verifier.probability import Probabilities
+from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
+from dipc.verifier.execution import Affine, Constraints, Execution, Held, NoiseHalfspace, Shape, Wanted, plus, scaled
+from dipc.verifier.functions import (
+    ONE,
+    Closed,
+    add,
+    add_closed,
+    constant,
+    equal_closed,
+    multiply_closed,
+    positive_everywhere,
+    subtract,
+    times,
+)
+from dipc.verifier.ideal import OPEN, Guard, Ideal, Path
+from dipc.verifier.noise import Family
+from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value
-from dipc.verifier.rejection import NotDerived
-from dipc.verifier.ring import ONE, Closed, add_closed, subtract
-from dipc.verifier.visits import visits
-from dipc.verifier.ways import Comparison, Law, Way, merged
+from dipc.verifier.reading import Budget, NotDerived
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
+
+# === ways ======================================================================================
+
 _STEP = "classes"
+
+#: More ways than this are left as they are.
+MOST_MERGED = 60
+
+#: Σ coefficient·variable, sorted, none of which is 0.
+Terms = tuple[tuple[int, Fraction], ...]
+
+#: The family and the rate of a noise.
+Law = tuple[Family, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Σ noises + inputs + constant + radius·gamma >= 0; `whole` where it is a comparison of integers."""
+
+    noises: Terms
+    inputs: Terms
+    constant: Fraction
+    radius: int
+    whole: bool
+
+    @staticmethod
+    def of(
+        noises: Mapping[int, Fraction], inputs: Mapping[int, Fraction], constant: Fraction, radius: int, whole: bool
+    ) -> Comparison:
+        """The same by coefficients that are not 0."""
+        return Comparison(tuple(sorted(noises.items())), tuple(sorted(inputs.items())), constant, radius, whole)
+
+    def opposite(self) -> Comparison | None:
+        """What holds where this does not, but for an event of probability 0; None for one side of a ball."""
+        if self.radius:
+            return None
+        constant = -self.constant
+        if self.whole:
+            if any(
+                c.denominator != 1 for c in (self.constant, *dict(self.noises).values(), *dict(self.inputs).values())
+            ):
+                return None
+            constant -= 1
+        return Comparison(_negated(self.noises), _negated(self.inputs), constant, 0, self.whole)
+
+    def bound(self, side: int, shown: Shown, wanted: Required) -> SlackBound | None:
+        """A lower bound of side·slack at the inputs of a class; None where none is known."""
+        if not self.inputs:
+            base = side * self.constant + self.radius * wanted.gamma[0]
+            return SlackBound(base, self.radius * wanted.gamma[1])
+        form = {slot: side * c for slot, c in self.inputs}
+        keyed = slack_key(form, side * self.constant, self.radius)
+        assert keyed is not None, "an input is in it"
+        found = shown.slacks.get(keyed[0])
+        return None if found is None else SlackBound(found.base * keyed[1], found.slope * keyed[1])
+
+
+def _negated(terms: Terms) -> Terms:
+    return tuple((i, -c) for i, c in terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Comparisons of noises that hang together; the noises are numbered by their places in `laws`, which are all that
+    counts of them."""
+
+    laws: tuple[Law, ...]
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def continuous(self) -> bool:
+        return all(family is not Family.DISCRETE_LAPLACE for family, _ in self.laws)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An exit with its weight: `numbers` are what has to hold of inputs for outputs without noise to be near enough."""
+
+    weight: Closed
+    numbers: tuple[Comparison, ...]
+    parts: tuple[Part, ...]
+
+    @staticmethod
+    def of(weight: Closed, comparisons: Sequence[Comparison], laws: Mapping[int, Law]) -> Way:
+        """A way by all its comparisons, of noises with these laws."""
+        numbers = tuple(found for found in comparisons if not found.noises)
+        return Way(weight, numbers, parted([found for found in comparisons if found.noises], laws))
+
+    def require_steady(self) -> None:
+        """Raises NotDerived where its weight depends on eps."""
+        if not is_steady(self.weight):
+            raise NotDerived("the weight of a choice depends on eps alone")
+
+
+def is_steady(weight: Closed) -> bool:
+    """Whether a weight is the same for every eps."""
+    return all(part.keys() <= {(0, _ZERO)} for part in weight)
+
+
+def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
+    """Comparisons by the noises that hang together, which are numbered anew in their order."""
+    groups: list[tuple[set[int], list[Comparison]]] = []
+    for found in comparisons:
+        noises, members = {i for i, _ in found.noises}, [found]
+        for group in [group for group in groups if group[0] & noises]:
+            groups.remove(group)
+            noises |= group[0]
+            members = [*group[1], *members]
+        groups.append((noises, members))
+    result = []
+    for noises, members in groups:
+        place = {i: at for at, i in enumerate(sorted(noises))}
+        moved = [replace(each, noises=tuple((place[i], c) for i, c in each.noises)) for each in members]
+        result.append(Part(tuple(laws[i] for i in place), tuple(moved)))
+    return tuple(result)
+
+
+def merged(ways: Sequence[Way], budget: Budget) -> list[Way]:
+    """Ways with the same sum of weight·probability for all inputs: those that differ in one comparison alone are put
+    together, w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C] for w = v or w > v. No weight is negative."""
+    found = list(ways)
+    while len(found) <= MOST_MERGED:
+        step = _step(found, budget)
+        if step is None:
+            break
+        found = step
+    return found
+
+
+def _step(found: list[Way], budget: Budget) -> list[Way] | None:
+    for i, one in enumerate(found):
+        for j in range(i):
+            other = found[j]
+            budget.spend(10 + len(one.parts) + len(other.parts), _STEP)
+            common = _without_opposites(one, other)
+            if common is None:
+                continue
+            rest = [each for k, each in enumerate(found) if k not in (i, j)]
+            if equal_closed(one.weight, other.weight, budget, _STEP):
+                return [*rest, replace(one, parts=common)]
+            for more, less in ((one, other), (other, one)):
+                excess = add_closed(more.weight, (times(less.weight[0], -1), less.weight[1]), budget, _STEP)
+                if all(positive_everywhere(function, budget) for function in excess):
+                    return [*rest, replace(less, parts=common), replace(more, weight=excess)]
+    return None
+
+
+def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
+    """What is left of both without the one comparison that is the opposite in the other; None where they differ in
+    more."""
+    if one.numbers != other.numbers:
+        return None
+    mine, theirs = list(one.parts), list(other.parts)
+    for part in one.parts:
+        if part in theirs:
+            mine.remove(part)
+            theirs.remove(part)
+    if len(mine) != 1 or len(theirs) != 1 or mine[0].laws != theirs[0].laws:
+        return None
+    ours = [found for found in mine[0].comparisons if found not in theirs[0].comparisons]
+    others = [found for found in theirs[0].comparisons if found not in mine[0].comparisons]
+    if len(ours) != 1 or len(others) != 1 or ours[0].opposite() != others[0]:
+        return None
+    left = [found for found in mine[0].comparisons if found is not ours[0]]
+    kept = list(one.parts)
+    kept.remove(mine[0])
+    return (*kept, *parted(left, mine[0].laws))
+
+
+# === jointly ===================================================================================
+
+#: More comparisons than this have too many vertices.
+MOST_COMPARISONS = 6
+
+#: An end of a probability: that of the comparison at a slack, or 0 or 1.
+_End = Fraction | bool
+
+
+def vertex_values(
+    ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
+) -> Iterator[Closed]:
+    """Functions such that at each input of the class, and each value of the variable, one of them is at most the sum of
+    the ways. Raises NotDerived where the ways are not of this kind."""
+    compared: list[Part] = []
+    literals: list[list[tuple[int, bool]]] = []
+    for way in ways:
+        if way.numbers:
+            raise NotDerived("comparisons are bounded together where outputs without noise depend on inputs")
+        here = [_place(part, compared) for part in way.parts]
+        if len({place for place, _ in here}) < len(here):
+            raise NotDerived("a comparison is made twice on a way")
+        literals.append(here)
+    if len(compared) > MOST_COMPARISONS:
+        raise NotDerived(f"more than {MOST_COMPARISONS} comparisons are bounded together")
+    ends = [_ends(part, shown, wanted) for part in compared]
+    weights = _at_ends([way.weight for way in ways], budget) if wanted.is_open else [[way.weight for way in ways]]
+    for numbers, *vertex in product(weights, *(dict.fromkeys((type(end), end) for end in pair) for pair in ends)):
+        total: Closed = {}, ONE
+        for weight, here in zip(numbers, literals, strict=True):
+            rows: list[tuple[NoiseHalfspace, tuple[Law, ...]]] = []
+            for place, holds in here:
+                end = vertex[place][1]
+                if isinstance(end, bool):
+                    if end is not holds:
+                        break
+                else:
+                    row = _row(compared[place].comparisons[0], end)
+                    rows.append((row if holds else row.opposite(), compared[place].laws))
+            else:
+                total = add_closed(total, _weighted(weight, rows, probabilities, budget), budget, _STEP)
+        yield total
+
+
+def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
+    """The weights where they depend on nothing. Where all that depend on eps are a + b·g for one function g of it that
+    lies between two numbers, as those of one coin are, at these two: sums that are linear in the weights are between
+    theirs. Raises NotDerived for others."""
+    first = next((weight for weight in weights if not is_steady(weight)), None)
+    if first is None:
+        return [list(weights)]
+    ends = _limits(first)
+    above_least = subtract(first[0], times(first[1], min(ends)))
+    below_most = subtract(times(first[1], max(ends)), first[0])
+    between = all(positive_everywhere(found, budget) for found in (above_least, below_most, first[1]))
+    if ends[0] == ends[1] or not between:
+        raise NotDerived("a weight is not seen to be between what it is near 0 and at infinity")
+    result: list[list[Closed]] = [[], []]
+    for weight in weights:
+        found = _limits(weight)
+        slope = (found[1] - found[0]) / (ends[1] - ends[0])
+        line = add(times(first[0], slope), times(first[1], found[0] - slope * ends[0])), first[1]
+        if not equal_closed(weight, line, budget, _STEP):
+            raise NotDerived("the weights of a choice depend on eps in several ways")
+        for numbers, end in zip(result, found, strict=True):
+            numbers.append((constant(end), ONE))
+    return result
+
+
+def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
+    """What it comes to near 0 and at infinity. Raises NotDerived where it has no limit."""
+    above, below = weight
+    near = [sum((c for (k, _), c in part.items() if not k), _ZERO) for part in weight]
+    leading = max((q, k) for k, q in below)
+    far = max(((q, k) for k, q in above), default=leading)
+    if not near[1] or far > leading:
+        raise NotDerived("a weight grows beyond every bound, or has no limit at 0")
+    top = above.get((leading[1], leading[0]), _ZERO)
+    return near[0] / near[1], top / below[leading[1], leading[0]]
+
+
+def _place(part: Part, compared: list[Part]) -> tuple[int, bool]:
+    """The place of a comparison, a new one if need be, and whether it has to hold."""
+    if len(part.comparisons) != 1:
+        raise NotDerived("comparisons are bounded together that are not independent")
+    if part in compared:
+        return compared.index(part), True
+    opposite = part.comparisons[0].opposite()
+    if opposite is None:
+        raise NotDerived("comparisons are bounded together where outputs have to be near")
+    turned = Part(part.laws, (opposite,))
+    if turned in compared:
+        return compared.index(turned), False
+    compared.append(part)
+    return len(compared) - 1, True
+
+
+def _ends(part: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
+    """Where the probability of a comparison is least and greatest."""
+    (found,) = part.comparisons
+    if wanted.is_open and not part.continuous:
+        return False, True  # it depends on eps alone
+    low, high = _least(found, 1, shown, wanted), _least(found, -1, shown, wanted)
+    return False if low is None else low, True if high is None else -high
+
+
+def _least(found: Comparison, side: int, shown: Shown, wanted: Required) -> Fraction | None:
+    """What side·slack is at least: a multiple of the distance where one is open. None where nothing is known."""
+    bound = found.bound(side, shown, wanted)
+    if bound is None or (wanted.is_open and bound.base < 0):
+        return None
+    return bound.slope if wanted.is_open else bound.base
+
+
+def _row(found: Comparison, slack: Fraction) -> NoiseHalfspace:
+    return NoiseHalfspace.of(dict(found.noises), slack, found.whole)
+
+
+def _weighted(
+    weight: Closed,
+    rows: Sequence[tuple[NoiseHalfspace, tuple[Law, ...]]],
+    probabilities: Probabilities,
+    budget: Budget,
+) -> Closed:
+    """The weight times the probabilities of independent comparisons."""
+    for row, laws in rows:
+        weight = probabilities.weighted(weight, Constraints({row.form: row}), dict(enumerate(laws)), budget)
+    return weight
+
+
+def tails_value(
+    others: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
+) -> Closed:
+    """What is at most the probability of an answer at all inputs of the class, if these are all ways to others."""
+    total: Closed = {}, ONE
+    for way in others:
+        if wanted.is_open:
+            way.require_steady()
+        if way.numbers:
+            raise NotDerived("other answers are told apart by outputs that are no numbers")
+        # Leaving a comparison out makes the others only more probable.
+        parts = [part for part in way.parts if part.continuous or not wanted.is_open]
+        tails = [part for part in parts if _is_tail(part) and _is_far(part.comparisons[0], shown, wanted)]
+        far = _least(_total(tails), 1, shown, wanted) if len(tails) > 1 else None
+        weight = way.weight
+        if far is None:
+            tails = []
+        else:
+            weight = multiply_closed(weight, ({(0, -max(far, _ZERO)): _ONE}, ONE), budget, _STEP)
+            for part in tails:
+                weight = multiply_closed(weight, _front(part.laws[0]), budget, _STEP)
+        for part in parts:
+            if part not in tails:
+                weight = _at_most(weight, part, shown, wanted, probabilities, budget)
+        total = add_closed(total, weight, budget, _STEP)
+    return subtract(total[1], total[0]), total[1]
+
+
+def nearest_value(others: Sequence[Way], shown: Shown, budget: Budget) -> Closed:
+    """What is at most the probability of an answer at the inputs of the class at the distance 1 from other answers, if
+    these are all ways to others; and at the integer distance A, 1 less it is at least e^(-decay·(A - 1)·eps) times
+    greater. Raises NotDerived where it is not seen to be."""
+    total: Closed = {}, ONE
+    for way in others:
+        if way.numbers:
+            raise NotDerived("other answers are told apart by outputs that are no numbers")
+        weight = way.weight
+        slope = _ZERO
+        for part in way.parts:
+            bound = _far_bound(part, shown) if _is_tail(part) else None
+            if bound is None:
+                continue  # Its probability is at most 1.
+            steepness = part.laws[0][1] / abs(part.comparisons[0].noises[0][1])
+            slope += steepness * bound.slope
+            tail: Closed = {(0, -steepness * (bound.base + bound.slope)): _ONE}, ONE
+            weight = multiply_closed(weight, multiply_closed(tail, _front(part.laws[0]), budget, _STEP), budget, _STEP)
+        if slope < shown.decay:
+            raise NotDerived("the error falls slower than beta as the distance grows")
+        total = add_closed(total, weight, budget, _STEP)
+    return subtract(total[1], total[0]), total[1]
+
+
+def _far_bound(part: Part, shown: Shown) -> SlackBound | None:
+    """How far the comparison is in its tail at the distance A: at least base + A·slope, not negative for A >= 1, with a
+    slope that is not negative. None where nothing is known."""
+    (found,) = part.comparisons
+    form = {slot: -c for slot, c in found.inputs}
+    size = sum(map(abs, form.values()), _ZERO)
+    if not size:
+        return SlackBound(-found.constant, _ZERO) if found.constant <= 0 else None
+    direction = tuple(sorted((slot, c / size) for slot, c in form.items()))
+    best: SlackBound | None = None
+    for (known, own, radius), bound in shown.slacks.items():
+        if known == direction and not radius:
+            base, slope = size * (bound.base - own) - found.constant, size * bound.slope
+            if slope >= 0 and base + slope >= 0 and (best is None or slope > best.slope):
+                best = SlackBound(base, slope)
+    return best
+
+
+def _at_most(
+    weight: Closed, part: Part, shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
+) -> Closed:
+    """The weight times the probability of a part at upper bounds of its slacks."""
+    known = Constraints({})
+    for found in part.comparisons:
+        bound = _least(found, -1, shown, wanted)
+        if bound is not None:
+            known = known & _row(found, -bound)
+    return probabilities.weighted(weight, known, dict(enumerate(part.laws)), budget)
+
+
+def _is_tail(part: Part) -> bool:
+    """Whether it is a comparison of one noise that is in its tail where its slack is not positive."""
+    if len(part.laws) != 1 or len(part.comparisons) != 1 or part.laws[0][0] is Family.ONE_SIDED:
+        return False
+    (found,) = part.comparisons
+    if found.radius or found.whole is part.continuous:
+        return False
+    numbers = (found.constant, *(c for _, c in found.inputs))
+    return part.continuous or (abs(found.noises[0][1]) == 1 and all(c.denominator == 1 for c in numbers))
+
+
+def _is_far(found: Comparison, shown: Shown, wanted: Required) -> bool:
+    """Whether the slack is not positive at any input of the class."""
+    bound = found.bound(-1, shown, wanted)
+    return bound is not None and bound.base >= 0 and bound.slope >= 0
+
+
+def _total(tails: Sequence[Part]) -> Comparison:
+    """Σ rate·σ, how far all of them are in their tails together, as the slack of a comparison."""
+    inputs: dict[int, Fraction] = {}
+    constant = _ZERO
+    for part in tails:
+        (found,) = part.comparisons
+        steepness = -part.laws[0][1] / abs(found.noises[0][1])
+        constant += steepness * found.constant
+        for slot, c in found.inputs:
+            inputs[slot] = inputs.get(slot, _ZERO) + steepness * c
+    return Comparison((), tuple(sorted((slot, c) for slot, c in inputs.items() if c)), constant, 0, whole=False)
+
+
+def _front(law: Law) -> Closed:
+    """The tail at σ = 0."""
+    family, rate = law
+    if family is Family.LAPLACE:
+        return {(0, _ZERO): Fraction(1, 2)}, ONE
+    return ONE, {(0, _ZERO): _ONE, (0, -rate): _ONE}
+
+
+# === bounds ====================================================================================
 
 #: Whether a comparison of inputs holds for all that are looked at.
 Decide = Callable[[Guard], bool]
@@ -113,6 +560,23 @@ class OpenRun(Execution):
         """What the outputs hold in a state, in their order."""
         return [self._states[state].values[slot] for slot in self.machine.numbered("output")]
 
+    def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
+        """Whether finite outputs are at a distance of at most gamma from the exact ones, both among the values."""
+        distance, nothing = self.machine.distance, Constraints({})
+        pairs = [(values[slot], values[exact]) for slot, exact in zip(outputs, distance.exact, strict=True)]
+        if any(held is None for held, _ in pairs):
+            raise NotDerived("an output may end without a value")
+        if not isinstance(distance.kind, str):
+            gap = self._value(distance.kind, values, nothing)
+            if isinstance(gap, bool | str) or not self._compared(">=", gap, nothing):
+                raise NotDerived("the distance of answers of its `metric` block is no distance")
+            return self._compared("<=", plus(gap, -gamma), nothing)
+        different = [(a, b) for a, b in pairs if a != b or type(a) is not type(b)]
+        if not different or distance.kind == "discrete":
+            return bool(different) <= gamma
+        gaps = [abs(a - b) for a, b in different if isinstance(a, Fraction) and isinstance(b, Fraction)]
+        return distance.kind == "linf" and len(gaps) == len(different) and max(gaps) <= gamma
+
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
         """The coefficients of centered noises, and those of inputs by slot."""
         noises: dict[int, Fraction] = {}
@@ -147,10 +611,15 @@ class Bounds:
 
     def __post_init__(self) -> None:
         self._probabilities = Probabilities(self.machine)
+        self._is_plain = self._probabilities.is_plain()
 
-    def require_plain(self) -> None:
-        """Raises NotDerived where distances of outputs are others than the product distance."""
-        if not self._probabilities.is_plain():
+    def require_known_distances(self) -> None:
+        """Raises NotDerived where answers are told apart by more than the product distance, or a distance of finite
+        outputs."""
+        types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
+        if self.machine.distance.same is not None:
+            raise NotDerived("its `metric` block says which answers are the same")
+        if not self._is_plain and any(type_ in OPEN for type_ in types):
             raise NotDerived("its `metric` block has another distance of outputs")
 
     def values(
@@ -166,8 +635,13 @@ class Bounds:
     ) -> Iterator[Closed]:
         """For each input of which `decide` says how comparisons come out, some of these is at most the probability of
         the path's answer: as the class's bounds of slacks are used. Raises NotDerived, and what `decide` raises."""
-        run, weights = self._run(finite, path, decide, others=shown.kind.of_others, unites=unites)
-        ways = list(self._ways(run, weights, path, others=shown.kind.of_others))
+        others = shown.kind.of_others
+        run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
+        if self._is_plain:
+            ways = list(self._ways(run, weights, path, others=others))
+        else:
+            near = self._near(finite, path, wanted, decide)
+            ways = list(self._ways_by_distance(run, weights, near, others=others))
         if merges:
             ways = merged(ways, self.budget)
         match shown.kind:
@@ -177,6 +651,8 @@ class Bounds:
                 yield from vertex_values(ways, shown, wanted, self._probabilities, self.budget)
             case Kind.TAILS:
                 yield tails_value(ways, shown, wanted, self._probabilities, self.budget)
+            case Kind.DISTANCES:
+                yield nearest_value(ways, shown, self.budget)
             case _:
                 assert_never(shown.kind)
 
@@ -208,16 +684,19 @@ class Bounds:
         for run, weights in known:
             if all(decide(guard) is truth for guard, truth in run.asked.items()):
                 return run, weights
-        left = iter(finite)
-        inputs: dict[int, Held] = {
-            slot: Affine(_ZERO, ((open_input(slot), _ONE),)) if slots[slot].type in OPEN else next(left)
-            for slot in self.machine.numbered("input")
-        }
         run = OpenRun(self.machine, Wanted({} if others else answer, _ZERO), self.budget)
         run.decide, run.unites = decide, unites
-        run.explore(inputs)
+        run.explore(self._inputs(finite))
         known.append((run, visits(run.steps, (end.state for end in run.ends), self.budget)))
         return known[-1]
+
+    def _inputs(self, finite: tuple[Value, ...]) -> dict[int, Held]:
+        """All inputs by slot, with these finite ones."""
+        left = iter(finite)
+        return {
+            slot: Affine(_ZERO, ((open_input(slot), _ONE),)) if self.machine.slots[slot].type in OPEN else next(left)
+            for slot in self.machine.numbered("input")
+        }
 
     def _ways(self, run: OpenRun, weights: Mapping[int, Closed], path: Path, *, others: bool) -> Iterator[Way]:
         """The exits with the answer of the path, numbers near to it, or those with `others`."""
@@ -247,6 +726,43 @@ class Bounds:
             for row in end.known.rows.values():
                 compared.append(Comparison.of(*run.centered(row.form), Fraction(row.constant), 0, row.whole))
             yield Way.of(weights[end.state], compared, run.laws)
+
+    def _near(
+        self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide
+    ) -> Callable[[Sequence[Held]], bool]:
+        """Whether finite outputs are within gamma of the path's answer, at the inputs of which `decide` says how
+        comparisons come out. Raises NotDerived."""
+        gamma, rate = wanted.gamma
+        if rate:
+            raise NotDerived("gamma is left open, and outputs have a distance")
+        machine = self.machine
+        run = OpenRun(machine, Wanted({}, _ZERO), self.budget)
+        run.decide, run.unites = decide, False
+        outputs, exact = machine.numbered("output"), machine.distance.exact
+        values: list[Held] = [None] * (1 + max(*outputs, *exact))
+        for slot, value in self._inputs(finite).items():
+            values[slot] = value
+        for slot, value in zip(exact, path.answer, strict=True):
+            values[slot] = value
+
+        def near(held: Sequence[Held]) -> bool:
+            for slot, value in zip(outputs, held, strict=True):
+                values[slot] = value
+            return run.is_within(gamma, values, outputs)
+
+        return near
+
+    def _ways_by_distance(
+        self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
+    ) -> Iterator[Way]:
+        """The exits with an answer that is near, or those with `others`."""
+        for end in run.ends:
+            if near(run.outputs(end.state)) is not others:
+                rows = end.known.rows.values()
+                compared = [
+                    Comparison.of(*run.centered(row.form), Fraction(row.constant), 0, row.whole) for row in rows
+                ]
+                yield Way.of(weights[end.state], compared, run.laws)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
         """That an output is off by at most gamma."""

@@ -2,7 +2,7 @@
 
 Every input u of a class at which something is claimed lies in the class's half-spaces: form(u) >= alpha·step. The
 document says so, and that the shares of a bound are the ways to an answer, with these slacks as functions of u; both
-are compared with the program elsewhere (`coverage.py`). From there on everything is derived:
+are compared with the program elsewhere (`inputs.py`). From there on everything is derived:
 
 - a slack is bounded below by form = constant + Σ weight·(form of a half-space) with weights >= 0 (Farkas), and so by
   base + distance·slope at the claim's alpha and gamma; where alpha is a number, a form of int inputs is at least the
@@ -23,14 +23,11 @@ from fractions import Fraction
 from math import ceil, gcd, lcm
 from typing import Any
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.claims import Claim, Interval, Least, linear
-from dipc.verifier.decision import Decided
-from dipc.verifier.events import Event, Family
-from dipc.verifier.expression import Form, NotOneForm, evaluate_least, mentions
-from dipc.verifier.reading import items, natural, rational, record, text
-from dipc.verifier.rejection import Rejected
-from dipc.verifier.ring import ONE, Closed, Ring, equal_closed
+from dipc.verifier.claims import Claim, Form, Interval, Least, NotOneForm, evaluate_least, linear, mentions
+from dipc.verifier.functions import ONE, Closed, Ring, equal_closed, positive_everywhere
+from dipc.verifier.noise import Event, Family
+from dipc.verifier.obligations import Decided
+from dipc.verifier.reading import Budget, Rejected, items, natural, rational, record, text
 
 ZERO = Fraction(0)
 
@@ -109,6 +106,35 @@ def least_alpha(claim: Claim, budget: Budget, step: str) -> Fraction:
     return alpha
 
 
+def at_least_distance(claim: Claim, budget: Budget, step: str) -> Required:
+    """What is claimed at the least integer distance, 1, where alpha is each input's own."""
+    if claim.alpha != "dd" or claim.gamma == "free":
+        raise Rejected(step, "alpha is not what is left open")
+    alpha, gamma, beta = claim.terms({}, "1", budget, step)
+    return Required((alpha or ZERO, ZERO), (gamma, ZERO), beta)
+
+
+def least_decay(claim: Claim, budget: Budget, step: str) -> Fraction | None:
+    """The least r such that e^(r·A·eps)·beta is seen never to fall as the distance A grows, for each eps; None where
+    that is not seen, or gamma depends on the distance."""
+    if claim.alpha != "dd" or claim.gamma == "free" or claim.beta is None:
+        return None
+    if any(mentions(claim.gamma or "", name) for name in ("alpha", "dd")):
+        return None
+    far = Form.infinite()
+    names = {name: Form.number(value) for name, value in claim.constants.items()} | {"alpha": far, "dd": far}
+    names["gamma"] = Form.number(claim.terms({}, "1", budget, step)[1])
+    try:
+        forms = [form for part in evaluate_least(claim.beta, names, budget, f"{step}, beta") for form in part]
+    except NotOneForm:
+        return None
+    functions = (function for form in forms for function in (form.denominator, *form.numerator.values()))
+    if not all(positive_everywhere(function, budget) for function in functions):
+        return None
+    # The least, and the greatest, of what never falls does not.
+    return max((-rate for form in forms for _, rate in form.numerator), default=ZERO)
+
+
 def _in_product(claim: Claim, names: Mapping[str, Form], budget: Budget, step: str) -> Least | None:
     """beta as a function of distance·eps, the distance being the infinite one; None where it is not of this kind."""
     if claim.beta is None:
@@ -136,12 +162,16 @@ def in_product(form: Form) -> Ring | None:
 
 def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> tuple[Interval, ...]:
     """The values of the variable: eps of the claim, or its products with distances in (0, greatest] (None: all)."""
-    last = claim.intervals[-1]
     if not wanted.is_open:
         return claim.intervals
-    if greatest is None or wanted.gamma[1] > 0 == wanted.alpha[1] or last.upper is None:
+    # Whatever the order of the intervals.
+    uppers = [interval.upper for interval in claim.intervals if interval.upper is not None]
+    all_bounded = len(uppers) == len(claim.intervals)
+    if greatest is None or greatest <= 0 or wanted.gamma[1] > 0 == wanted.alpha[1] or not all_bounded:
         return (Interval(ZERO, None, False, False),)
-    return (Interval(ZERO, last.upper * greatest, False, last.upper_closed),)
+    upper = max(uppers)
+    closed = any(interval.upper == upper and interval.upper_closed for interval in claim.intervals)
+    return (Interval(ZERO, upper * greatest, False, closed),)
 
 
 # --- half-spaces and what they imply ----------------------------------------------------------------
@@ -291,17 +321,19 @@ class Sum:
 
 class Kind(Enum):
     """What a bound of a class is: a sum over ways to the answer, or 1 less one over ways to others, each at bounds of
-    its slacks; or one for slacks that cannot all be worst at once (`jointly.py`)."""
+    its slacks; or one for slacks that cannot all be worst at once, or for all integer distances at once
+    (`bounds.py`)."""
 
     WAYS = "ways"
     OTHERS = "others"
     VERTICES = "vertices"
     TAILS = "tails"
+    DISTANCES = "distances"
 
     @property
     def of_others(self) -> bool:
         """Whether it is one of ways to other answers."""
-        return self in (Kind.OTHERS, Kind.TAILS)
+        return self in (Kind.OTHERS, Kind.TAILS, Kind.DISTANCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +351,8 @@ class Shown:
     dd: str | None = None
     values: tuple[Closed, ...] | None = None
     slacks: Mapping[Slack, SlackBound] = field(default_factory=dict)
+    #: Of integer distances: e^(decay·distance·eps)·beta never falls as the distance grows.
+    decay: Fraction = ZERO
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,16 @@
-"""Runs a program on given inputs, all ways at once: which states it reaches, by which choices and for which noises.
+"""What is known of noises, and the run of a program over all its states.
+
+What is known of the noises in a state: half-spaces Σ a_i·N_i + c >= 0 over centered independent noises.
+
+A half-space is written with coprime integers a_i, so that two with the same a_i differ by the constant only, of which
+the smaller says more; over integers the constant is rounded down. Events of probability 0 do not matter: over
+continuous noises f >= 0 and f <= 0 exclude each other.
+
+Differences and bounds are also kept as the edges of a graph, whose shortest paths say what they imply together. What
+more general half-spaces imply is only seen where one is weaker than another, which loses nothing but time: a state that
+is not recognized as impossible has an event of probability 0.
+
+Runs a program on given inputs, all ways at once: which states it reaches, by which choices and for which noises.
 
 A state is a place in the program, the values of its variables, and what is known of the noises. A comparison that the
 noises leave open splits a state in two; a finite choice leads to several with weights. Noises are centered,
@@ -19,11 +31,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heappop, heappush
+from math import floor, gcd, lcm
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.constraints import Constraints, NoiseHalfspace, united
-from dipc.verifier.decay import positive_everywhere
-from dipc.verifier.events import Family
+from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, equal_closed, positive_everywhere
+from dipc.verifier.noise import Family
 from dipc.verifier.program import (
     Branch,
     Choice,
@@ -43,9 +54,195 @@ from dipc.verifier.program import (
     calculated,
     holds,
 )
-from dipc.verifier.rejection import NotDerived
-from dipc.verifier.ring import ONE, ZERO, Closed, Ring, add_closed, equal_closed
+from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import Literal
+
+# === constraints ===============================================================================
+
+#: Σ a·N over pairs (noise, a), sorted, with coprime integers a.
+Form = tuple[tuple[int, int], ...]
+
+#: A number; integers stay plain, which is faster.
+Number = Fraction | int
+
+#: The place of 0 in the graph of differences.
+_ORIGIN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseHalfspace:
+    """Σ form + constant >= 0; `whole` where the noises are integers."""
+
+    form: Form
+    constant: Number
+    whole: bool
+
+    @staticmethod
+    def of(terms: Mapping[int, Fraction], constant: Fraction, whole: bool) -> NoiseHalfspace:
+        """Σ terms + constant >= 0, for terms that are not all 0."""
+        unit = lcm(*(c.denominator for c in terms.values()))
+        common = gcd(*(c.numerator * (unit // c.denominator) for c in terms.values()))
+        scale = Fraction(unit, common)
+        form = tuple(sorted((i, int(c * scale)) for i, c in terms.items() if c))
+        return NoiseHalfspace(form, _number(floor(constant * scale) if whole else constant * scale), whole)
+
+    def opposite(self) -> NoiseHalfspace:
+        """What holds where this does not, but for an event of probability 0."""
+        constant = -self.constant - 1 if self.whole else -self.constant
+        return NoiseHalfspace(_negated(self.form), constant, self.whole)
+
+    def edge(self) -> tuple[int, int] | None:
+        """(i, j) where it says N_j <= N_i + constant, for a difference or a bound."""
+        match self.form:
+            case ((i, 1),):
+                return i, _ORIGIN
+            case ((i, -1),):
+                return _ORIGIN, i
+            case ((i, 1), (j, -1)):
+                return i, j
+            case ((i, -1), (j, 1)):
+                return j, i
+            case _:
+                return None
+
+
+def _negated(form: Form) -> Form:
+    return tuple((i, -a) for i, a in form)
+
+
+def _number(value: Number) -> Number:
+    return value.numerator if value.denominator == 1 else value
+
+
+class Constraints:
+    """A conjunction of half-spaces, which is not changed once it is made. `positive` are noises that are never
+    negative."""
+
+    __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
+
+    def __init__(self, rows: Mapping[Form, NoiseHalfspace], positive: frozenset[int] = frozenset()) -> None:
+        self.rows = rows
+        self._positive = positive
+        self._hash: int | None = None
+        self._edges: dict[int, list[tuple[int, Number]]] | None = None
+        self._distances: dict[int, dict[int, Number]] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constraints) and self.rows == other.rows
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset((form, row.constant) for form, row in self.rows.items()))
+        return self._hash
+
+    def _graph(self) -> dict[int, list[tuple[int, Number]]]:
+        if self._edges is None:
+            edges: dict[int, list[tuple[int, Number]]] = {}
+            for row in self.rows.values():
+                edge = row.edge()
+                if edge is not None:
+                    edges.setdefault(edge[0], []).append((edge[1], row.constant))
+            for i in self._positive:
+                edges.setdefault(i, []).append((_ORIGIN, 0))
+            self._edges = edges
+        return self._edges
+
+    def _from(self, start: int, budget: Budget) -> dict[int, Number]:
+        """By place: the least upper bound of its difference to `start` that the differences imply."""
+        known = self._distances.get(start)
+        if known is None:
+            edges = self._graph()
+            known = {start: 0}
+            waiting = [start]
+            steps = 0
+            for here in waiting:
+                base = known[here]
+                for there, width in edges.get(here, ()):
+                    steps += 1
+                    total = base + width
+                    if there not in known or total < known[there]:
+                        known[there] = total
+                        waiting.append(there)
+            budget.spend(1 + steps, "execution")
+            self._distances[start] = known
+        return known
+
+    def implies(self, row: NoiseHalfspace, budget: Budget) -> bool:
+        """True only if these constraints imply it."""
+        same = self.rows.get(row.form)
+        if same is not None and same.constant <= row.constant:
+            return True
+        edge = row.edge()
+        if edge is None:
+            return False
+        found = self._from(edge[0], budget).get(edge[1])
+        return found is not None and found <= row.constant
+
+    def excludes(self, row: NoiseHalfspace, budget: Budget) -> bool:
+        """True only if it holds with probability 0 where these constraints hold."""
+        return self.implies(row.opposite(), budget)
+
+    def __and__(self, row: NoiseHalfspace) -> Constraints:
+        """With one more, which they neither imply nor exclude."""
+        known = self.rows.get(row.form)
+        if known is not None and known.constant <= row.constant:
+            return self
+        return Constraints({**self.rows, row.form: row}, self._positive)
+
+    def with_positive(self, noise: int) -> Constraints:
+        """With a noise that is never negative."""
+        if noise in self._positive:
+            return self
+        return Constraints(self.rows, self._positive | {noise})
+
+    def contradicts(self, other: Constraints, budget: Budget) -> bool:
+        """True only if both hold together with probability 0."""
+        budget.spend(len(self.rows) + len(other.rows), "execution")
+        for mine, theirs in ((self, other), (other, self)):
+            for row in theirs.rows.values():
+                if mine.excludes(row, budget):
+                    return True
+        both = self
+        for row in other.rows.values():
+            if both.implies(row, budget):
+                continue
+            if both.excludes(row, budget):
+                return True
+            both = both & row
+        return False
+
+    def reduced(self, budget: Budget) -> Constraints:
+        """Without those that the others imply."""
+        rows = dict(self.rows)
+        for form, row in self.rows.items():
+            budget.spend(2 * len(rows), "execution")
+            rest = Constraints({other: rows[other] for other in rows if other != form}, self._positive)
+            if rest.implies(row, budget):
+                del rows[form]
+        return Constraints(rows, self._positive)
+
+
+def united(members: Iterable[Constraints], budget: Budget) -> Constraints | None:
+    """The strongest conjunction of their own half-spaces that all of them imply; None where there is none."""
+    members = list(members)
+    first = members[0]
+    rows: dict[Form, NoiseHalfspace] = {}
+    for member in members:
+        for form, row in member.rows.items():
+            known = rows.get(form)
+            if known is not None and known.constant <= row.constant:
+                continue
+            budget.spend(2, "execution")
+            if not first.implies(row, budget):
+                continue
+            budget.spend(len(members), "execution")
+            if all(other.implies(row, budget) for other in members):
+                rows[form] = row
+    positive = frozenset[int]().union(*(member._positive for member in members))  # noqa: SLF001 - of its own kind
+    return Constraints(rows, positive).reduced(budget)
+
+
+# === execution =================================================================================
 
 MOST_STATES = 100_000
 
@@ -146,12 +343,11 @@ class Execution:
 
     def _arrive(self, state: _State) -> int:
         """The number of the state, which waits if it is new."""
-        live = self._shape.live[state.at]
-        state.values = tuple(value if live >> slot & 1 else None for slot, value in enumerate(state.values))
+        self.budget.spend(20 + 3 * len(state.values), "execution")
+        state.values = self._shape.read_later(state.at, state.values)
         if self._shape.loops[state.at]:
             state.history = None
         key = (state.at, state.values, state.known)
-        self.budget.spend(20 + len(state.values), "execution")
         number = self._numbers.get(key)
         if number is not None:
             # On a second way here its weight is no longer that of one history.
@@ -207,10 +403,12 @@ class Execution:
             try:
                 after = list(self._after(state, known, instruction))
             except _Split as split:
+                self.budget.spend(10 * len(known.rows), "execution")
                 open_ += [known & split.row, known & split.row.opposite()]
                 continue
             for weight, step, follow in after:
                 if step is not None and state.history is not None:
+                    self.budget.spend(len(state.history), "execution")
                     follow.history = (*state.history, step)
                 self.steps[number].append((self._arrive(follow), one if weight is None else weight))
 
@@ -302,6 +500,7 @@ class Execution:
                 continue
             first = self._states[group[0]]
             members = set(group)
+            self.budget.spend(len(result) + len(self._states), "execution")
             others = [
                 number
                 for number in (*result, *self._over, *(n for waiting in self._waiting.values() for n in waiting))
@@ -319,6 +518,7 @@ class Execution:
     def _apart(self, member: _State, whole: Constraints, other: _State) -> bool:
         """Whether the other state has other noises or other choices than a group that is to be united."""
         if member.history and other.history:
+            self.budget.spend(min(len(member.history), len(other.history)), "execution")
             for mine, theirs in zip(member.history, other.history, strict=False):
                 if mine != theirs:
                     if mine[0] == theirs[0] and mine[1] != theirs[1]:
@@ -522,11 +722,22 @@ class Shape:
     later: tuple[int, ...]
     loops: tuple[bool, ...]
     joins: frozenset[int]
+    #: The bits of `live`, the lowest first, by instruction.
+    _digits: dict[int, str] = field(default_factory=dict)
+
+    def read_later(self, at: int, values: tuple[Held, ...]) -> tuple[Held, ...]:
+        """The values without those that nothing reads from this instruction on."""
+        digits = self._digits.get(at)
+        if digits is None:
+            digits = self._digits[at] = f"{self.live[at]:0{len(values)}b}"[::-1]
+        return tuple([value if digit == "1" else None for value, digit in zip(values, digits, strict=True)])
 
     @staticmethod
     def of(machine: Machine, outputs: Iterable[int], budget: Budget) -> Shape:
         code = machine.code
         count = len(code)
+        # Sets of slots are kept for each instruction, as bits.
+        budget.spend(4 * count, "execution", len(machine.slots))
         loops = [False] * count
         for first, end in machine.loops:
             loops[first:end] = [True] * (end - first)
@@ -534,7 +745,7 @@ class Shape:
         reads, kills, writes, goals = [], [], [], []
         for at, instruction in enumerate(code):
             read, target = _accesses(instruction)
-            written = 0 if target is None else sum(1 << slot for slot in target.slots)
+            written = 0 if target is None else _bits(target.slots)
             reads.append(wanted if isinstance(instruction, Halt) else read)
             writes.append(written)
             kills.append(written if target is not None and target.index is None else 0)
@@ -560,6 +771,11 @@ class Shape:
                 arrivals[goal] += 1
         joins = frozenset(at for at in range(count) if arrivals[at] > 1 and not loops[at])
         return Shape(tuple(live), tuple(later), tuple(loops), joins)
+
+
+def _bits(slots: tuple[int, ...]) -> int:
+    """The bits of slots that follow each other, as those of one array do."""
+    return ((1 << len(slots)) - 1) << slots[0]
 
 
 def _goals(at: int, instruction: Instruction) -> tuple[int, ...]:
@@ -599,7 +815,7 @@ def _accesses(instruction: Instruction) -> tuple[int, Place | None]:
             case Read(slot):
                 found |= 1 << slot
             case Place(slots, _, index):
-                found |= sum(1 << slot for slot in slots)
+                found |= _bits(slots)
                 if index is not None:
                     codes.append(index)
             case Operation(_, arguments):

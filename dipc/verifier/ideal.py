@@ -1,4 +1,15 @@
-"""det(u) and dd(u), derived from the `ideal` block of a program.
+"""The `ideal` block: linear programs, sides of regions, det and dd.
+
+Linear programs over the rationals, solved exactly: what half-spaces imply, and how far away they are; and, by branch
+and bound, over integers.
+
+Half-spaces of inputs, whose edges count: what is known on a way through a deterministic program.
+
+A half-space f > 0 is written as f >= δ for a δ that is less than every positive number. So sums of half-spaces say
+whether they are open, and what `Constraints` sees of noises it sees of inputs. A form f of ints with coprime integer
+coefficients is an integer: f + c > 0 is f + ceil(c) - 1 >= 0, and f + c >= 0 is f + floor(c) >= 0.
+
+det(u) and dd(u), derived from the `ideal` block of a program.
 
     ideal = Ideal.of(tree, constants, budget)         raises NotDerived
     ideal.answer(inputs), ideal.distance(inputs)      inputs by slot; raise NotDerived
@@ -13,22 +24,315 @@ that no integers take may be left, of which nothing follows but where such integ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import total_ordering
 from itertools import product
-from math import ceil, prod
+from math import ceil, floor, gcd, lcm, prod
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.constraints import Constraints, united
-from dipc.verifier.execution import Affine, Execution, Held, Shape, Wanted, scaled
-from dipc.verifier.linear import Guard, Row, connected, is_empty, least, least_whole
+from dipc.verifier.execution import (
+    Affine,
+    Constraints,
+    Execution,
+    Form,
+    Held,
+    NoiseHalfspace,
+    Shape,
+    Wanted,
+    scaled,
+    united,
+)
 from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Store, Value, calculated
-from dipc.verifier.rejection import NotDerived
-from dipc.verifier.sides import Side, region, tightened
+from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import Name, Program, Variables
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+# === linear ====================================================================================
+
+#: The most linear programs that one over integers may take.
+MOST_BRANCHES = 400
+
+Linear = Mapping[int, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Σ form + constant >= 0, or > 0 where it is `strict`."""
+
+    form: tuple[tuple[int, Fraction], ...]
+    constant: Fraction
+    strict: bool
+
+    def opposite(self) -> Guard:
+        """What holds exactly where this does not."""
+        return Guard(tuple((i, -c) for i, c in self.form), -self.constant, not self.strict)
+
+    def at(self, point: Mapping[int, Fraction]) -> Fraction:
+        """The value of the form with its constant."""
+        return sum((c * point[i] for i, c in self.form), self.constant)
+
+    def holds(self, point: Mapping[int, Fraction]) -> bool:
+        """Whether it holds at the point."""
+        value = self.at(point)
+        return value > 0 or (not value and not self.strict)
+
+
+#: A row (form, constant) of a program says Σ form + constant >= 0.
+Row = tuple[Linear, Fraction]
+
+_Table = list[list[Fraction]]
+
+
+def least(objective: Linear, rows: Sequence[Row], budget: Budget, step: str) -> Fraction | None:
+    """The least value of the objective where all rows hold, for rows that bound it from below; None where they do not
+    hold together, or do not bound it.
+
+    By the simplex method with Bland's rule on the dual program, max -Σ y·constant with Σ y·form = objective, y >= 0.
+    """
+    found = _optimum(objective, rows, budget, step)
+    return None if found is None else found[0]
+
+
+def _optimum(
+    objective: Linear, rows: Sequence[Row], budget: Budget, step: str
+) -> tuple[Fraction, list[int], list[int]] | None:
+    """The least value; the rows of an optimal basis; and variables that are 0 at its point, where these rows are 0."""
+    names = sorted({i for form, _ in rows for i in form} | objective.keys())
+    count = len(rows)
+    budget.spend(2 * (1 + count) * (1 + len(names)), step)
+    table: _Table = []
+    for name in names:
+        line = [form.get(name, _ZERO) for form, _ in rows]
+        wanted = objective.get(name, _ZERO)
+        if wanted < 0:
+            line, wanted = [-c for c in line], -wanted
+        table.append([*line, wanted])
+    # Artificial variables, numbered from `count` on, start in the basis; they have no columns, for none comes back.
+    basis = list(range(count, count + len(names)))
+    first = [-sum((line[at] for line in table), _ZERO) for at in range(count + 1)]
+    if not _solved(table, basis, first, budget, step) or first[-1]:
+        return None
+    free: list[int] = []
+    for at in range(len(table) - 1, -1, -1):
+        if basis[at] >= count:
+            place = next((column for column in range(count) if table[at][column]), None)
+            if place is None:
+                # This equation follows from others: its multiplier, the value of the variable, may be 0.
+                free.append(names[basis[at] - count])
+                del table[at], basis[at]
+            else:
+                _pivot(table, basis, first, at, place, budget, step)
+    second = [*(constant for _, constant in rows), _ZERO]
+    for line, column in zip(table, basis, strict=True):
+        factor = second[column]
+        if factor:
+            second = [c - factor * x for c, x in zip(second, line, strict=True)]
+    return (second[-1], basis, free) if _solved(table, basis, second, budget, step) else None
+
+
+def least_whole(
+    objective: Linear, rows: Sequence[Row], whole: Container[int], budget: Budget, step: str
+) -> Fraction | None:
+    """The least value of the objective where all rows hold and the variables of `whole` are integers; None where they
+    do not hold together. The rows bound the objective from below. Raises NotDerived where that takes too much.
+
+    By branch and bound: a point with x = v, no integer, has those with x <= floor(v) on one side and those with
+    x >= floor(v) + 1 on the other.
+    """
+    best: Fraction | None = None
+    #: Bounds of variables: (x, 1) for x >= v, (x, -1) for x <= v.
+    waiting: list[dict[tuple[int, int], Fraction]] = [{}]
+    for _ in range(MOST_BRANCHES):
+        if not waiting:
+            return best
+        bounds = waiting.pop()
+        system = [*rows, *(({i: Fraction(side)}, -side * value) for (i, side), value in bounds.items())]
+        found = _optimum(objective, system, budget, step)
+        if found is None or (best is not None and found[0] >= best):
+            continue
+        point = _point(found[1], found[2], system, budget, step)
+        broken = next((i for i, value in sorted(point.items()) if i in whole and value.denominator != 1), None)
+        if broken is None:
+            best = found[0]
+            continue
+        below = Fraction(floor(point[broken]))
+        waiting += [{**bounds, (broken, -1): below}, {**bounds, (broken, 1): below + 1}]
+    raise NotDerived("integers are looked for in too many places")
+
+
+def _point(
+    basis: Sequence[int], free: Sequence[int], rows: Sequence[Row], budget: Budget, step: str
+) -> dict[int, Fraction]:
+    """The point at which the rows of an optimal basis are 0, and the variables that are `free`."""
+    solved: dict[int, tuple[dict[int, Fraction], Fraction]] = {}
+    equations = [rows[at] for at in basis] + [({name: _ONE}, _ZERO) for name in free]
+    for form, constant in equations:
+        left = {i: c for i, c in form.items() if c}
+        for name, (own, value) in solved.items():
+            factor = left.pop(name, _ZERO)
+            if factor:
+                constant += factor * value
+                for i, c in own.items():
+                    left[i] = left.get(i, _ZERO) + factor * c
+        left = {i: c for i, c in left.items() if c}
+        budget.spend(2 + len(left) * (1 + len(solved)), step)
+        name, pivot = next(iter(left.items()))
+        # name = Σ own + value, of which the others make use.
+        own, value = {i: -c / pivot for i, c in left.items() if i != name}, -constant / pivot
+        for other, (theirs, their_value) in list(solved.items()):
+            factor = theirs.pop(name, _ZERO)
+            if factor:
+                for i, c in own.items():
+                    theirs[i] = theirs.get(i, _ZERO) + factor * c
+                solved[other] = theirs, their_value + factor * value
+        solved[name] = own, value
+    return {name: value for name, (_, value) in solved.items()}
+
+
+def _solved(table: _Table, basis: list[int], costs: list[Fraction], budget: Budget, step: str) -> bool:
+    """Pivot until no cost is negative; False where the costs have no least value."""
+    while True:
+        column = next((at for at, cost in enumerate(costs[:-1]) if cost < 0), None)
+        if column is None:
+            return True
+        ratios = [(line[-1] / line[column], basis[at], at) for at, line in enumerate(table) if line[column] > 0]
+        if not ratios:
+            return False
+        _pivot(table, basis, costs, min(ratios)[2], column, budget, step)
+
+
+def _pivot(
+    table: _Table,
+    basis: list[int],
+    costs: list[Fraction],
+    at: int,
+    column: int,
+    budget: Budget,
+    step: str,
+) -> None:
+    pivot = table[at][column]
+    chosen = table[at] = [c / pivot for c in table[at]]
+    bits = max(c.numerator.bit_length() + c.denominator.bit_length() for c in chosen)
+    budget.spend(2 * len(chosen) * (1 + len(table)), step, bits)
+    for line in (*table, costs):
+        factor = line[column]
+        if factor and line is not chosen:
+            line[:] = [c - factor * x for c, x in zip(line, chosen, strict=True)]
+    basis[at] = column
+
+
+def is_empty(guards: Iterable[Guard], budget: Budget, step: str) -> bool:
+    """Whether no point of rationals satisfies all guards, strict ones strictly."""
+    beyond = -1  # a variable that is in no form: how far all strict guards are from 0, at most 1
+    rows: list[Row] = [({beyond: Fraction(-1)}, Fraction(1))]
+    rows += [
+        ({**dict(guard.form), **({beyond: Fraction(-1)} if guard.strict else {})}, guard.constant) for guard in guards
+    ]
+    found = least({beyond: Fraction(-1)}, rows, budget, step)
+    return found is None or found >= 0
+
+
+def implied(guards: Iterable[Guard], form: Linear, constant: Fraction, budget: Budget, step: str) -> bool:
+    """Whether Σ form + constant >= 0 wherever all guards hold, for guards that hold together somewhere."""
+    if not form:
+        return constant >= 0
+    found = least(form, [(dict(guard.form), guard.constant) for guard in guards], budget, step)
+    return found is not None and found + constant >= 0
+
+
+def connected(guards: Iterable[Guard]) -> list[list[Guard]]:
+    """The guards by the variables that hang together."""
+    groups: list[tuple[set[int], list[Guard]]] = []
+    for guard in guards:
+        names, together = {i for i, _ in guard.form}, [guard]
+        for group in [group for group in groups if group[0] & names]:
+            groups.remove(group)
+            names |= group[0]
+            together += group[1]
+        groups.append((names, together))
+    return [together for _, together in groups]
+
+
+# === sides =====================================================================================
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Near:
+    """value + small·δ, for a δ > 0 that is less than every positive number."""
+
+    value: Fraction
+    small: int
+
+    def __add__(self, other: object) -> Near:
+        if isinstance(other, Near):
+            return Near(self.value + other.value, self.small + other.small)
+        if isinstance(other, int | Fraction):
+            return Near(self.value + other, self.small)
+        return NotImplemented
+
+    __radd__ = __add__
+
+    def __lt__(self, other: object) -> bool:
+        if isinstance(other, Near):
+            return (self.value, self.small) < (other.value, other.small)
+        if isinstance(other, int | Fraction):
+            return (self.value, self.small) < (other, 0)
+        return NotImplemented
+
+
+@dataclass(frozen=True, slots=True)
+class Side(NoiseHalfspace):
+    """Σ form + constant >= 0 for inputs; the constant is infinitely near to a number, below it where the edge is
+    left out."""
+
+    constant: Near  # type: ignore[assignment]  # it is added and compared as a number is
+
+    def opposite(self) -> Side:
+        """What holds exactly where this does not."""
+        negated: Form = tuple((i, -a) for i, a in self.form)
+        if self.whole:
+            return Side(negated, Near(-self.constant.value - 1, 0), True)
+        return Side(negated, Near(-self.constant.value, -1 - self.constant.small), False)
+
+    @staticmethod
+    def of_guard(guard: Guard, *, whole: bool = False) -> Side:
+        """The guard, which has a form, with coprime integers; of whole inputs with a whole constant."""
+        unit = lcm(*(c.denominator for _, c in guard.form))
+        common = gcd(*(c.numerator * (unit // c.denominator) for _, c in guard.form))
+        scale = Fraction(unit, common)
+        form = tuple(sorted((i, int(c * scale)) for i, c in guard.form))
+        constant = guard.constant * scale
+        if whole:
+            return Side(form, Near(Fraction(ceil(constant) - 1 if guard.strict else floor(constant)), 0), True)
+        return Side(form, Near(constant, -1 if guard.strict else 0), False)
+
+    def guard(self) -> Guard:
+        """The same as a guard."""
+        form = tuple((i, Fraction(c)) for i, c in self.form)
+        return Guard(form, self.constant.value, strict=self.constant.small < 0)
+
+
+def region(guards: Iterable[Guard]) -> Constraints:
+    """What guards say together."""
+    found = Constraints({})
+    for guard in guards:
+        found = found & Side.of_guard(guard)
+    return found
+
+
+def tightened(guard: Guard, whole: Set[int]) -> Guard:
+    """A guard that holds at the same inputs, those of `whole` being integers: with a whole constant and its edge if it
+    is about these alone, else as it is."""
+    if not guard.form or not all(i in whole for i, _ in guard.form):
+        return guard
+    return Side.of_guard(guard, whole=True).guard()
+
+
+# === ideal =====================================================================================
 
 #: The most paths of an ideal, and combinations of its finite inputs.
 MOST_PATHS = 2_000
@@ -247,8 +551,7 @@ class Ideal:
                     ended.append(way)
                     continue
                 for after in self._after(run, way):
-                    live = run.shape.live[after.at]
-                    values = tuple(value if live >> slot & 1 else None for slot, value in enumerate(after.values))
+                    values = run.shape.read_later(after.at, after.values)
                     waiting.setdefault(after.at, []).append(replace(after, values=values))
             if sum(map(len, waiting.values())) + len(ended) > MOST_PATHS:
                 raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
@@ -262,7 +565,7 @@ class Ideal:
     def _after(self, run: _Symbolic, way: _Way) -> Iterator[_Way]:
         """What follows: in two parts where a comparison is open, each of which some input takes."""
         at, values, known = way.at, way.values, way.known
-        self.budget.spend(20 + len(values), _STEP)
+        self.budget.spend(20 + 3 * len(values) + 10 * len(known.rows), _STEP)
         try:
             match self.machine.code[at]:
                 case Jump(goal):

@@ -1,4 +1,4 @@
-"""Certificates of privacy at pairs of inputs: schemas `dipc.certificate.privacy/1` and `/2`."""
+"""Certificates of privacy at pairs of inputs."""
 
 from __future__ import annotations
 
@@ -7,18 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.decision import Context, Decided, index
+from dipc.verifier.functions import ONE, Closed, Ring, add_closed, closed_text, equal_closed, read_closed, subtract
+from dipc.verifier.obligations import Context, Decided, index
+from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Value, holds
-from dipc.verifier.reading import items, rational, record, text
-from dipc.verifier.rejection import Rejected
-from dipc.verifier.ring import ONE, Closed, Ring, add_closed, equal_closed, read_closed, subtract
-from dipc.verifier.theorem import Theorem
-
-SCHEMA = "dipc.certificate.privacy/1"
-
-#: Of a proof with a delta: it speaks of sets of outputs.
-WITH_DELTA = "dipc.certificate.privacy/2"
+from dipc.verifier.reading import Budget, Rejected, items, rational, record, text
 
 #: Outputs of one pair whose excess has no sign that is shown: all subsets of them are looked at.
 MOST_OPEN = 8
@@ -66,11 +59,10 @@ def check_privacy(
     private = data["verdict"] == "private"
     if not private and data["verdict"] != "not private":
         raise Rejected("verdict", "it is either `private` or `not private`")
-    of_sets = data["schema"] == WITH_DELTA
-    if private and claim.delta[0] and not of_sets:
-        raise Rejected("claim", "what is proved of single outputs is a proof only where delta is 0")
-    if of_sets and not private:
-        raise Rejected("verdict", "what is refuted has no proof by sets")
+    # What is proved of single outputs is a proof only where delta is 0; else it takes sets of them.
+    of_sets = private and bool(claim.delta[0])
+    if not of_sets and (items(data["excess"], "excess") or items(data["sets"], "sets")):
+        raise Rejected("sets", "there is nothing to be proved by sets of outputs")
     gamma = _radius(data["refuted"])
     pairs = _read(data, theorem, context, gamma, budget, whole=private)
     shown = _Shown(claim, context, decided, budget)
@@ -119,14 +111,12 @@ def _radius(refuted: object) -> Fraction:
 def claim_text(data: Mapping[str, Any]) -> str:
     """What is claimed, in words; it was read before."""
     claim, adjacent, count = data["claim"], data["adjacent"], len(data["inputs"])
-    delta = read_closed(claim["delta"], "claim")
-    number = delta[0].get((0, Fraction(0)), Fraction(0)) if delta[1] == ONE and delta[0].keys() <= ONE.keys() else None
+    delta = closed_text(read_closed(claim["delta"], "claim"))
     if data["verdict"] == "not private":
         about = "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
     else:
         about = "the pairs listed" if adjacent is None else f"all pairs of {count} inputs adjacent by {adjacent[:40]}"
-    stated = "as stated" if number is None else number
-    return f"budget = {claim['budget']}*eps, delta = {stated}, eps in {' or '.join(claim['eps'])}; {about}"
+    return f"budget = {claim['budget']}*eps, delta = {delta}, eps in {' or '.join(claim['eps'])}; {about}"
 
 
 @dataclass

@@ -1,28 +1,247 @@
-"""The probability of an answer, derived from the text of a program and nothing else.
+"""The probability of an answer, from the text of a program: visits of states, exits, and the theorem of a certificate.
+
+The total weight of all ways to each state: the components of the chain one after the other, cycles by elimination.
+
+Every weight is positive for every eps > 0, and from each component some step leads out, so that a component is left
+with probability 1, and no state of it is returned to with probability 1 when others of it are taken out: every division
+is by a function that is positive for every eps > 0.
+
+The probability of an answer, derived from the text of a program and nothing else.
 
     derived = Probabilities(machine)
     derived.of(inputs, outputs, gamma, budget) -> Closed      raises NotDerived
 
 It is the sum over the exits of the total weight of the ways there, times the probability of their half-spaces.
+
+What a certificate is about: its program, executed anew, so that each probability is derived and not believed.
+
+A row says that at these inputs the outputs are as given with this probability, and that dd is this. `Theorem.check`
+derives the probability from the text and compares the two functions; `Theorem.check_distance` derives det and dd. What
+could not be derived is taken on trust: the reasons are counted, and of a probability it is only looked at a few eps
+whether the function can be one at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.constraints import Constraints, NoiseHalfspace
-from dipc.verifier.events import Constraint, Event, Family, Noise
-from dipc.verifier.execution import Execution, Wanted
-from dipc.verifier.measure import measure_anew
-from dipc.verifier.program import Machine, Value
-from dipc.verifier.rejection import NotDerived
-from dipc.verifier.ring import ONE, Closed, add_closed, multiply_closed
-from dipc.verifier.visits import visits
+from dipc.verifier.execution import Constraints, Execution, NoiseHalfspace, Wanted
+from dipc.verifier.functions import (
+    ONE,
+    Closed,
+    Ring,
+    add_closed,
+    divided,
+    equal_closed,
+    multiply,
+    multiply_closed,
+    subtract,
+)
+from dipc.verifier.ideal import Ideal
+from dipc.verifier.measures import measure_anew
+from dipc.verifier.noise import Constraint, Event, Family, Noise
+from dipc.verifier.program import Machine, Slot, Value, holds, reduced
+from dipc.verifier.reading import (
+    DERIVATION_ENDS,
+    DISTANCES,
+    PROBABILITIES,
+    Budget,
+    NotDerived,
+    Rejected,
+    rational,
+    why_it_ends,
+)
+from dipc.verifier.signs import sign_of_ring
+from dipc.verifier.syntax import Program, read_program
+
+# === visits ====================================================================================
+
+_STEP = "visits"
+
+#: The largest component that is solved.
+MOST_STATES = 2_000
+
+_ONE: Closed = (ONE, ONE)
+_NONE: Closed = ({}, ONE)
+
+
+def visits(steps: Sequence[Sequence[tuple[int, Closed]]], wanted: Iterable[int], budget: Budget) -> dict[int, Closed]:
+    """The total weights of the ways from state 0 to the `wanted` states, which no step leads out of.
+
+    Raises NotDerived where a component is never left, or takes too much work.
+    """
+    goals = set(wanted)
+    useful = _leading_to(steps, goals)
+    weights: dict[int, Closed] = {0: _ONE}
+    for component in _components(steps, budget):
+        inside = set(component)
+        if len(component) == 1 and not any(goal in inside for goal, _ in steps[component[0]]):
+            here = component[0]
+            if here not in useful or here not in weights:
+                continue
+            weight = weights[here] if here in goals else weights.pop(here)
+            for goal, step in steps[here]:
+                if goal in useful:
+                    weights[goal] = _plus(weights.get(goal, _NONE), _times(weight, step, budget), budget)
+            continue
+        if not any(goal not in inside for here in component for goal, _ in steps[here]):
+            raise NotDerived("the program may not end: a loop is never left")
+        arriving = {here: weights.pop(here) for here in component if here in weights}
+        if arriving and inside & useful:
+            for goal, weight in _through(steps, component, arriving, useful, budget).items():
+                weights[goal] = _plus(weights.get(goal, _NONE), weight, budget)
+    return {goal: weights[goal] for goal in goals if goal in weights}
+
+
+def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: set[int]) -> set[int]:
+    before: list[list[int]] = [[] for _ in steps]
+    for here, row in enumerate(steps):
+        for goal, _ in row:
+            before[goal].append(here)
+    found = set(goals)
+    waiting = list(goals)
+    for here in waiting:
+        for there in before[here]:
+            if there not in found:
+                found.add(there)
+                waiting.append(there)
+    return found
+
+
+def _components(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) -> list[list[int]]:
+    """The strongly connected components of what state 0 leads to, each before those that it leads to (Tarjan)."""
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    waiting: set[int] = set()
+    found: list[list[int]] = []
+    path = [(0, 0)]
+    while path:
+        here, at = path.pop()
+        budget.spend(3, _STEP)
+        if not at:
+            order[here] = low[here] = len(order)
+            stack.append(here)
+            waiting.add(here)
+        row = steps[here]
+        if at:
+            low[here] = min(low[here], low[row[at - 1][0]]) if row[at - 1][0] in waiting else low[here]
+        while at < len(row):
+            goal = row[at][0]
+            at += 1
+            if goal not in order:
+                path += [(here, at), (goal, 0)]
+                break
+            if goal in waiting:
+                low[here] = min(low[here], order[goal])
+        else:
+            if low[here] == order[here]:
+                component = []
+                while True:
+                    member = stack.pop()
+                    waiting.discard(member)
+                    component.append(member)
+                    if member == here:
+                        break
+                found.append(component)
+    return found[::-1]
+
+
+def _through(
+    steps: Sequence[Sequence[tuple[int, Closed]]],
+    component: list[int],
+    arriving: dict[int, Closed],
+    useful: set[int],
+    budget: Budget,
+) -> dict[int, Closed]:
+    """What leaves the component towards useful states, where this arrives."""
+    if len(component) > MOST_STATES:
+        raise NotDerived(f"a loop has more than {MOST_STATES} states")
+    rows: dict[int, dict[int, Closed]] = {}
+    before: dict[int, set[int]] = {here: set() for here in component}
+    for here in component:
+        row = rows[here] = {}
+        for goal, weight in steps[here]:
+            if goal in useful:
+                row[goal] = _plus(row.get(goal, _NONE), weight, budget)
+                if goal in before:
+                    before[goal].add(here)
+    source = -1
+    rows[source] = dict(arriving)
+    for here in arriving:
+        before[here].add(source)
+    left = set(component)
+    while left:
+        # Those without a loop of their own first: nothing is divided for them.
+        here = min(left, key=lambda at: (at in rows[at], (len(before[at]) - 1) * len(rows[at]), at))
+        left.discard(here)
+        row = rows.pop(here)
+        for goal in row:
+            if goal in before:
+                before[goal].discard(here)
+        if here in row:
+            row = _without_return(here, row, budget)
+        for there in before.pop(here):
+            known = rows[there]
+            first = known.pop(here)
+            for goal, weight in row.items():
+                known[goal] = _plus(known.get(goal, _NONE), _times(first, weight, budget), budget)
+                if goal in before:
+                    before[goal].add(there)
+    return rows[source]
+
+
+def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
+    """The weights of the steps from a state when it is left for good: n/(d - r) for n/d where it returns with r/d."""
+    common: Ring = ONE
+    for _, below in row.values():
+        if divided(common, below, budget, _STEP) is None:
+            factor = divided(below, common, budget, _STEP)
+            common = multiply(common, below, budget, _STEP) if factor is None else below
+    above: dict[int, Ring] = {}
+    for goal, (top, below) in row.items():
+        factor = divided(common, below, budget, _STEP)
+        if factor is None:
+            raise NotDerived("the weights of a loop have too many denominators")
+        above[goal] = multiply(top, factor, budget, _STEP)
+    rest = subtract(common, above.pop(here))
+    if not rest:
+        raise NotDerived("the program may not end: a loop is never left")
+    return {goal: _lowest(top, rest, budget) for goal, top in above.items()}
+
+
+def _lowest(above: Ring, below: Ring, budget: Budget) -> Closed:
+    """above/below, as a function of the ring or as one over another where that is easily seen."""
+    quotient = divided(above, below, budget, _STEP)
+    if quotient is not None:
+        return quotient, ONE
+    inverse = divided(below, above, budget, _STEP)
+    return reduced((ONE, inverse)) if inverse is not None else reduced((above, below))
+
+
+def _plus(left: Closed, right: Closed, budget: Budget) -> Closed:
+    if not left[0]:
+        return right
+    if not right[0]:
+        return left
+    above, below = add_closed(left, right, budget, _STEP)
+    return (above, ONE) if below == ONE else _lowest(above, below, budget)
+
+
+def _times(left: Closed, right: Closed, budget: Budget) -> Closed:
+    if left == _ONE or right == _ONE:
+        return right if left == _ONE else left
+    above, below = multiply_closed(left, right, budget, _STEP)
+    return (above, ONE) if below == ONE else _lowest(above, below, budget)
+
+
+# === probability ===============================================================================
 
 #: The most answers whose distances are looked up.
 MOST_ANSWERS = 2_000
@@ -174,3 +393,216 @@ def _parts(known: Constraints, laws: Mapping[int, tuple[Family, Fraction]]) -> l
             )
         )
     return found
+
+
+# === theorem ===================================================================================
+
+#: Where it is looked at whether a function that was not derived is between 0 and 1.
+_SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(16))
+
+
+@dataclass
+class Theorem:
+    """The program of a certificate, and its ideal, or why that means nothing to the checker; None where it has none.
+    `derived` counts the rows whose probability was derived, `reasons` the others; `distances` those whose answer and dd
+    were not found to be the ideal's, `measured` those where they were."""
+
+    machine: Machine
+    ideal: Ideal | str | None
+    whole: Budget
+    budget: Budget
+    derived: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    measured: int = 0
+    distances: Counter[str] = field(default_factory=Counter)
+    _probabilities: Probabilities = field(init=False)
+    _known: dict[tuple[object, ...], Closed | str] = field(default_factory=dict)
+    _equal: set[tuple[int, int]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._probabilities = Probabilities(self.machine)
+
+    @staticmethod
+    def of(
+        text: str,
+        digest: object,
+        name: str,
+        constants: Mapping[str, Fraction],
+        columns: tuple[Sequence[str], ...],
+        at: Fraction | None,
+        whole: Budget,
+    ) -> Theorem:
+        """The program of this text, which has this digest, name, constants, inputs and outputs, and is read at the eps
+        `at` if there is one; raises Rejected. Its derivations take parts of the `whole` budget."""
+        tree, machine = program_of(text, digest, name, constants, at, whole)
+        for role, stated in zip(("input", "output"), columns, strict=True):
+            if [machine.slots[slot].name for slot in machine.numbered(role)] != list(stated):
+                raise Rejected("table", f"its {role}s are not those of the program")
+        return Theorem._with(tree, machine, constants, whole, whole.part(DISTANCES))
+
+    @staticmethod
+    def of_tree(
+        tree: Program, constants: Mapping[str, Fraction], whole: Budget, distances: Budget | None = None
+    ) -> Theorem:
+        """A program that was read, with these constants; raises NotDerived. `distances` is what its ideal may take."""
+        machine = Machine.of(tree, constants, whole)
+        return Theorem._with(tree, machine, constants, whole, distances or whole.part(DISTANCES))
+
+    @staticmethod
+    def _with(
+        tree: Program,
+        machine: Machine,
+        constants: Mapping[str, Fraction],
+        whole: Budget,
+        distances: Budget,
+    ) -> Theorem:
+        ideal: Ideal | str | None = None
+        if tree.ideal is not None:
+            try:
+                ideal = Ideal.of(tree, constants, distances)
+            except DERIVATION_ENDS as error:
+                ideal = why_it_ends(error)
+        return Theorem(machine, ideal, whole, whole.part(PROBABILITIES))
+
+    def check(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Closed, step: str
+    ) -> None:
+        """That the stated probability is that of the program. Raises Rejected where it is not."""
+        key = (tuple(inputs), tuple(outputs), gamma)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._derived(inputs, outputs, gamma, step)
+        if isinstance(found, str):
+            self.reasons[found] += 1
+            check_range(stated, self.whole, step)
+            return
+        same = (id(found), id(stated))
+        if same not in self._equal:
+            if not equal_closed(found, stated, self.whole, step):
+                raise Rejected(step, "the program has another probability at these inputs")
+            self._equal.add(same)
+        self.derived += 1
+
+    def check_distance(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str, *, computed: bool, step: str
+    ) -> None:
+        """That the answer and dd are those of the ideal, if there is one. Raises Rejected where dd is said to be
+        `computed` from it and is another."""
+        if self.ideal is None:
+            if computed:
+                raise Rejected(step, "dd is said to be that of the `ideal`, and the program has none")
+            return
+        found = self._distance(inputs, outputs, step)
+        if not isinstance(found, str) and found == (None if dd == "inf" else rational(dd, step)):
+            self.measured += 1
+            return
+        if computed and not isinstance(found, str):
+            raise Rejected(step, "dd is not that of the `ideal`")
+        self.distances[found if isinstance(found, str) else "it is another than the `ideal` gives"] += 1
+
+    def _distance(self, inputs: Sequence[str], outputs: Sequence[str | None], step: str) -> Fraction | str | None:
+        """dd of the ideal, None for infinity, or why it is not known."""
+        if not isinstance(self.ideal, Ideal):
+            assert self.ideal is not None, "it was looked at before"
+            return self.ideal
+        slots = self.machine.slots
+        given = [
+            _cell(slots[slot], cell, step) for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)
+        ]
+        for slot, value in zip(self.machine.numbered("input"), given, strict=True):
+            if not holds(slots[slot].type, value):
+                raise Rejected(step, f"the input `{slots[slot].name}` does not fit")
+        stated = [
+            None if cell is None else _cell(slots[slot], cell, step)
+            for slot, cell in zip(self.machine.numbered("output"), outputs, strict=True)
+        ]
+        try:
+            answer = self.ideal.answer(given)
+            if any(value is not None and value != exact for value, exact in zip(stated, answer, strict=True)):
+                return "the answers are others than the `ideal` gives"
+            return self.ideal.distance(given)
+        except DERIVATION_ENDS as error:
+            return why_it_ends(error)
+
+    def steadiness(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None], step: str
+    ) -> str | None:
+        """Why the answers within gamma are not known to be the same for all gamma from the first end to before the
+        other; None where they are. Raises Rejected where they are not."""
+        given, wanted = self.read(inputs, outputs, step)
+        try:
+            steady = self._probabilities.is_steady(given, wanted, *ends, self.budget)
+        except DERIVATION_ENDS as error:
+            return why_it_ends(error)
+        if not steady:
+            raise Rejected(step, "the answers within gamma are not the same on all of it")
+        return None
+
+    def read(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], step: str
+    ) -> tuple[dict[int, Value], dict[int, Value]]:
+        """The inputs and the outputs that are given, by slot. Raises Rejected for what fits no slot."""
+        slots = self.machine.slots
+        given = {
+            slot: _cell(slots[slot], cell, step)
+            for slot, cell in zip(self.machine.numbered("input"), inputs, strict=True)
+        }
+        wanted = {
+            slot: _cell(slots[slot], cell, step)
+            for slot, cell in zip(self.machine.numbered("output"), outputs, strict=True)
+            if cell is not None
+        }
+        return given, wanted
+
+    def _derived(
+        self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, step: str
+    ) -> Closed | str:
+        given, wanted = self.read(inputs, outputs, step)
+        try:
+            return self._probabilities.of(given, wanted, gamma, self.budget)
+        except DERIVATION_ENDS as error:
+            return why_it_ends(error)
+
+
+def program_of(
+    text: str, digest: object, name: str, constants: Mapping[str, Fraction], at: Fraction | None, budget: Budget
+) -> tuple[Program, Machine]:
+    """The program of this text, which has this digest, name and constants, read at the eps `at`, or at every one;
+    raises Rejected."""
+    if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
+        raise Rejected("program", "`sha256` is not that of its text")
+    try:
+        tree = replace(read_program(text, budget), at=at)
+        machine = Machine.of(tree, constants, budget)
+    except NotDerived as error:
+        raise Rejected("program", error.why) from None
+    if machine.name != name:
+        raise Rejected("program", f"its name is `{machine.name}`")
+    return tree, machine
+
+
+def _cell(slot: Slot, cell: str, step: str) -> Value:
+    """The value of a cell for this variable."""
+    if slot.type == "bool":
+        if cell in ("true", "false"):
+            return cell == "true"
+    elif isinstance(slot.type, frozenset) and cell in slot.type:
+        return cell
+    else:
+        mantissa, _, exponent = cell.lower().partition("e")
+        try:
+            if len(cell) < 4_000 and len(exponent) < 5 and abs(int(exponent or 0)) < 1_000:
+                return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
+        except (ValueError, ZeroDivisionError):
+            pass
+    raise Rejected(step, f"`{cell[:40]}` is no value of `{slot.name}`")
+
+
+def check_range(stated: Closed, budget: Budget, step: str, *, bound: bool = False) -> None:
+    """Raises Rejected where the function is seen not to be a probability, or a lower `bound` of one."""
+    above, below = stated
+    for eps in _SAMPLES:
+        side = sign_of_ring(below, eps, budget, step)
+        for function in (subtract(below, above),) if bound else (above, subtract(below, above)):
+            if sign_of_ring(function, eps, budget, step) * side < 0:
+                raise Rejected(step, f"it is no probability at eps = {eps}")

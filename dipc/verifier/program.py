@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dipc.verifier import syntax
-from dipc.verifier.budget import Budget
-from dipc.verifier.events import Family
-from dipc.verifier.rejection import NotDerived
-from dipc.verifier.ring import ONE, ZERO, Closed, Ring, add_closed, constant, multiply_closed, times
+from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, constant, multiply_closed, times
+from dipc.verifier.noise import Family
+from dipc.verifier.reading import Budget, Exhausted, NotDerived
 from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Listed, Literal, Name, Range
 
 MOST_INSTRUCTIONS = 100_000
@@ -254,9 +253,11 @@ class _Compiler:
                 return self.domains[name]
             case Range(low, high):
                 first, last = self.integer(low), self.integer(high)
-                if not 0 <= last - first < MOST_VALUES:
-                    raise NotDerived("a domain is empty or has too many values")
-                self.budget.spend(last - first, "program")
+                if first > last:
+                    raise NotDerived("a domain is empty")
+                if last - first >= MOST_VALUES:
+                    raise Exhausted("program", f"a domain has more than {MOST_VALUES} values")
+                self.budget.spend(10 * (last - first), "program")
                 return tuple(Fraction(value) for value in range(first, last + 1))
             case Listed(written):
                 found: list[Value] = []
@@ -273,7 +274,7 @@ class _Compiler:
                 return tuple(found)
 
     def _variables(self, declared: syntax.Variables) -> None:
-        type_: Type = declared.type if isinstance(declared.type, str) else frozenset(self.domain(declared.type))
+        type_: Type = declared.type if isinstance(declared.type, str) else self._set_of(declared.type)
         initial: Value | None = None
         if declared.initial is not None:
             if declared.role == "input":
@@ -285,13 +286,20 @@ class _Compiler:
         for name, ends in declared.names:
             self._fresh(name)
             low, high = (0, 0) if ends is None else (self.integer(ends[0]), self.integer(ends[1]))
-            if not 0 <= high - low < MOST_VALUES:
-                raise NotDerived(f"the array `{name}` has no element, or too many")
-            self.budget.spend(20 * (high - low + 1), "program")
+            if low > high:
+                raise NotDerived(f"the array `{name}` has no element")
+            if high - low >= MOST_VALUES:
+                raise Exhausted("program", f"the array `{name}` has more than {MOST_VALUES} elements")
+            self.budget.spend(30 * (high - low + 1), "program")
             first = len(self.slots)
             for index in range(low, high + 1):
                 self.slots.append(Slot(name if ends is None else f"{name}[{index}]", declared.role, type_, initial))
             self.variables[name] = _Variable(tuple(range(first, len(self.slots))), None if ends is None else low)
+
+    def _set_of(self, domain: syntax.Domain) -> frozenset[Value]:
+        values = self.domain(domain)
+        self.budget.spend(10 * len(values), "program")
+        return frozenset(values)
 
     def distance(self, metric: Sequence[syntax.Field]) -> Distance:
         """The distance of answers and of inputs; afterwards there are more variables, `out'` for each output `out`, and
@@ -339,6 +347,7 @@ class _Compiler:
             yield self.resolved(value)
             return
         (variable, low, high), *rest = loops
+        self._require_new(variable, {*self.variables, *_RESERVED})
         for at in range(self.integer(low), self.integer(high) + 1):
             hidden = self._with(variable, Fraction(at))
             yield from self._each(rest, value)
@@ -350,7 +359,7 @@ class _Compiler:
         """Add an instruction; its number."""
         self.budget.spend(10, "program")
         if len(self.code) >= MOST_INSTRUCTIONS:
-            raise NotDerived(f"unrolled, the program has more than {MOST_INSTRUCTIONS} instructions")
+            raise Exhausted("program", f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions")
         self.code.append(instruction)
         return len(self.code) - 1
 
@@ -376,6 +385,7 @@ class _Compiler:
                 self.emit(Choice(self._target(target), chosen))
             case syntax.Mechanism(target, rate, variable, domain, score):
                 place, slope = self._target(target), self.rate(rate)
+                self._require_new(variable, _RESERVED)
                 scored = []
                 for picked in self.domain(domain):
                     with_value = self._with(variable, picked)
@@ -401,11 +411,10 @@ class _Compiler:
                 self.code[branch] = Branch(known, len(self.code))
                 self.loops.append((branch, len(self.code)))
             case syntax.For(variable, low, high, body):
-                if variable in self.variables or variable in self.constants or variable in self.labels:
-                    raise NotDerived(f"the loop variable `{variable}` hides something")
+                self._require_new(variable, {*self.variables, *_RESERVED})
                 first, last = self.integer(low), self.integer(high)
                 if body and last - first >= MOST_INSTRUCTIONS:
-                    raise NotDerived(f"unrolled, the program has more than {MOST_INSTRUCTIONS} instructions")
+                    raise Exhausted("program", f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions")
                 for number in range(first, last + 1) if body else ():
                     self.budget.spend(1, "program")
                     hidden = self._with(variable, Fraction(number))
@@ -442,6 +451,11 @@ class _Compiler:
             self.code[branch] = Branch(Operation("=", (read, Literal(value))), len(self.code))
         for end in ends:
             self.code[end] = Jump(len(self.code))
+
+    def _require_new(self, name: str, more: Container[str]) -> None:
+        """That a local name hides no other local one, no constant, no value, and nothing `more`."""
+        if name in self.locals or name in self.constants or name in self.labels or name in more:
+            raise NotDerived(f"the variable `{name}` of a loop hides something")
 
     def _with(self, name: str, value: Value) -> dict[str, Value]:
         """Bind a local name; what was bound before."""
@@ -678,10 +692,10 @@ def calculated(op: str, values: Sequence[Value]) -> Value:
             exponent = int(numbers[1])
             bits = max(numbers[0].numerator.bit_length(), numbers[0].denominator.bit_length())
             if bits * exponent > MOST_BITS:
-                raise NotDerived("a number is too long")
+                raise Exhausted("program", f"a number has more than {MOST_BITS} bits")
             result = numbers[0] ** exponent
         case _:
             raise NotDerived(f"`{op}` is no operation")
     if max(result.numerator.bit_length(), result.denominator.bit_length()) > MOST_BITS:
-        raise NotDerived("a number is too long")
+        raise Exhausted("program", f"a number has more than {MOST_BITS} bits")
     return result

@@ -1,4 +1,15 @@
-"""JSON from an untrusted source, value by value: the type, the size and the names of everything are checked."""
+"""What is read from an untrusted file, how a check can end, and how much work it may take.
+
+How a certificate fails: rejected at a step, not readable as one at all, or not checked to the end.
+
+How much work one certificate may cause: a hostile one must not stall its reader, nor fill the memory.
+
+There is one budget for all of a run. It is charged before the work is done, and for whatever is kept: a step is about a
+microsecond, or a word of memory. What derives something the certificate does not state, such as a probability, has a
+part of the budget, so that the rest of the certificate is checked where that takes too much.
+
+JSON from an untrusted source, value by value: the type, the size and the names of everything are checked.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +17,127 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.rejection import Rejected, Unreadable
+# === rejection =================================================================================
+
+
+def plain(text: str) -> str:
+    """The text on one line that does to a terminal what it says: what cannot be printed is written as an escape."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+class Rejected(Exception):
+    """The certificate does not prove what it says: `step` names the place, `why` what is wrong with it."""
+
+    def __init__(self, step: str, why: str) -> None:
+        super().__init__(plain(f"{step}: {why}" if step else why))
+        self.step = step
+        self.why = why
+
+
+class Unreadable(Exception):
+    """What was given is no certificate of this version; `why` is one sentence."""
+
+    def __init__(self, why: str) -> None:
+        self.why = plain(why)
+        super().__init__(self.why)
+
+
+class Exhausted(Exception):
+    """Checking takes more than is permitted, so that nothing is known of the certificate; `step` names the place."""
+
+    def __init__(self, step: str, why: str) -> None:
+        super().__init__(plain(f"{step}: {why}" if step else why))
+        self.step = step
+        self.why = why
+
+
+class NotDerived(Exception):
+    """What is claimed was not derived, for no fault of the certificate that was found; `why` is half a sentence."""
+
+    def __init__(self, why: str) -> None:
+        self.why = plain(why)
+        super().__init__(self.why)
+
+
+#: What ends a derivation: it finds nothing, or takes too much. That is no fault of the certificate.
+DERIVATION_ENDS = (NotDerived, Rejected, Exhausted, RecursionError, MemoryError)
+
+
+def why_it_ends(error: Exception) -> str:
+    """What an error that ends a derivation, or a whole run, says."""
+    match error:
+        case NotDerived(why=why) | Rejected(why=why) | Exhausted(why=why):
+            return why
+        case RecursionError():
+            return "it is nested too deeply"
+        case _:
+            return "it takes more memory than there is"
+
+
+# === budget ====================================================================================
+
+#: Steps of about a microsecond each, for everything.
+STEPS = 120_000_000
+
+#: Bits of any number that is computed with.
+BITS = 400_000
+
+#: The parts that deriving may take: of probabilities, of what the `ideal` says, and of what is said of all inputs.
+PROBABILITIES = Fraction(1, 6)
+DISTANCES = Fraction(1, 6)
+ALL_INPUTS = Fraction(3, 5)
+
+
+class Budget:
+    """What is left of the permitted work."""
+
+    __slots__ = ("left", "steps", "whole")
+
+    def __init__(self, steps: int = STEPS, whole: Budget | None = None) -> None:
+        self.steps = steps
+        self.left = steps
+        self.whole = whole
+
+    def part(self, share: Fraction) -> Budget:
+        """A budget of this share of the whole one; what is spent of it is spent of the whole, too."""
+        whole = self if self.whole is None else self.whole
+        return Budget(int(whole.steps * share), whole)
+
+    def spend(self, operations: int, step: str, bits: int = 0) -> None:
+        """Count so many operations on numbers of so many bits; raises Exhausted, naming the step, past the budget."""
+        if bits > BITS:
+            raise Exhausted(step, f"it takes numbers of {bits} bits, more than {BITS}")
+        # Products of long numbers cost about in proportion to the square of their length, with a small constant.
+        cost = operations * (1 + bits // 256 + (bits * bits >> 22))
+        self.left -= cost
+        if self.whole is not None:
+            self.whole.left -= cost
+            if self.whole.left < 0:
+                raise Exhausted(step, f"checking takes more than the {self.whole.steps} steps that are permitted")
+        if self.left < 0:
+            raise Exhausted(step, f"checking takes more than the {self.steps} steps that are permitted")
+
+
+# === reading ===================================================================================
+
+#: The version of the format.
+SCHEMA = "dipc.certificate/3"
+
+
+class Question(StrEnum):
+    """What a certificate is about."""
+
+    ROWS = "rows"
+    ALL_INPUTS = "all inputs"
+    PAIRS = "pairs"
+    ALL_PAIRS = "all pairs"
+    ALL_PAIRS_EVERY_NUMBER = "all pairs for every number"
+    LEAST = "a least number"
+
 
 #: Bytes of a certificate, its lists and objects, digits of a JSON integer and of a rational, characters of a text.
 MOST_BYTES = 40_000_000

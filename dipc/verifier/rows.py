@@ -8,15 +8,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.claims import Claim, Least, Terms
-from dipc.verifier.decision import VERDICTS, Context, Decided, index
-from dipc.verifier.expression import mentions
-from dipc.verifier.reading import items, optional_text, rational, record, text
-from dipc.verifier.rejection import Rejected
-from dipc.verifier.ring import equal_closed
-from dipc.verifier.theorem import Theorem
-from dipc.verifier.trend import never_grows
+from dipc.verifier.claims import Claim, Least, Terms, mentions, never_grows
+from dipc.verifier.functions import equal_closed
+from dipc.verifier.obligations import VERDICTS, Context, Decided, index
+from dipc.verifier.probability import Theorem
+from dipc.verifier.reading import Budget, Rejected, items, optional_text, rational, record, text
 
 #: What ranges of gamma rest on.
 GROWTH = "that beta never grows with gamma or alpha"
@@ -25,7 +21,7 @@ STEADINESS = "that within a range of gamma the answers within gamma are the same
 _REQUIRED = ("row", "input", "output", "alpha", "gamma", "probability", "beta", "obligation", "verdict")
 _RANGED = ("row", "input", "output", "ranges", "verdict")
 _RANGE = ("gamma", "alpha", "probability", "beta", "obligation", "verdict")
-_OPTIONAL = ("dd", "own", "vacuous", "reason", "derivation", "open")
+_OPTIONAL = ("dd", "own", "vacuous", "reason", "open")
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,8 @@ class Rows:
     decided: Sequence[Decided]
     inputs: int
     outputs: int
-    #: The program whose probabilities they state; None in the old schema.
-    theorem: Theorem | None
+    #: The program whose probabilities they state.
+    theorem: Theorem
     #: Whether their dd is said to be that of the program's `ideal`.
     computed: bool
     #: What was not derived of ranges of gamma, with the number of rows.
@@ -59,8 +55,6 @@ class Rows:
     _equal: set[tuple[int, int]] = field(default_factory=set)
     #: Whether a beta never grows with gamma, by the expression and whether alpha is a number.
     _falling: dict[tuple[str, bool], bool] = field(default_factory=dict)
-    #: Pairs of a probability and a derivation that were.
-    _derived: set[tuple[int, int]] = field(default_factory=set)
 
     def check(self, value: object, budget: Budget) -> Found:
         """All rows, numbered from 1."""
@@ -99,7 +93,7 @@ class Rows:
         beta = index(row["beta"], self.context.betas, step)
         self._check_beta(terms, beta, budget, step)
         vacuous = dd is not None and dd != "inf" and alpha is not None and rational(dd, step) < alpha
-        return self._found(row, row, terms[1], beta, vacuous, budget, step)
+        return self._found(row, row, terms[1], beta, vacuous, step)
 
     def _ranges(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:
         """The same for a row with gamma left open: together the ranges are all gamma, and each has its obligation."""
@@ -117,7 +111,7 @@ class Rows:
         doubts: set[str] = set()
         for number, item in enumerate(ranges):
             here = f"{step}, range {number}"
-            entry = record(item, here, _RANGE, ("vacuous", "reason", "derivation", "open"))
+            entry = record(item, here, _RANGE, ("vacuous", "reason", "open"))
             ends = [text(end, here) for end in items(entry["gamma"], here, 2)]
             if len(ends) != 2 or ends[0] != position:
                 raise Rejected(here, "it does not begin where the one before ends")
@@ -130,10 +124,10 @@ class Rows:
             beta = index(entry["beta"], self.context.betas, here)
             self._require_same(least, beta, budget, here)
             low = rational(ends[0], here)
-            verdict, _, why = self._found(row, entry, low, beta, nothing, budget, here)
+            verdict, _, why = self._found(row, entry, low, beta, nothing, here)
             if least is not None and not nothing and not self._never_grows(own, budget, here):
                 doubts.add(GROWTH)
-            if verdict == "inaccurate" and self.theorem is not None:
+            if verdict == "inaccurate":
                 high = None if position == "inf" else rational(position, here)
                 doubt = self.theorem.steadiness(row["input"], row["output"], (low, high), here)
                 doubts |= set() if doubt is None else {f"{STEADINESS}: {doubt}"}
@@ -167,7 +161,6 @@ class Rows:
         gamma: Fraction,
         beta: int,
         vacuous: bool,
-        budget: Budget,
         step: str,
     ) -> tuple[str, bool, str | None]:
         """What was found of a row with these cells, of all of it or of one of its ranges of gamma."""
@@ -179,11 +172,7 @@ class Rows:
         if verdict not in VERDICTS:
             raise Rejected(step, f"the verdict is not one of {', '.join(VERDICTS)}")
         probability = row["probability"]
-        if (probability is None or self.theorem is not None) != ("derivation" not in row):
-            raise Rejected(step, "a probability comes with its derivation, and no derivation without it")
-        if probability is not None and self.theorem is None:
-            self._check_derivation(row, budget, step)
-        elif probability is not None and self.theorem is not None:
+        if probability is not None:
             value = self.context.probabilities[index(probability, self.context.probabilities, step)]
             self.theorem.check(cells["input"], cells["output"], gamma, value, step)
         reason = optional_text(row.get("reason"), step)
@@ -223,7 +212,7 @@ class Rows:
             optional_text(cell, step)
         own = record(row.get("own", {}), f"{step}, own", (), ("alpha", "beta", "gamma"))
         dd = optional_text(row.get("dd"), step)
-        if dd is not None and self.theorem is not None:
+        if dd is not None:
             self.theorem.check_distance(inputs, outputs, dd, computed=self.computed, step=step)
         return {name: text(value, step) for name, value in own.items()}, dd
 
@@ -235,18 +224,6 @@ class Rows:
         if rational(row["gamma"], f"{step}, gamma") != terms[1]:
             raise Rejected(step, "gamma is not what is claimed")
         return alpha
-
-    def _check_derivation(self, row: Mapping[str, Any], budget: Budget, step: str) -> None:
-        """That the row's probability is what its derivation comes to."""
-        stated, derived = row["probability"], row["derivation"]
-        key = (
-            index(stated, self.context.probabilities, step),
-            index(derived, self.context.derived, f"{step}, derivation"),
-        )
-        if key not in self._derived:
-            if not equal_closed(self.context.probabilities[stated], self.context.derived[derived], budget, step):
-                raise Rejected(step, "its probability is not what its derivation comes to")
-            self._derived.add(key)
 
     def _check_beta(self, terms: Terms, beta: int, budget: Budget, step: str) -> None:
         key = (id(terms), beta)

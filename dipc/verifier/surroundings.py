@@ -11,15 +11,14 @@ along straight lines and with closures, what is said of ints with steps of 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 
-from dipc.verifier.budget import Budget
 from dipc.verifier.execution import Affine, Held, plus
-from dipc.verifier.ideal import Ideal, Path
-from dipc.verifier.linear import Guard, Row, implied, is_empty, least
+from dipc.verifier.ideal import Guard, Ideal, Path, Row, implied, is_empty, least
 from dipc.verifier.program import Value
+from dipc.verifier.reading import Budget
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -41,6 +40,8 @@ class Surroundings:
     finite: tuple[Value, ...]
     path: Path
     budget: Budget
+    #: Whether the path may have the same answer as others, by their identity: they are kept by the ideal.
+    agreeing: dict[int, bool] = field(default_factory=dict, compare=False, repr=False)
 
     # --- one's own sides ------------------------------------------------------------------------------
 
@@ -77,7 +78,7 @@ class Surroundings:
         An output that is a form of an int is another after a step, unless that leads to another path: then it must not
         be one that may have the same answer. In the discrete norm every input is one step away.
         """
-        same = [other for other in self._others() if may_agree(self.path, other)]
+        same = any(self._may_agree(other) for other in self._others())
         if not same and any(
             isinstance(value, Affine) and any(slot in self.ideal.whole for slot, _ in value.terms)
             for value in self.path.answer
@@ -87,6 +88,34 @@ class Surroundings:
             return None
         others = (other for finite in self.ideal.combinations() for other in self.ideal.paths(finite))
         return _ONE if any(not may_agree(self.path, other) and self.ideal.is_taken(other) for other in others) else None
+
+    def _may_agree(self, other: Path) -> bool:
+        """Whether the answers at some input of the path and some of the other may be the same."""
+        if not may_agree(self.path, other):
+            return False
+        key = id(other)
+        if key not in self.agreeing:
+            self.agreeing[key] = not self._always_differ(other)
+        return self.agreeing[key]
+
+    def _always_differ(self, other: Path) -> bool:
+        """Whether no input u of the path and v of the other satisfy det(u) = det(v), with slots of their own for v."""
+        beyond = len(self.ideal.machine.slots)
+        guards = [*self.path.guards]
+        guards += [replace(g, form=tuple((slot + beyond, c) for slot, c in g.form)) for g in other.guards]
+        forms = False
+        for one, two in zip(self.path.answer, other.answer, strict=True):
+            if not isinstance(one, Affine) and not isinstance(two, Affine):
+                continue
+            if isinstance(one, bool | str) or isinstance(two, bool | str):
+                continue
+            forms = True
+            here = one if isinstance(one, Affine) else Affine(one, ())
+            there = two if isinstance(two, Affine) else Affine(two, ())
+            form = (*here.terms, *((slot + beyond, -c) for slot, c in there.terms))
+            equal = Guard(form, here.constant - there.constant, strict=False)
+            guards += [equal, replace(equal.opposite(), strict=False)]
+        return forms and is_empty(guards, self.budget, _STEP)
 
     def _others(self) -> Iterator[Path]:
         """The other paths for the same finite inputs."""
@@ -100,7 +129,7 @@ class Surroundings:
         if all(slot in self.ideal.whole for slot in form):
             return self._stepped(guard, width, direction)
         for other in self._others():
-            if not may_agree(self.path, other):
+            if not self._may_agree(other):
                 continue
             inside = implied(other.guards, form, guard.constant, self.budget, _STEP)
             if not inside and not self._is_beyond(guard, width, direction, other.guards):
@@ -117,7 +146,7 @@ class Surroundings:
         dd(u) <= k, so that form(u) >= (dd(u) - 1)·width.
         """
         for other in self._others():
-            if may_agree(self.path, other) and self._may_be_stepped_into(guard, width, direction, other.guards):
+            if self._may_agree(other) and self._may_be_stepped_into(guard, width, direction, other.guards):
                 return None
         return Guard((*guard.form, (ALPHA, -width)), guard.constant + width, strict=False)
 
@@ -191,7 +220,7 @@ class Surroundings:
         if self.ideal.norm == "discrete" or self.ideal.has_apart:
             return
         for other in self.ideal.paths(self.finite):
-            if other is not self.path and not may_agree(self.path, other):
+            if other is not self.path and not self._may_agree(other):
                 is_whole = any(slot in self.ideal.whole for guard in other.guards for slot, _ in guard.form)
                 sides = self._around_integers(other) if is_whole else self._neighbourhood(other)
                 if sides is not None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.rejection import NotDerived
+from dipc.verifier.reading import Budget, Exhausted, NotDerived
 
 MOST_CHARACTERS = 500_000
 MOST_NESTING = 60
@@ -260,7 +259,7 @@ class _Token:
 
 def _tokens(text: str, budget: Budget) -> list[_Token]:
     if len(text) > MOST_CHARACTERS:
-        raise NotDerived(f"the program has more than {MOST_CHARACTERS} characters")
+        raise Exhausted("program", f"it has more than {MOST_CHARACTERS} characters")
     budget.spend(len(text), "program")
     found: list[_Token] = []
     at, line = 0, 1
@@ -331,7 +330,7 @@ class _Reader:
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > MOST_NESTING:
-            raise NotDerived(f"the program is nested more than {MOST_NESTING} levels deep")
+            raise Exhausted("program", f"it is nested more than {MOST_NESTING} levels deep")
 
     # --- declarations -----------------------------------------------------------------------------
 
@@ -577,9 +576,12 @@ class _Reader:
             negative += 1
         value = self._atom()
         if self._take("^"):
-            self._deeper()
-            value = Apply("^", (value, self._signed()))
-            self._depth -= 1
+            exponent = self._atom()
+            match exponent:
+                case Literal(Fraction(denominator=1)) if self._kind != "^":
+                    value = Apply("^", (value, exponent))
+                case _:
+                    raise NotDerived("the exponent of `^` is no natural number")
         return Apply("neg", (value,)) if negative % 2 else value
 
     def _atom(self) -> Expr:
@@ -616,5 +618,5 @@ class _Reader:
 def _number(token: _Token) -> Fraction:
     mantissa, _, exponent = token.text.lower().partition("e")
     if len(mantissa) > MOST_DIGITS or len(exponent) > 6 or abs(int(exponent or 0)) > MOST_DIGITS:
-        raise NotDerived(f"a number has more than {MOST_DIGITS} digits, line {token.line}")
+        raise Exhausted("program", f"a number has more than {MOST_DIGITS} digits, line {token.line}")
     return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
 const site = process.argv[2];
-const assets = resolve("../../dipc/report/html/assets");
+const assets = resolve("../../dipc/outcome/assets");
 
 // The plot of the reports, as it is: a script that draws what is in the page. Here it is a function.
 const plot = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from dipc.cli import serve
+from dipc.cli import tools
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "playground" / "dipc_playground" / "site"
@@ -42,7 +42,7 @@ BETA = "2*m*c*exp(-alpha*eps/(8*c))"
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with serve.server(SITE, 0) as server:
+    with tools.server(SITE, 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/"
         server.shutdown()

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipc.algebra.absorption import Arithmetic, Trapped, absorption_weights
-from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits
+from dipc.algebra.limits import Limits, Meter
 from dipc.algebra.quotient import Closed, Quotient
 from tests.patience import examples
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.algebra.decimals import decimal, exact_text, magnitude, outward, round_down, round_up
+from dipc.algebra.numbers import decimal, exact_text, magnitude, outward, round_down, round_up
 
 
 @pytest.mark.parametrize(

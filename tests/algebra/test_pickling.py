@@ -17,7 +17,9 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Quotient
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.bound import Bound, Share
-from dipc.measure.event import Event, Family, Noise
+from dipc.measure.event import Event, Noise
+from dipc.noise.laplace import LAPLACE
+from dipc.noise.one_sided import ONE_SIDED
 
 _TERMS = st.lists(
     st.tuples(st.integers(0, 3), st.fractions(-3, 3, max_denominator=6), st.fractions(max_denominator=10**6)),
@@ -47,7 +49,7 @@ def test_quotients_and_closed_forms_survive(value: ExpPoly) -> None:
 
 
 def test_bounds_survive_in_a_process_with_other_hashes() -> None:
-    noises = (Noise(Family.LAPLACE, Fraction(1, 2), Fraction(0)), Noise(Family.ONE_SIDED, Fraction(1), Fraction(1, 3)))
+    noises = (Noise(LAPLACE, Fraction(1, 2), Fraction(0)), Noise(ONE_SIDED, Fraction(1), Fraction(1, 3)))
     event = Event(noises, (Halfspace(((0, Fraction(1)), (1, Fraction(-1))), Fraction(2)),))
     bound = Bound((Share(ExpPoly.term(2, 1, -1), (event,)),), Fraction(1, 7))
     known = {bound: "found"}

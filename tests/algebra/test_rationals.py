@@ -6,7 +6,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.algebra.rationals import DIGIT_LIMIT, NotExact, exact_rational, parse_rational
+from dipc.algebra.numbers import DIGIT_LIMIT, NotExact, exact_rational, parse_rational
 
 
 @pytest.mark.parametrize(

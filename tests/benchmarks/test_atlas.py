@@ -14,10 +14,10 @@ from benchmarks.__main__ import main
 from benchmarks.privacy.atlas import ATLAS
 from benchmarks.privacy.mechanism import EPS, HERE, Mechanism
 from benchmarks.privacy.run import Exact, exact
-from dipc.obligations.engine import Engine
-from dipc.obligations.verdict import Verdict
-from dipc.privacy.claim import power, read_claim
-from dipc.privacy.pure import at_most
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Verdict
+from dipc.questions.privacy.claim import power, read_claim
+from dipc.questions.privacy.loss import at_most
 
 #: What takes less than half a second; the others are slow.
 QUICK = (
@@ -129,7 +129,7 @@ def test_a_counterexample_to_half_of_eps_for_svt7() -> None:
 
 @pytest.mark.slow
 def test_the_least_delta_of_svt7() -> None:
-    from dipc.privacy.check import PrivacyQuestion
+    from dipc.questions.privacy.check import PrivacyQuestion
 
     program = dipc.load(HERE / "svt7.dip")
     question = PrivacyQuestion(program, "linf:1", "q = 0..1", Engine(program.measurer, program.limits))

@@ -14,11 +14,11 @@ import pytest
 
 from benchmarks import published, tables
 from benchmarks.mechanisms import MECHANISMS, Constants, Mechanism
-from dipc.diagnostics.source import Source
-from dipc.lang import core
-from dipc.lang.lower import lower
-from dipc.lang.parser import parse
-from dipc.lang.printer import print_program
+from dipc.text import core
+from dipc.text.diagnostic import Source
+from dipc.text.parser import parse
+from dipc.text.printer import print_program
+from dipc.text.statements import lower
 from tests.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,8 +14,8 @@ import pytest
 
 import dipc
 from dipc.certificate.seal import sealed
-from dipc.verifier.check import check_text
-from dipc.verifier.rejection import Rejected, Unreadable
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Rejected, Unreadable
 from tests.sources.real_programs import ADVERSARIAL, BOTH, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.verifier.mutations import Path, at, mutated, places
 

@@ -9,8 +9,8 @@ import pytest
 
 import dipc
 from dipc.algebra.limits import Limits
-from dipc.verifier.check import check_text
-from dipc.verifier.rejection import Rejected
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Rejected
 from tests.verifier import samples
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -14,11 +14,11 @@ import dipc
 from dipc.certificate.privacy import Uncertified, certify_privacy
 from dipc.certificate.seal import sealed
 from dipc.cli.main import run
-from dipc.obligations.engine import Engine
-from dipc.privacy.check import PrivacyQuestion
-from dipc.privacy.claim import read_claim
-from dipc.verifier.check import check_text
-from dipc.verifier.rejection import Rejected
+from dipc.decide.engine import Engine
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.claim import read_claim
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Rejected
 from tests.privacy import mechanisms
 
 Document = dict[str, Any]
@@ -118,7 +118,7 @@ def set_to(value: object, *path: str | int) -> Callable[[Document], None]:
         (other_obligation, "obligation of a pair"),
         (set_to("1/2", "claim", "budget"), "obligation of a pair: it is not about what is allowed"),
         (set_to("-1", "claim", "budget"), "claim: the budget is negative"),
-        (set_to([[0, "0", "1/9"]], "claim", "delta"), "claim: what is proved of single outputs"),
+        (set_to([[0, "0", "1/9"]], "claim", "delta"), "pair 0: a set of outputs has no obligation"),
         (set_to(["(0, 1)"], "claim", "eps"), "obligation 0"),
         (set_to([], "claim", "eps"), "claim: it is about no eps"),
         (set_to("not private", "verdict"), "refuted"),
@@ -179,8 +179,7 @@ def moved_sign(data: Document) -> None:
         (moved_sign, "sign of a couple"),
         (set_to([[0, "0", "1/3"]], "claim", "delta"), "obligation of a pair: it is not about what is allowed"),
         (set_to("1/3", "claim", "budget"), ("sign of a couple", "obligation of a pair")),
-        (set_to("not private", "verdict"), "verdict: what is refuted has no proof by sets"),
-        (set_to("dipc.certificate.privacy/1", "schema"), "certificate"),
+        (set_to("not private", "verdict"), "sets: there is nothing to be proved by sets"),
         (set_to([], "sets"), "pair 0: a set of outputs has no obligation"),
         (swap_law, "law 0: the program has another probability"),
         (drop_output, "law 0: the probabilities of its outputs do not add up to 1"),
@@ -289,3 +288,17 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert run(["verify", str(proof), "-q"]) == 0
     assert run([*words, "--delta-of", "eps/2"]) == 2
     assert run(["verify", str(proof), "--table", str(path)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("budget", "delta", "said"),
+    [
+        ("eps", "0", "0"),
+        ("eps/2", "1/1000 + eps/1000", "1/1000 + 1/1000*eps"),
+        ("eps/8", "exp(-eps)/9", "1/9*exp(-eps)"),
+        ("eps", "(1 - exp(-eps/2))^2/(1 + 2*eps^2)", "(1 - 2*exp(-1/2*eps) + exp(-eps))/(1 + 2*eps^2)"),
+    ],
+)
+def test_the_delta_is_printed(budget: str, delta: str, said: str) -> None:
+    found = check_text(certificate(COIN, "linf:1", budget, delta))
+    assert f"delta = {said}, eps in (0, inf)" in found.claim

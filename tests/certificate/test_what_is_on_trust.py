@@ -10,7 +10,7 @@ import pytest
 
 import dipc
 from benchmarks.literature.entries import ENTRIES
-from dipc.verifier.check import check_text
+from dipc.verifier.document import check_text
 from tests.sources.test_random_programs import random_program
 from tests.test_whole_programs import Writer
 

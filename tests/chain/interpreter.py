@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from fractions import Fraction
 
-from dipc.lang import core
-from dipc.lang.ast import Role
+from dipc.text import core
+from dipc.text.ast import Role
 
 COMPARE = {
     "<": operator.lt,

@@ -13,9 +13,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from dipc.diagnostics.source import Source, Span
-from dipc.lang.ast import CompareOp, Number, Role
-from dipc.lang.core import (
+from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
+from dipc.noise.laplace import LAPLACE
+from dipc.noise.one_sided import ONE_SIDED
+from dipc.text.ast import CompareOp, Number, Role
+from dipc.text.core import (
     AffineExpr,
     Apply,
     AssignAffine,
@@ -30,7 +32,6 @@ from dipc.lang.core import (
     Exit,
     IntType,
     Jump,
-    NoiseFamily,
     Read,
     RealType,
     SampleChoice,
@@ -39,7 +40,8 @@ from dipc.lang.core import (
     Slot,
     Target,
 )
-from dipc.lang.core_program import CoreProgram
+from dipc.text.diagnostic import Source, Span
+from dipc.text.program import CoreProgram
 
 HERE = Span(0, 0)
 BOOL = BoolType()
@@ -112,19 +114,17 @@ class Writer:
         match statement:
             case ("lap", slot, rate, mean):
                 self.emit(
-                    SampleNoise(self.target(slot), NoiseFamily.LAPLACE, Fraction(rate), self.affine(mean), HERE),
+                    SampleNoise(self.target(slot), LAPLACE, Fraction(rate), self.affine(mean), HERE),
                     f"{self.target(slot).name} <- Lap({rate}*eps, .)",
                 )
             case ("dlap", slot, rate, mean):
                 self.emit(
-                    SampleNoise(
-                        self.target(slot), NoiseFamily.DISCRETE_LAPLACE, Fraction(rate), self.affine(mean), HERE
-                    ),
+                    SampleNoise(self.target(slot), DISCRETE_LAPLACE, Fraction(rate), self.affine(mean), HERE),
                     f"{self.target(slot).name} <- DLap({rate}*eps, .)",
                 )
             case ("expo", slot, rate):
                 self.emit(
-                    SampleNoise(self.target(slot), NoiseFamily.ONE_SIDED, Fraction(rate), self.affine(({}, 0)), HERE),
+                    SampleNoise(self.target(slot), ONE_SIDED, Fraction(rate), self.affine(({}, 0)), HERE),
                     f"{self.target(slot).name} <- Expo({rate}*eps)",
                 )
             case ("exp", slot, rate, scores):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-from dipc.chain.edge import Choice, Comparison, ExponentialWeight
-from dipc.lang.ast import Role
-from dipc.lang.core import IntType, NoiseFamily, RealType, SampleNoise
+from dipc.chain.state import Choice, Comparison, ExponentialWeight
+from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
+from dipc.noise.one_sided import ONE_SIDED
+from dipc.text.ast import Role
+from dipc.text.core import IntType, RealType, SampleNoise
 
 SAMPLES = 12
 
@@ -77,7 +79,7 @@ def samples(program, seed, dom_inputs, count=SAMPLES):
     comes up), with inputs."""
     generator = random.Random(seed)
     draws = {
-        label: instruction.family
+        label: instruction.law
         for label, instruction in enumerate(program.instructions)
         if isinstance(instruction, SampleNoise)
     }
@@ -91,9 +93,9 @@ def samples(program, seed, dom_inputs, count=SAMPLES):
         noises = {}
         for label, family in draws.items():
             noise = Fraction(generator.randint(-6, 6), 2) + Fraction(generator.randint(-999, 999), 100_003)
-            if family is NoiseFamily.ONE_SIDED:
+            if family == ONE_SIDED:
                 noise = abs(noise)
-            elif family is NoiseFamily.DISCRETE_LAPLACE:
+            elif family == DISCRETE_LAPLACE:
                 noise = Fraction(generator.randint(-3, 3))
             noises[label] = noise
         yield noises, inputs

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from dipc.lang.ast import Role
-from dipc.lang.core import ReadElement, Target
+from dipc.text.ast import Role
+from dipc.text.core import ReadElement, Target
 from tests.chain.programs import BOOL, HERE, INT, REAL, Writer, const, integers, op, read
 
 HALVES = st.sampled_from([Fraction(n, 2) for n in range(-4, 5)])

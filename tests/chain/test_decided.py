@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.chain.affine import Affine
-from dipc.chain.constraints import constraint, constraint_set
-from dipc.chain.entailment import contradict, decided, entails, graph_entails
-from dipc.chain.irredundant import irredundant
-from dipc.lang.ast import CompareOp
+from dipc.chain.constraints import constraint, constraint_set, contradict, decided, entails, graph_entails, irredundant
 from dipc.linear.differences import graph_of
+from dipc.text.ast import CompareOp
 from tests.linear.elimination import is_feasible
 
 GE, GT, LT, LE = CompareOp.GE, CompareOp.GT, CompareOp.LT, CompareOp.LE

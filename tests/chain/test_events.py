@@ -8,25 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.chain.affine import Affine
-from dipc.chain.component import Ball
-from dipc.chain.event import template
+from dipc.chain.event import Ball, template
 from dipc.chain.explore import explore
-from dipc.chain.symbolic import is_symbolic
-from dipc.lang import core
-from dipc.lang.ast import Role
+from dipc.chain.state import is_symbolic
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family, Noise
+from dipc.measure.event import Event, Noise
+from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
+from dipc.noise.laplace import LAPLACE
+from dipc.text.ast import Role
 from tests.chain.programs import BOOL, INT, REAL, Writer, running_maximum, sparse
 from tests.chain.samples import all_hold, dom_input, located, samples, value_at
 from tests.chain.strategies import programs
 
 F = Fraction
-LAPLACE = Family.LAPLACE
-FAMILIES = {
-    core.NoiseFamily.LAPLACE: LAPLACE,
-    core.NoiseFamily.ONE_SIDED: Family.ONE_SIDED,
-    core.NoiseFamily.DISCRETE_LAPLACE: Family.DISCRETE_LAPLACE,
-}
 
 
 def event_holds(event, members, noises):
@@ -75,10 +69,10 @@ def test_components_are_independent_normalized_and_name_what_they_depend_on(prog
                 families = set()
                 for noise, member in zip(event.noises, part.members, strict=True):
                     var = by_id[member]
-                    assert noise == Noise(FAMILIES[var.family], var.rate, var.mean.at(inputs))
-                    families.add(noise.family)
-                    assert noise.family is not Family.DISCRETE_LAPLACE or noise.mean.denominator == 1
-                assert families == {Family.DISCRETE_LAPLACE} or Family.DISCRETE_LAPLACE not in families
+                    assert noise == Noise(var.law, var.rate, var.mean.at(inputs))
+                    families.add(noise.law)
+                    assert noise.law != DISCRETE_LAPLACE or noise.mean.denominator == 1
+                assert families == {DISCRETE_LAPLACE} or DISCRETE_LAPLACE not in families
                 mentioned = set()
                 for item in event.constraints:
                     assert not item.strict
@@ -206,7 +200,7 @@ def test_a_single_value_of_an_int_output_is_possible():
     assert event_template.guards_hold({0: F(3)}, balls)
     (part,) = event_template.components
     assert part.event({0: F(3)}, balls) == Event(
-        (Noise(Family.DISCRETE_LAPLACE, F(1), F(3)), Noise(Family.DISCRETE_LAPLACE, F(2), F(2))),
+        (Noise(DISCRETE_LAPLACE, F(1), F(3)), Noise(DISCRETE_LAPLACE, F(2), F(2))),
         (Halfspace(((0, F(2)), (1, F(1))), F(-7)), Halfspace(((0, F(-2)), (1, F(-1))), F(7))),
     )
 

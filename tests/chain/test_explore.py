@@ -12,7 +12,7 @@ from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.explore import explore
 from dipc.chain.flow import analyze
 from dipc.chain.state import Mark
-from dipc.lang.ast import Role
+from dipc.text.ast import Role
 from tests.chain.programs import BOOL, REAL, Writer, const, integers, names, op, read, running_maximum, sparse
 
 F = Fraction

@@ -9,10 +9,9 @@ import pytest
 
 from dipc import load
 from dipc.chain.explore import explore
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.diagnostics.source import Span
-from dipc.lang.ast import Role
-from dipc.lang.core import DomType, Read, ReadElement, Target
+from dipc.text.ast import Role
+from dipc.text.core import DomType, Read, ReadElement, Target
+from dipc.text.diagnostic import DiagnosticError, Span
 from tests.chain.programs import BOOL, HERE, INT, REAL, Writer, const, integers, op, read, sparse
 
 F = Fraction

@@ -8,9 +8,10 @@ import pytest
 
 from dipc.chain.explore import explore
 from dipc.chain.view import view
-from dipc.lang.ast import Role
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family, Noise
+from dipc.measure.event import Event, Noise
+from dipc.noise.laplace import LAPLACE
+from dipc.text.ast import Role
 from tests.chain.programs import BOOL, REAL, Writer, integers, op, read
 
 F = Fraction
@@ -139,7 +140,7 @@ def test_the_transition_probabilities_p_and_q_are_quotients_of_measures(chain):
     )
     assert (above.outcome, below.outcome) == ("r2 >= rT", "r2 < rT")
     threshold, first, second = (
-        Noise(Family.LAPLACE, rate, mean) for rate, mean in ((F(4, 9), F(0)), (F(2, 9), F(-1)), (F(2, 9), F(3)))
+        Noise(LAPLACE, rate, mean) for rate, mean in ((F(4, 9), F(0)), (F(2, 9), F(-1)), (F(2, 9), F(3)))
     )
     given = Event((threshold, first), (Halfspace(((0, F(1)), (1, F(-1))), F(0)),))
     for edge, sign in ((above, 1), (below, -1)):

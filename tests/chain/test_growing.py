@@ -6,9 +6,8 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.edge import DETERMINISTIC
-from dipc.chain.leaves import Leaves
-from dipc.chain.transitions import Transitions
+from dipc.chain.chain import Leaves, Transitions
+from dipc.chain.state import DETERMINISTIC
 from dipc.chain.unite import Dominators
 
 

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.explore import explore
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.diagnostics.source import Source
-from dipc.lang.ast import Role
-from dipc.lang.lower import lower
-from dipc.lang.parser import parse
+from dipc.text.ast import Role
+from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.parser import parse
+from dipc.text.statements import lower
 from tests.chain.programs import BOOL, INT, REAL, Writer, const, integers, op, read
 from tests.chain.test_reach import copy, walker, weights
 from tests.patience import at_most

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from dipc.chain.affine import Affine
 from dipc.chain.explore import explore
-from dipc.chain.symbolic import is_symbolic
-from dipc.lang.ast import Role
+from dipc.chain.state import is_symbolic
+from dipc.text.ast import Role
 from tests.chain.interpreter import run
 from tests.chain.programs import running_maximum, sparse
 from tests.chain.samples import all_hold, dom_input, located, matching, samples, tape, value_at, walk

@@ -15,11 +15,11 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.chain.event import template
 from dipc.chain.explore import explore
-from dipc.chain.symbolic import is_symbolic
-from dipc.diagnostics.source import Source
-from dipc.lang.lower import lower
-from dipc.lang.parser import parse
+from dipc.chain.state import is_symbolic
 from dipc.measure.measure import Measurer
+from dipc.text.diagnostic import Source
+from dipc.text.parser import parse
+from dipc.text.statements import lower
 from tests.chain.programs import running_maximum, sparse
 from tests.chain.samples import dom_input
 from tests.chain.strategies import programs

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from dipc.algebra.absorption import absorption_weights
 from dipc.algebra.exppoly import ExpPoly
-from dipc.chain.edge import ExponentialWeight
 from dipc.chain.explore import explore
 from dipc.chain.reach import NOWHERE, has_choices, reach, weighted_edges
-from dipc.chain.symbolic import is_symbolic
-from dipc.lang.ast import Role
+from dipc.chain.state import ExponentialWeight, is_symbolic
+from dipc.text.ast import Role
 from tests.chain.interpreter import run
 from tests.chain.programs import BOOL, INT, REAL, Writer, const, integers, op, read, running_maximum, sparse
 from tests.chain.samples import dom_input, matching, samples

@@ -6,8 +6,8 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.edge import DETERMINISTIC
-from dipc.chain.transitions import Transitions
+from dipc.chain.chain import Transitions
+from dipc.chain.state import DETERMINISTIC
 
 ACTIONS = st.lists(st.tuples(st.sampled_from(["connect", "remove"]), st.integers(0, 5), st.integers(0, 5)), max_size=30)
 

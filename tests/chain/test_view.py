@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dipc.chain.edge import ExponentialWeight
 from dipc.chain.explore import explore
+from dipc.chain.state import ExponentialWeight
 from dipc.chain.view import view
-from dipc.diagnostics.source import Source
-from dipc.lang.lower import lower
-from dipc.lang.parser import parse
+from dipc.text.diagnostic import Source
+from dipc.text.parser import parse
+from dipc.text.statements import lower
 
 F = Fraction
 
@@ -47,7 +47,7 @@ def test_noises_are_shown_with_their_parameters():
         "r <- Expo(2*eps); t <- Lap(eps/2, r/2 + x + 1); z <- DLap(eps, n - 1); y <- 2*t - r"
     )
     last = shown.states[-1]
-    assert [(noise.name, noise.family, noise.rate, noise.mean) for noise in last.noises] == [
+    assert [(noise.name, noise.law.keyword, noise.rate, noise.mean) for noise in last.noises] == [
         ("r", "Expo", F(2), "0"),
         ("noise(t)", "Lap", F(1, 2), "x + 1"),
         ("z", "DLap", F(1), "n - 1"),

@@ -10,11 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.chain.affine import Affine
-from dipc.chain.constraints import constraint, constraint_set, equality
-from dipc.chain.entailment import contradict, decided, entails
-from dipc.chain.irredundant import irredundant
-from dipc.chain.offsets import moved, offsets
-from dipc.lang.ast import CompareOp
+from dipc.chain.constraints import (
+    constraint,
+    constraint_set,
+    contradict,
+    decided,
+    entails,
+    equality,
+    irredundant,
+    moved,
+    offsets,
+)
+from dipc.text.ast import CompareOp
 
 F = Fraction
 X, u = Affine.noise, Affine.input

@@ -11,11 +11,11 @@ import click
 import pytest
 import sympy
 
-import dipc.cli.bench
+import dipc.cli.tools
 from dipc.algebra.limits import LIMIT_NAMES
-from dipc.cli.arguments import parse_definitions
-from dipc.cli.limits import parse_limits
 from dipc.cli.main import COMMANDS, run
+from dipc.cli.options import parse_definitions
+from dipc.cli.values import parse_limits
 from tests.cli.conftest import ROOT, Dipc
 
 SPARSE = str(ROOT / "benchmarks" / "sparse.dip")
@@ -24,8 +24,9 @@ TABLE = str(ROOT / "benchmarks" / "sparse.csv")
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_of_the_help_exists(name: str) -> None:
-    module = f"{name}_" if iskeyword(name) else name
-    command = getattr(importlib.import_module(f"dipc.cli.{module}"), module)
+    module, line = COMMANDS[name]
+    command = getattr(importlib.import_module(f"dipc.cli.{module}"), f"{name}_" if iskeyword(name) else name)
+    assert line.endswith(".")
     assert isinstance(command, click.Command)
     assert command.name == name
     assert command.help
@@ -113,7 +114,7 @@ def test_bench_hands_over_to_the_checkout(dipc: Dipc) -> None:
 def test_bench_says_where_to_find_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(dipc.cli.bench, "_CHECKOUT", tmp_path)
+    monkeypatch.setattr(dipc.cli.tools, "_CHECKOUT", tmp_path)
     assert run(["bench"]) == 2
     assert "`make bench`" in capsys.readouterr().err
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dipc.cli.families import MOST_MEMBERS, member_text, members, parse_family, table_path
-from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.cli.values import MOST_MEMBERS, member_text, members, parse_family, table_path
+from dipc.text.diagnostic import DiagnosticError
 
 
 def values(text: str) -> tuple[Fraction, ...]:

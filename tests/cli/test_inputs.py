@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.cli.inputs import parse_input, parse_output
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from dipc.lang.core_program import CoreProgram
+from dipc.cli.values import parse_input, parse_output
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.program import CoreProgram
 
 PROGRAM = """
 program p;

@@ -9,8 +9,8 @@ from typing import TextIO
 import pytest
 
 from dipc.cli.main import run
-from dipc.cli.output import check_distinct, check_target, first_line, write_result, write_text
-from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.cli.output import check_distinct, check_target, write_result, write_text
+from dipc.text.diagnostic import DiagnosticError
 from tests.patience import SECONDS
 
 
@@ -114,11 +114,6 @@ def test_a_full_disk_is_bad_luck_not_a_defect() -> None:
     with pytest.raises(DiagnosticError) as caught:
         write_text(Path("/dev/full"), "x")
     assert caught.value.diagnostics[0].code == "E0804"
-
-
-def test_the_first_line_is_whole_again() -> None:
-    assert first_line("solved: 1\n\n  program  p\n") == "solved: 1\n"
-    assert first_line("the claim holds\n  from there on\nbeta = 1\n") == "the claim holds from there on\n"
 
 
 def test_one_file_for_two_results_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,10 +75,10 @@ def test_width_follows_the_terminal(dipc: Dipc) -> None:
 
 BROKEN = """
 import sys
-import dipc.exits.load
+import dipc.program.program
 def broken(*arguments):
     raise {error}
-dipc.exits.load.load_source = broken
+dipc.program.program.load_source = broken
 from dipc.cli.main import main
 main(["prob", {path!r}])
 """
@@ -131,7 +131,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 #: Interrupts itself, as Ctrl-C would, while the row after the first `after` rows is decided.
 INTERRUPTED = """
 import os, signal, sys
-from dipc.exits.probability import Probabilities
+from dipc.program.program import Probabilities
 bound = Probabilities.bound
 rows = 0
 def counting(self, *arguments):
@@ -220,7 +220,7 @@ def test_diagnostics_are_colored_at_a_terminal_only() -> None:
 
 
 IMPATIENT = """
-import dipc.sources.check as check, dipc.cli.progress as progress
+import dipc.questions.check as check, dipc.cli.progress as progress
 check._PROGRESS_ROWS = 1
 progress._PATIENCE = progress._INTERVAL = 0
 from dipc.cli.main import main

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dipc.cli.exits import ExitCode
+from dipc.cli.errors import ExitCode
 from dipc.cli.main import run
+from dipc.verifier.command import main as alone
 from tests.sources.real_programs import ABOVE_THRESHOLD
 from tests.verifier.samples import document, resealed
 
@@ -163,3 +164,24 @@ def test_the_same_check_writes_the_same_certificate(proof: Path, tmp_path: Path)
     parallel = tmp_path / "parallel.json"
     run(["check", *SPARSE, "-q", "-j", "2", "--certificate", str(parallel)])
     assert json.loads(parallel.read_text(encoding="utf-8")) == json.loads(proof.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("-D", "m=4"), 1, "rejected: program: the constant `m` has another value in the certificate"),
+        (("-D", "m=3"), 0, "compared     its constants have these values"),
+        ((), 0, "compared     its constants have these values"),
+        (("-D", "k=3"), 2, f"`k` is no constant of {SPARSE[0]}"),
+    ],
+)
+def test_the_checker_alone_compares_constants_too(
+    proof: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], code: int, words: str
+) -> None:
+    assert alone([str(proof), "--program", SPARSE[0], *options]) == code
+    captured = capsys.readouterr()
+    assert words in captured.out + captured.err
+    for wrong in (["-D", "m=3"], ["--program", SPARSE[0], "-D", "m"], ["--program", SPARSE[0], "-D", "m=1/0"]):
+        with pytest.raises(SystemExit) as ended:
+            alone([str(proof), *wrong])
+        assert ended.value.code == 2

@@ -8,9 +8,8 @@ import pytest
 from pygments.token import Comment, Error, Keyword, Name, Number, Token
 
 from dipc.editors.pygments_lexer import DipwhileLexer
-from dipc.editors.textmate import textmate_text
-from dipc.editors.words import words
-from dipc.lang.grammar import grammar_text
+from dipc.editors.words import textmate_text, words
+from dipc.text.parser import grammar_text
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VSCODE = ROOT / "editors" / "vscode"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dipc.cli.main import run
-from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.explain.explanation import codes, explanation
+from dipc.text.diagnostic import DiagnosticError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KEPT = ROOT / "dipc" / "explain" / "examples.json"

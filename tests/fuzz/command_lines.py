@@ -123,7 +123,7 @@ FILES = {
     "fixed.dip": FIXED,
     "rates.dip": RATES,
     "claims.toml": CLAIMS,
-    "certificate.json": '{"schema": "dipc.certificate/2"}',
+    "certificate.json": '{"schema": "dipc.certificate/3"}',
     "notes.txt": "these are no numbers",
     **TABLES,
 }

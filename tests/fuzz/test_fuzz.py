@@ -6,6 +6,7 @@ import io
 import json
 import linecache
 import os
+import random
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -18,8 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
+from benchmarks.undecided import random_claim
+from benchmarks.undecided_ints import random_int_claim
 from dipc.cli.main import run
-from dipc.cli.progress import ProgressBar
+from dipc.cli.terminal import ProgressBar
+from tests.fuzz.attacks import forest_program, random_forest
 from tests.fuzz.command_lines import FILES, PROGRAMS, command_lines, expressions, programs, questions
 from tests.patience import examples, reporting
 
@@ -253,3 +257,68 @@ def test_thousands_of_calls_of_the_library_have_an_answer(
     call: tuple[str, str, tuple[Any, ...], dict[str, Any]],
 ) -> None:
     check_library_call(call)
+
+
+# --- random claims -------------------------------------------------------------------------------------
+
+_ASKED = st.sampled_from(
+    [
+        *(["check", "p.dip", "--inputs", "all", option] for option in ("--strict", "--strict=rows", "-q")),
+        *(["check", "p.dip", "--inputs", "all", "--gamma", gamma] for gamma in ("free", "1/2")),
+        *(["check", "p.dip", "--inputs", "all", "--eps", eps] for eps in ("1/3", "[1/2, 2]", "(5, inf)")),
+        ["tighten", "p.dip", "--inputs", "all", "--digits", "5"],
+        *(
+            ["solve", "p.dip", "--inputs", "all", "--for", wanted, "--digits", "5"]
+            for wanted in ("eps", "alpha", "beta")
+        ),
+    ]
+)
+
+_FOREST_ASKED = st.sampled_from(
+    [
+        ["prob", "p.dip"],
+        ["tighten", "p.dip", "t.csv", "--beta", "exp(-eps)", "--alpha", "0"],
+        *(["check", "p.dip", "t.csv", "--beta", "1/2", "--alpha", "0", "--eps", eps] for eps in ("1", "(0, inf)")),
+        *(["solve", "p.dip", "t.csv", "--for", wanted, "--alpha", "0"] for wanted in ("beta", "alpha")),
+    ]
+)
+
+
+@st.composite
+def random_claims(draw: st.DrawFn) -> tuple[list[str], str]:
+    """A command line about a random program of those that are attacked, and the program."""
+    chance = random.Random(draw(st.integers(0, 10**6)))
+    kind = draw(st.sampled_from(["reals", "ints", "forest"]))
+    if kind == "forest":
+        return draw(_FOREST_ASKED), forest_program(random_forest(chance))
+    claim = random_claim if kind == "reals" else random_int_claim
+    return draw(_ASKED), claim(chance.randrange(10**6)).text
+
+
+def check_random_claim(asked: tuple[list[str], str]) -> None:
+    words, text = asked
+    files = {"p.dip": text, "t.csv": "o\ntrue\nfalse\n"}
+    code, told, said = answer(words, files)
+    assert code in (0, 1, 2, 3), said
+    assert "Traceback" not in told + said
+    if code == 1:
+        refuted(words, told)
+    if words[0] == "check" and code in (0, 1):
+        # What is decided has a certificate, of which some may be taken on trust, or none; it is never rejected.
+        heard = io.StringIO()
+        with directory(files), redirect_stdout(heard), redirect_stderr(heard):
+            if run([*words, "--certificate", "c.json"]) == code:
+                assert run(["verify", "c.json"]) in (0, 3), heard.getvalue()
+
+
+@settings(max_examples=examples(4))
+@given(random_claims())
+def test_a_random_claim_has_an_answer(asked: tuple[list[str], str]) -> None:
+    check_random_claim(asked)
+
+
+@pytest.mark.slow
+@settings(max_examples=1_000, derandomize=False)
+@given(random_claims())
+def test_a_thousand_random_claims_have_an_answer(asked: tuple[list[str], str]) -> None:
+    check_random_claim(asked)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from fractions import Fraction
 
 import mpmath
@@ -9,13 +11,23 @@ import pytest
 from hypothesis import assume, given, settings
 
 import dipc
+from dipc.examples import text as examples_text
 from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Status
 from dipc.inverse.solve import solve
 from dipc.inverse.tighten import Tightest, tighten
-from dipc.sources.source import Variable
+from dipc.rules.posed import Variable
 from tests.patience import examples
 from tests.sources.generated import programs
 from tests.sources.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, SPARSE
+from tests.sources.test_classes_in_parts import HARDER, NOISY_RESPONSE, RANDOMIZED_RESPONSE
+from tests.sources.test_int_inputs import THRESHOLD
+from tests.sources.test_int_inputs import program as of_ints
+from tests.sources.test_int_inputs import random_program as random_ints
+from tests.sources.test_random_programs import random_program
+
+F = Fraction
+
+ADDED = "if x + y >= 0 then o <- true else o <- false end"
 
 #: Inputs at many distances from the edges of classes.
 GRID = "{-2, -1, -1/2, 0, 1/3, 1, 5/2}"
@@ -192,3 +204,90 @@ def test_a_huge_beta_has_a_largest_kappa() -> None:
     found = dipc.tighten(program, inputs="q = 1", beta="10^400", alpha=0)
     # At least e^(-eps)/2 goes wrong, 1/2 for small eps.
     assert found.kappa == 2 * 10**400
+
+
+@pytest.mark.parametrize(
+    ("text", "factor"),
+    [
+        (RANDOMIZED_RESPONSE, F(1)),
+        (NOISY_RESPONSE, F(1)),
+        (HARDER["another answer behind two thresholds"][0], F(3, 8)),
+        (HARDER["the same answer both ways"][0], F(1, 2)),
+        (HARDER["a threshold behind either side of another"][0], F(1)),
+        (HARDER["two tails at a corner"][0], F(3, 4)),
+    ],
+)
+def test_every_rule_is_tried_for_the_least_factor(text: str, factor: Fraction) -> None:
+    """No bound of these is a probability itself, slack by slack: it takes other rules, and inputs that need as much."""
+    found = tighten(dipc.load(text), inputs="all", digits=12)
+    assert found.complete
+    assert found.factor == (factor, factor)
+
+
+def test_what_inputs_come_near_to_is_exact() -> None:
+    """The gap is more than 1 in the class that needs most, and its edge, where it is 1, is in another."""
+    program = dipc.load(examples_text("noisy_max_gap"))
+    found = tighten(program, inputs="all", digits=12)
+    assert found.complete
+    assert found.factor is not None
+    low, high = found.factor
+    assert low < F("0.229496396823743") < high
+    near = tighten(program, inputs="q in {0, 1, 1.001}", digits=12)
+    assert near.factor is not None
+    assert low * F(99, 100) < near.factor[1] < high
+
+
+@pytest.mark.parametrize(
+    ("body", "beta", "factor"),
+    [
+        (THRESHOLD, "exp(-alpha*eps)", F(1)),  # approached as eps grows
+        (THRESHOLD, "2*exp(-alpha*eps/2)", F(1, 4)),  # at the distance 1, as eps goes to 0
+        (f"x <- DLap(eps, n); y <- DLap(eps, 0); {ADDED}", "(1 + alpha)*exp(-alpha*eps)", F(1)),
+        (f"x <- DLap(eps, n); y <- DLap(eps, 0); {ADDED}", "exp(-alpha*eps)", None),  # grows with the distance
+    ],
+)
+def test_integer_distances_need_as_much_as_small_ones(body: str, beta: str, factor: Fraction | None) -> None:
+    found = tighten(dipc.load(of_ints("o <- n >= 0", body, f"alpha: dd; beta: {beta};")), inputs="all", digits=12)
+    assert found.complete is (factor is not None)
+    if factor is not None:
+        assert found.factor == (factor, factor)
+
+
+def test_least_beta_of_a_response() -> None:
+    found = solve(dipc.load(RANDOMIZED_RESPONSE), inputs="all", wanted="beta")
+    assert isinstance(found, BetaSolution)
+    assert (found.status, found.beta) == (Status.SOLVED, "exp(-eps)/(1 + exp(-eps))")
+
+
+def check_agrees(text: str, beta: str) -> None:
+    """A hundredth less than what is needed is not proved, and a hundredth more than what suffices is."""
+    program = dipc.load(text)
+    found = tighten(program, inputs="all", digits=10)
+    if found.unknown:
+        return
+    least = F(0) if found.factor is None else found.factor[0]
+    if least:
+        less = dipc.check(program, inputs="all", beta=f"({beta})*{least * F(99, 100)}")
+        assert less.verdict is not dipc.Verdict.ACCURATE
+    bound = at_most(found)
+    if bound is not None:
+        more = dipc.check(program, inputs="all", beta=f"({beta})*{bound * F(101, 100) + F(1, 10**9)}")
+        assert more.verdict is dipc.Verdict.ACCURATE
+
+
+@pytest.mark.parametrize("name", HARDER)
+def test_check_agrees_with_the_least_factor(name: str) -> None:
+    text = HARDER[name][0]
+    check_agrees(text, _beta(text))
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 60))])
+def test_check_agrees_with_the_least_factor_of_random_programs(seed: int) -> None:
+    for text in (random_program(seed), random_ints(random.Random(seed))):
+        check_agrees(text, _beta(text))
+
+
+def _beta(text: str) -> str:
+    found = re.search(r"beta: ([^;}]*)", text)
+    assert found is not None
+    return found[1]

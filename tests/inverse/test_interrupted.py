@@ -63,7 +63,7 @@ def test_members_that_are_done_are_shown(monkeypatch: pytest.MonkeyPatch, capsys
     family = ["tighten", SPARSE, "--inputs", "q = 1", "-D", "m=1..3"]
     assert run(family) == 0
     whole = capsys.readouterr().out
-    monkeypatch.setattr("dipc.inverse.tighten.tightest", after(2, tighten.tightest))
+    monkeypatch.setattr("dipc.cli.inverse.tightest", after(2, tighten.tightest))
     assert run(family) == 130
     told = capsys.readouterr()
     assert told.out == ""
@@ -110,7 +110,7 @@ def test_what_was_not_begun_decides_nothing(
 def test_classes_that_were_decided_are_counted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from dipc.sources.every_input.all_inputs import ClassCase
+    from dipc.questions.every_input import ClassCase
 
     monkeypatch.setattr(ClassCase, "settle", after(2, ClassCase.settle))
     assert run(["check", SPARSE, "--inputs", "all", "--beta", "2*m*c*exp(-alpha*eps/(8*c))"]) == 130

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.decimals import magnitude
-from dipc.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from dipc.algebra.numbers import magnitude
 from dipc.inverse.solution import AlphaSolution, BetaSolution, EpsSolution, GammaSolution, Solution, Status
 from dipc.inverse.solve import solve
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from tests.patience import examples
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"

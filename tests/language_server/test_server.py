@@ -15,10 +15,9 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from dipc.cli.main import main, run
-from dipc.diagnostics.source import Source
-from dipc.lang.layout import formatted
-from dipc.language_server.analysis import mistakes
-from dipc.language_server.worker import Stopped, Worker
+from dipc.language_server.analysis import Stopped, Worker, mistakes
+from dipc.text.diagnostic import Source
+from dipc.text.printer import formatted
 from tests.patience import SECONDS, until
 
 ROOT = Path(__file__).resolve().parents[2]

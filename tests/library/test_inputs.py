@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.text.diagnostic import DiagnosticError
 
 SUM = """
 program above;

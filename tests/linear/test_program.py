@@ -17,13 +17,13 @@ from dipc.linear.program import (
     Interiors,
     Least,
     NotConfirmed,
+    Simplex,
     Unbounded,
     contradiction,
     implies,
     minimum,
     solution,
 )
-from dipc.linear.simplex import Simplex
 from tests.linear.systems import boxed, halfspaces, least_at_a_vertex, numbers, satisfied, small, systems
 from tests.patience import examples
 

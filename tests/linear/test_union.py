@@ -9,9 +9,8 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.linear.halfspace import Halfspace
+from dipc.linear.halfspace import Halfspace, is_covered, united
 from dipc.linear.program import contradiction
-from dipc.linear.union import is_covered, united
 from tests.linear.systems import boxed, halfspaces, systems
 from tests.patience import examples
 

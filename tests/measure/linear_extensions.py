@@ -19,7 +19,8 @@ from itertools import product
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family
+from dipc.measure.event import Event
+from dipc.noise.laplace import LAPLACE
 
 #: c·eps^k·e^{q·eps} by (k, q).
 _Ring = dict[tuple[int, Fraction], Fraction]
@@ -34,7 +35,7 @@ def measure_by_linear_extensions(event: Event, max_orders: int = 200_000) -> Exp
     Raises OutsideFragment for noise that is not Laplace, for constraints over three or more noises, and where no choice
     of scale and zero for each noise makes every constraint a plain comparison; LimitReached past `max_orders` orders.
     """
-    if any(noise.family is not Family.LAPLACE for noise in event.noises):
+    if any(noise.law != LAPLACE for noise in event.noises):
         raise OutsideFragment("only Laplace noise is integrated order by order")
     total = ExpPoly.zero()
     budget = _Budget(max_orders, max_orders)

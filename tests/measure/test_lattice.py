@@ -12,13 +12,14 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.quotient import Quotient
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family, Noise
+from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import lattice_measure
+from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from tests.patience import examples
 
 
 def noise(rate: Fraction | int = 1, mean: int = 0) -> Noise:
-    return Noise(Family.DISCRETE_LAPLACE, Fraction(rate), Fraction(mean))
+    return Noise(DISCRETE_LAPLACE, Fraction(rate), Fraction(mean))
 
 
 def constraint(coefficients: dict[int, Fraction | int], constant: Fraction | int, strict: bool = False) -> Halfspace:

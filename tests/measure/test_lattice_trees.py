@@ -10,14 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dipc.algebra.effort import Meter
-from dipc.algebra.limits import Limits, OutsideFragment
+from dipc.algebra.limits import Limits, Meter, OutsideFragment
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family, Noise
-from dipc.measure.lattice import lattice_measure
-from dipc.measure.lattice_pieces import LatticePiecewise
+from dipc.measure.event import Event, Noise
+from dipc.measure.lattice import LatticePiecewise, lattice_measure
 from dipc.measure.measure import Measurer, measure
 from dipc.measure.value_tree import lattice_tree_measure
+from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from tests.patience import examples
 from tests.strategies.events import above, halfspace
 
@@ -25,7 +24,7 @@ RATES = [Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3, 2)]
 
 
 def noise(rate: Fraction | int = 1, mean: int = 0) -> Noise:
-    return Noise(Family.DISCRETE_LAPLACE, Fraction(rate), Fraction(mean))
+    return Noise(DISCRETE_LAPLACE, Fraction(rate), Fraction(mean))
 
 
 def strictly(c: Halfspace) -> Halfspace:
@@ -105,7 +104,7 @@ def test_tables_of_integer_noise_share_their_sums() -> None:
 
 
 def test_incommensurable_rates_are_left_to_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dipc.measure.lattice_pieces._MOST_DEGREE", 100)
+    monkeypatch.setattr("dipc.measure.lattice._MOST_DEGREE", 100)
     event = Event((noise(Fraction(1, 61)), noise(Fraction(1, 59))), (above(0, 1),))
     with pytest.raises(OutsideFragment):
         Measurer()._differences(event)

@@ -9,15 +9,16 @@ import pytest
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family, Noise
+from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import LatticeTrend, Unsettled, lattice_measure, lattice_trend
+from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 
 F = Fraction
 EPS = 0.75
 
 
 def noise(rate: F) -> Noise:
-    return Noise(Family.DISCRETE_LAPLACE, rate, F(0))
+    return Noise(DISCRETE_LAPLACE, rate, F(0))
 
 
 def half(constant: F | int, **terms: int) -> Halfspace:

@@ -17,7 +17,10 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, OutsideFragment
-from dipc.measure.event import Event, Family, Noise
+from dipc.measure.event import Event, Noise
+from dipc.noise.laplace import LAPLACE
+from dipc.noise.law import Law
+from dipc.noise.laws import LAWS
 from tests.measure import linear_extensions
 from tests.measure.linear_extensions import measure_by_linear_extensions
 from tests.patience import examples
@@ -48,6 +51,7 @@ def test_it_shares_no_code_with_the_engines_it_judges() -> None:
     assert {m for m in modules if m and m.startswith("dipc")} == {
         "dipc.measure.event",
         "dipc.linear.halfspace",  # of which events are made
+        "dipc.noise.laplace",
         "dipc.algebra.exppoly",
         "dipc.algebra.limits",
     }
@@ -172,10 +176,10 @@ def test_sums_are_refused() -> None:
         measure_by_linear_extensions(event([laplace(1)] * 3, halfspace({0: 1, 1: 1, 2: 1})))
 
 
-@pytest.mark.parametrize("family", [f for f in Family if f is not Family.LAPLACE])
-def test_other_noise_is_refused(family: Family) -> None:
+@pytest.mark.parametrize("law", [law for law in LAWS if law != LAPLACE])
+def test_other_noise_is_refused(law: Law) -> None:
     with pytest.raises(OutsideFragment, match="Laplace"):
-        measure_by_linear_extensions(event([Noise(family, Fraction(1), Fraction(0))]))
+        measure_by_linear_extensions(event([Noise(law, Fraction(1), Fraction(0))]))
 
 
 def test_orders_are_limited() -> None:

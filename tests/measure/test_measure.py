@@ -13,14 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import LimitReached, Limits, Meter
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import forest
-from dipc.measure.cycles import reduced
-from dipc.measure.difference import event_shape
 from dipc.measure.event import Event, Noise
+from dipc.measure.forest import event_shape, reduced
 from dipc.measure.measure import Measurer, measure
 from tests.measure.linear_extensions import measure_by_linear_extensions
 from tests.patience import at_most, examples

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.measure.difference import DifferenceSystem
 from dipc.measure.event import Event
+from dipc.measure.forest import DifferenceSystem, order_measure
 from dipc.measure.measure import Measurer, measure
-from dipc.measure.order_ideals import order_measure
 from tests.measure.linear_extensions import measure_by_linear_extensions
 from tests.patience import examples
 from tests.strategies.events import above, event, laplace

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from dipc.algebra.effort import Meter
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import LimitReached, Limits, Meter
 from dipc.measure.pieces import Piece, Piecewise, Terms
 from tests.patience import examples
 

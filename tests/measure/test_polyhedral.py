@@ -12,10 +12,12 @@ from scipy.stats import beta
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family, Noise
+from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
 from dipc.measure.polyhedral import polyhedral_measure
 from dipc.measure.value_tree import value_tree_measure
+from dipc.noise.laplace import LAPLACE
+from dipc.noise.one_sided import ONE_SIDED
 from tests.patience import examples
 
 RATES = [Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3)]
@@ -27,11 +29,11 @@ def constraint(coefficients: dict[int, Fraction | int], constant: Fraction | int
 
 
 def laplace(rate: Fraction | int, mean: Fraction | int = 0) -> Noise:
-    return Noise(Family.LAPLACE, Fraction(rate), Fraction(mean))
+    return Noise(LAPLACE, Fraction(rate), Fraction(mean))
 
 
 def one_sided(rate: Fraction | int, mean: Fraction | int = 0) -> Noise:
-    return Noise(Family.ONE_SIDED, Fraction(rate), Fraction(mean))
+    return Noise(ONE_SIDED, Fraction(rate), Fraction(mean))
 
 
 @st.composite
@@ -39,7 +41,7 @@ def events(draw: st.DrawFn, most: int = 3, rows: int = 3) -> Event:
     size = draw(st.integers(1, most))
     noises = tuple(
         Noise(
-            draw(st.sampled_from([Family.LAPLACE, Family.LAPLACE, Family.ONE_SIDED])),
+            draw(st.sampled_from([LAPLACE, LAPLACE, ONE_SIDED])),
             draw(st.sampled_from(RATES)),
             Fraction(draw(st.integers(-2, 2))),
         )
@@ -59,7 +61,7 @@ def sampled(event: Event, eps: float, count: int, seed: int) -> tuple[float, flo
     generator = np.random.default_rng(seed)
     columns = [
         generator.laplace(float(n.mean), 1 / (float(n.rate) * eps), count)
-        if n.family is Family.LAPLACE
+        if n.law == LAPLACE
         else float(n.mean) + generator.exponential(1 / (float(n.rate) * eps), count)
         for n in event.noises
     ]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -121,3 +122,11 @@ def test_nothing_on_the_way_needs_what_browsers_do_not_have(tmp_path: Path) -> N
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_folders_that_the_page_is_built_from_are_there() -> None:
+    script = ROOT / "docs" / "playground" / "bundle.mjs"
+    paths = re.findall(r'resolve\("([^"]+)"\)', script.read_text(encoding="utf-8"))
+    assert paths
+    for path in paths:
+        assert (script.parent / path).is_dir(), path

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dipc.cli import serve
+from dipc.cli import tools
 from dipc.cli.main import run
 
 
@@ -17,7 +17,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An installed playground."""
     found = ModuleSpec("dipc_playground", None, is_package=True)
     found.submodule_search_locations = [str(tmp_path)]
-    monkeypatch.setattr(serve, "find_spec", lambda _: found)
+    monkeypatch.setattr(tools, "find_spec", lambda _: found)
     place = tmp_path / "site"
     place.mkdir()
     (place / "index.html").write_text("<p>the page</p>")
@@ -28,7 +28,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def port(site: Path) -> Iterator[int]:
-    with serve.server(site, 0) as server:
+    with tools.server(site, 0) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server.server_address[1]
         server.shutdown()
@@ -41,7 +41,7 @@ def got(port: int, path: str, host: str | None = None, method: str = "GET") -> h
 
 
 def test_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(serve, "find_spec", lambda _: None)
+    monkeypatch.setattr(tools, "find_spec", lambda _: None)
     assert run(["serve"]) == 2
     assert capsys.readouterr().err == (
         "error[E0810]: the playground is a distribution of its own, which is not installed\n"

@@ -9,14 +9,12 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
+from dipc.decide.engine import Engine
 from dipc.linear.shifts import Ball
-from dipc.obligations.engine import Engine
-from dipc.privacy.adjacency import Distance, Within
-from dipc.privacy.aligned_exits import Emptiness, aligned_exits
-from dipc.privacy.alignment import costliest
-from dipc.privacy.check import PrivacyQuestion
-from dipc.privacy.constant import Constant
-from dipc.privacy.pivot import pivot_cost
+from dipc.questions.privacy.adjacency import Distance, Within
+from dipc.questions.privacy.alignment import Emptiness, aligned_exits, costliest, pivot_cost
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.constant import Constant
 from tests.privacy import mechanisms
 
 SPARSE = "benchmarks/sparse.dip"

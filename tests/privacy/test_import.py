@@ -10,8 +10,8 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
-from dipc.diagnostics.source import Source
-from dipc.privacy.dipc_input import imported
+from dipc.questions.privacy.dipc_input import imported
+from dipc.text.diagnostic import Source
 
 ABOVE = """-1 1
 input int q1 -1 1 ;

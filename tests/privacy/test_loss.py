@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.obligations.engine import Engine
-from dipc.privacy.check import PrivacyQuestion
-from dipc.privacy.claim import read_claim
+from dipc.decide.engine import Engine
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.claim import read_claim
 from tests.privacy import mechanisms
 
 SVT = "benchmarks/privacy/svt1.dip"

@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.obligations.engine import Engine
-from dipc.privacy.check import PrivacyQuestion
-from dipc.privacy.constant import Constant
+from dipc.decide.engine import Engine
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.constant import Constant
 
 BOTH = """
 program p; input q : real; input x : int; output y : real; output k : int;

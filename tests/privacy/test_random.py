@@ -13,11 +13,10 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
+from dipc.decide.engine import Engine
 from dipc.linear.halfspace import Halfspace
-from dipc.obligations.engine import Engine
-from dipc.privacy.aligned_exits import AlignedExit, aligned_exits
-from dipc.privacy.alignment import integer_cost, moved
-from dipc.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.alignment import AlignedExit, aligned_exits, integer_cost, moved
+from dipc.questions.privacy.check import PrivacyQuestion
 
 EPS = (Fraction(1, 5), Fraction(2), Fraction(15))
 TINY = Fraction(1, 10**30)

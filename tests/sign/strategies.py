@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.sign.budget import Budget
-from dipc.sign.normal_form import NormalForm, normal_form
-from dipc.sign.polynomial import Polynomial
+from dipc.sign.polynomial import NormalForm, Polynomial, normal_form
 
 EPS = ExpPoly.term(1, 1, 0)
 

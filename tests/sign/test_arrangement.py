@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached
-from dipc.sign import Interval, arrange, isolate_roots, sign_at
-from dipc.sign.arrangement import coprime_base
+from dipc.sign.chart import arrange, coprime_base, isolate_roots, sign_at
+from dipc.sign.interval import Interval
 
 EPS = ExpPoly.term(1, 1, 0)
 EXP = ExpPoly.term(1, 0, 1)

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.limits import Limits
-from dipc.sign.bernstein import Shape, _halves, _to_bernstein, parts, sign_by_partial_sums
 from dipc.sign.budget import Budget
-from dipc.sign.taylor import TaylorModel
+from dipc.sign.taylor import Shape, TaylorModel, _halves, _to_bernstein, parts, sign_by_partial_sums
 
 integers = st.integers(-(2**30), 2**30)
 

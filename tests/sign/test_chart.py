@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign import Interval, SignChart, isolate_roots, refine, sign_chart
+from dipc.sign.chart import SignChart, isolate_roots, sign_chart
+from dipc.sign.interval import Interval
+from dipc.sign.roots import refine
 from tests.sign.oracle import count_roots_of_z, sign
 from tests.sign.strategies import EPS, Planted, e, exp_polys, normal, planted, small_rationals
 

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.bernstein import Shape, Subinterval
 from dipc.sign.budget import Budget
-from dipc.sign.cover import CoverPiece, Crossing, _Worker, cover
 from dipc.sign.polynomial import Layout, Polynomial
-from dipc.sign.taylor import TaylorModel
+from dipc.sign.roots import CoverPiece, Crossing, _Worker, cover
+from dipc.sign.taylor import Shape, Subinterval, TaylorModel
 from tests.sign.oracle import polynomial_terms, terms_value
 from tests.sign.strategies import polynomials
 

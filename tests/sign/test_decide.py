@@ -7,17 +7,10 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign import (
-    Analysis,
-    Decision,
-    Fails,
-    Holds,
-    Interval,
-    PointProof,
-    Root,
-    decide_nonnegative,
-    sign_chart,
-)
+from dipc.sign.chart import Analysis, sign_chart
+from dipc.sign.decide import Decision, Fails, Holds, PointProof, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.roots import Root
 from tests.sign.oracle import sign
 from tests.sign.strategies import EPS, Planted, e, exp_polys, planted, small_rationals
 
@@ -345,7 +338,7 @@ def test_a_root_extremely_near_to_a_simple_number() -> None:
 
 @pytest.mark.parametrize("bits", [1, 30, 70])
 def test_witnesses_found_with_little_precision_are_still_right(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dipc.sign.witness._WITNESS_BITS", bits)
+    monkeypatch.setattr("dipc.sign.chart._WITNESS_BITS", bits)
     near = Fraction(693147180559945309417232121458, 10**30)
     for f in (
         (EPS - near) * (e(1) - 2),

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.sign import Interval, isolate_roots
-from dipc.sign.digits import number_cell, root_cell
-from dipc.sign.optimum import Number
+from dipc.sign.chart import isolate_roots
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import Number, number_cell, root_cell
 from tests.sign.strategies import EPS, e
 
 ONE = ExpPoly.one()

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign import Interval, sign_chart
-from dipc.sign.at_infinity import at_infinity
 from dipc.sign.budget import Budget
-from dipc.sign.near_zero import _prove, _tail, near_zero
+from dipc.sign.chart import sign_chart
+from dipc.sign.interval import Interval
 from dipc.sign.polynomial import Layout, Polynomial
+from dipc.sign.roots import _prove, _tail, at_infinity, near_zero
 from tests.sign.oracle import polynomial_terms, terms_value
 from tests.sign.strategies import EPS, e, normal, polynomials
 

@@ -4,7 +4,7 @@ import mpmath
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.sign.exponential import EXP_ERROR, decay_bits, exp_minus, growth_bits
+from dipc.sign.polynomial import EXP_ERROR, decay_bits, exp_minus, growth_bits
 
 arguments = st.one_of(
     st.builds(Fraction, st.integers(0, 400), st.integers(1, 200)),

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.sign import Interval
+from dipc.sign.interval import Interval
 
 
 def test_membership_and_text() -> None:

@@ -18,14 +18,16 @@ import dipc
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.algebra.quotient import Quotient
-from dipc.claim.claim import resolve_claim
-from dipc.claim.expression import ClaimExpression
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.obligations.verdict import FailureInterval
-from dipc.sign import Interval, RegionEnd, Root, refine
+from dipc.claims.claim import resolve_claim
+from dipc.claims.expression import ClaimExpression
+from dipc.claims.table import read_table
+from dipc.decide.obligation import FailureInterval
+from dipc.questions.outcome import RowResult
+from dipc.sign.decide import RegionEnd
+from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.sources.outcome import RowResult
-from dipc.tables.table import read_table
+from dipc.sign.roots import Root, refine
+from dipc.text.diagnostic import DiagnosticError
 
 LAPLACE = dipc.load("program laplace; input q : real; output out : real; out <- Lap(eps, q);")
 

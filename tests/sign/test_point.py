@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign import sign_at
 from dipc.sign.budget import Budget
-from dipc.sign.point import magnitude_at, point_value
-from dipc.sign.polynomial import Layout, Polynomial
+from dipc.sign.chart import sign_at
+from dipc.sign.polynomial import Layout, Polynomial, magnitude_at, point_value
 from tests.sign.oracle import polynomial_terms, sign, terms_value
 from tests.sign.strategies import EPS, Planted, e, exp_polys, planted, polynomials
 

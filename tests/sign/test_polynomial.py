@@ -4,8 +4,7 @@ import mpmath
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.sign.exponential import exp_minus
-from dipc.sign.polynomial import Layout, Polynomial
+from dipc.sign.polynomial import Layout, Polynomial, exp_minus
 from tests.sign.oracle import polynomial_terms, terms_value, value
 from tests.sign.strategies import EPS, e, exp_polys, normal, polynomials
 

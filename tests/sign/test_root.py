@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign import Interval, Root, isolate_roots, refine
 from dipc.sign.budget import Budget
-from dipc.sign.root import separated
+from dipc.sign.chart import isolate_roots
+from dipc.sign.interval import Interval
+from dipc.sign.roots import Root, refine, separated
 from tests.sign.strategies import EPS, Planted, e, normal, planted
 
 

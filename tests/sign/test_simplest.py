@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.sign.simplest import simplest_between
+from dipc.sign.interval import simplest_between
 
 
 def by_search(lower: Fraction, upper: Fraction | None, lower_closed: bool, upper_closed: bool) -> Fraction:

@@ -8,9 +8,8 @@ from math import exp
 
 import pytest
 
-from dipc.sign import Interval
-from dipc.sign.box import nowhere_negative
-from dipc.sign.whole_parameter import Growth, Trend, never_negative
+from dipc.sign.box import Growth, Trend, never_negative, nowhere_negative
+from dipc.sign.interval import Interval
 
 F = Fraction
 ALL = (Interval.positive(),)

@@ -6,16 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from dipc.diagnostics.source import Source
-from dipc.lang.lower import lower
-from dipc.lang.parser import parse
-from dipc.simulation.batch import Batch
-from dipc.simulation.declarations import declared
-from dipc.simulation.expressions import Expressions
-from dipc.simulation.forms import Form
-from dipc.simulation.noise import Noise
+from dipc.simulation.columns import Batch, Form
+from dipc.simulation.expressions import Expressions, declared
 from dipc.simulation.runs import run
-from dipc.simulation.statements import Statements
+from dipc.simulation.statements import Noise, Statements
+from dipc.text.diagnostic import Source
+from dipc.text.parser import parse
+from dipc.text.statements import lower
 
 
 def typed(text, **constants):

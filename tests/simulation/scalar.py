@@ -9,8 +9,8 @@ import math
 import operator
 from fractions import Fraction
 
-from dipc.lang import ast, core
-from dipc.lang.ast import Role
+from dipc.text import ast, core
+from dipc.text.ast import Role
 
 COMPARE = {
     "<": operator.lt,
@@ -86,11 +86,8 @@ def run(program, inputs, eps, tape):
                 write(target, concrete(expr))
             case core.AssignAffine(target=target, value=form):
                 write(target, Fraction(affine(form)))
-            case core.SampleNoise(target=target, family=family, rate=rate, mean=mean):
-                noise = Fraction(float(next(tape)))
-                if family is not core.NoiseFamily.DISCRETE_LAPLACE:
-                    noise /= rate * eps
-                write(target, affine(mean) + noise)
+            case core.SampleNoise(target=target, mean=mean):
+                write(target, affine(mean) + Fraction(float(next(tape))))
             case core.SampleExponential(target=target, rate=rate, values=options, scores=scores):
                 weights = [math.exp(rate * eps * concrete(score)) for score in scores]
                 write(target, options[chosen(weights)])

@@ -8,16 +8,13 @@ import numpy as np
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dipc.diagnostics.source import Source
-from dipc.lang import ast
-from dipc.lang.lower import lower
-from dipc.lang.parser import parse
-from dipc.simulation.batch import Batch
-from dipc.simulation.declarations import declared
-from dipc.simulation.expressions import Expressions
-from dipc.simulation.forms import Form
-from dipc.simulation.noise import Noise
-from dipc.simulation.statements import Statements
+from dipc.simulation.columns import Batch, Form
+from dipc.simulation.expressions import Expressions, declared
+from dipc.simulation.statements import Noise, Statements
+from dipc.text import ast
+from dipc.text.diagnostic import Source
+from dipc.text.parser import parse
+from dipc.text.statements import lower
 from tests.simulation.programs import INPUTS, programs
 from tests.simulation.scalar import run
 
@@ -31,18 +28,6 @@ class Recorder(Noise):
         super().__init__(seed)
         self.last = None
 
-    def laplace(self, size):
-        self.last = super().laplace(size)
-        return self.last
-
-    def exponential(self, size):
-        self.last = super().exponential(size)
-        return self.last
-
-    def discrete_laplace(self, rate, size):
-        self.last = super().discrete_laplace(rate, size)
-        return self.last
-
     def uniform(self, size):
         self.last = super().uniform(size)
         return self.last
@@ -55,6 +40,10 @@ class Recording(Statements):
         super().__init__(expressions, noise, 10_000)
         self.noise = noise
         self.tapes = [[] for _ in range(expressions.batch.size)]
+
+    def _around(self, mean, values, runs):
+        self.noise.last = values
+        return super()._around(mean, values, runs)
 
     def _sample(self, target, distribution, runs):
         super()._sample(target, distribution, runs)

@@ -11,10 +11,10 @@ import sympy
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.cli.main import run as dipc
-from dipc.cli.progress import ProgressBar
-from dipc.exits.load import load
-from dipc.report.page import Look
-from dipc.report.simulation import render_json, render_text
+from dipc.cli.terminal import ProgressBar
+from dipc.outcome.experiments import simulation
+from dipc.outcome.text import Look, render
+from dipc.program.program import load
 from dipc.simulation.compare import compare, estimates
 from tests.simulation.running import tally
 
@@ -192,7 +192,7 @@ def test_interrupts_over_the_exact_probabilities(simulate, monkeypatch):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dipc.simulation.expected.expect", stop)
+    monkeypatch.setattr("dipc.simulation.compare.expect", stop)
     code, out, err = simulate(NOISY_MAX, *INPUT, "-n", 1000)
     assert (code, out) == (130, "")
     assert "interrupted before the first run" in err
@@ -217,30 +217,30 @@ def against(text, other):
 
 def test_mismatches_are_explained():
     found = against(COIN.replace("o <- 1", "o <- choose {1 : 99/100, 2 : 1/100}"), COIN)
-    page = render_text(found, Look())
+    page = render(simulation(found), Look())
     (row,) = [row for row in found.rows if row.impossible]
     assert f"  o = 2: came out {row.count} times, and has probability 0\n" in page
     assert "mismatch: 1 of 3 outputs came out too often or too seldom\n" in page
     assert [line.split()[-1] for line in page.splitlines() if line.startswith("  o = 2  ")] == ["MISMATCH"]
     found = against(COIN.replace("r > 1", "r > 2"), COIN)
-    page = render_text(found, Look())
+    page = render(simulation(found), Look())
     few, many = sorted(row.count for row in found.rows)
     assert f"  o = 1: too seldom, {few} times; 9196.99 are to be expected\n" in page
     assert f"  o = 0: too often, {many} times; 40803 are to be expected\n" in page
-    never = render_text(against(COIN.replace("r > 1", "r > 1000"), COIN), Look())
+    never = render(simulation(against(COIN.replace("r > 1", "r > 1000"), COIN)))
     assert "  o = 1: too seldom, never; 9196.99 are to be expected\n" in never
 
 
 def test_colors_are_for_terminals_that_want_them():
     found = against(COIN.replace("r > 1", "r > 2"), COIN)
-    assert "\x1b" not in render_text(found, Look())
-    assert "\x1b[1;31mmismatch" in render_text(found, Look(color=True))
+    assert "\x1b" not in render(simulation(found), Look())
+    assert "\x1b[1;31mmismatch" in render(simulation(found), Look(color=True))
 
 
 def test_long_outputs_stand_above_their_numbers():
     names = "".join(f"output a_long_name_{i} : {{0..1}} = 1; " for i in range(9))
     found = tally(f"program p; {names} a_long_name_0 <- choose {{0 : 1/2, 1 : 1/2}}", runs=100)
-    page = render_text(estimates(found, "no reason"), Look(width=60))
+    page = render(simulation(estimates(found, "no reason")), Look(width=60))
     assert max(map(len, page.splitlines())) <= 60
     assert page.count("a_long_name_8 = 1") == 2
 
@@ -248,15 +248,15 @@ def test_long_outputs_stand_above_their_numbers():
 def test_many_outputs_are_cut_but_no_mismatch():
     text = "program p; output a, b : {0..9} = 0; a <- Exp(eps, v in {0..9} : 0); b <- Exp(eps, v in {0..9} : 0)"
     found = estimates(tally(text, runs=20_000), "no reason")
-    page = render_text(found, Look())
+    page = render(simulation(found), Look())
     assert page.count("\n  a = ") == 40
     assert "and 60 more outputs, see --format json" in page
-    assert len(json.loads(render_json(found))["outputs"]) == 100
+    assert len(simulation(found).record()["outputs"]) == 100
 
 
 def test_a_closed_form_of_zero_is_told_as_such():
     found = against(COIN.replace("o <- 1", "o <- 2"), COIN)
-    rows = {row["output"]["o"]: row for row in json.loads(render_json(found))["outputs"]}
+    rows = {row["output"]["o"]: row for row in simulation(found).record()["outputs"]}
     assert rows["2"]["probability"] == "0"
     assert rows["2"]["at"] == ["0", "0"]
     assert rows["2"]["ok"] is False
@@ -265,10 +265,10 @@ def test_a_closed_form_of_zero_is_told_as_such():
 
 def test_a_mismatch_is_an_exit_code_of_its_own(simulate, monkeypatch):
     # The exact side is made to speak of another program: one whose threshold lies elsewhere.
-    from dipc.cli import simulate as command
+    from dipc.cli import runs as command
 
-    def elsewhere(source, constants, *rest):
-        return expected(source, {**constants, "T": Fraction(5)}, *rest)
+    def elsewhere(work, constants, *rest):
+        return expected(work, {**constants, "T": Fraction(5)}, *rest)
 
     expected = command._expected
     monkeypatch.setattr(command, "_expected", elsewhere)

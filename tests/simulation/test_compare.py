@@ -11,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.diagnostics.source import Source
-from dipc.exits.load import load_source
-from dipc.lang.core import BoolType, DomType
-from dipc.lang.lower import lower
-from dipc.lang.parser import parse
-from dipc.simulation.compare import Agreement, compare, estimates
+from dipc.program.program import load_source
+from dipc.simulation.compare import Agreement, compare, estimates, simulate
 from dipc.simulation.runs import SimulationInterrupted, run
-from dipc.simulation.simulate import simulate
+from dipc.text.core import BoolType, DomType
+from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.parser import parse
+from dipc.text.statements import lower
 from tests.simulation.programs import INPUTS, programs
 from tests.simulation.running import tally, typed
 

@@ -10,8 +10,8 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
-from dipc.diagnostics.diagnostic import DiagnosticError
 from dipc.simulation.compare import Agreement
+from dipc.text.diagnostic import DiagnosticError
 
 COIN = """
 program coin;

@@ -7,9 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.lang.ast import CompareOp
-from dipc.simulation.columns import Column, truth_mask
-from dipc.simulation.forms import COMPARISONS, Draw, Form, compared, minus, negated, over, plus, times
+from dipc.simulation.columns import (
+    COMPARISONS,
+    Column,
+    Draw,
+    Form,
+    compared,
+    minus,
+    negated,
+    over,
+    plus,
+    times,
+    truth_mask,
+)
+from dipc.text.ast import CompareOp
 
 ONE = Fraction(1)
 DRAWS = [Draw(serial, np.array([serial + 0.5, -serial - 0.25])) for serial in range(3)]

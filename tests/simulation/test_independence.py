@@ -10,7 +10,14 @@ import pytest
 ROOM = Path(__file__).resolve().parent.parent.parent / "dipc" / "simulation"
 
 #: The text, its tree and the walk through it, and the names of types; not what is made of them.
-KNOWN = ("dipc.diagnostics", "dipc.lang.ast", "dipc.lang.core", "dipc.lang.parser", "dipc.lang.tree", "dipc.simulation")
+KNOWN = (
+    "dipc.text.diagnostic",
+    "dipc.text.ast",
+    "dipc.text.core",
+    "dipc.text.parser",
+    "dipc.text.program",
+    "dipc.simulation",
+)
 
 #: What may look at exact probabilities; nothing that runs programs may import it.
 COMPARING = ("compare", "conform", "expected", "observed", "simulate")

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from scipy.stats import binom, binomtest
 
-from dipc.simulation.intervals import clopper_pearson, error_of_each
+from dipc.simulation.compare import clopper_pearson, error_of_each
 
 
 @pytest.mark.parametrize(("count", "runs"), [(0, 10), (1, 10), (5, 10), (10, 10), (340, 100_000), (99_999, 100_000)])

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dipc.simulation.noise import Noise
+from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
+from dipc.simulation.statements import Noise
 from tests.simulation.running import finals, shares, tally
 
 RARE = 1e-9
@@ -44,7 +45,7 @@ def test_one_sided():
 
 @pytest.mark.parametrize("rate", [0.01, 0.7, 3.0])
 def test_discrete_laplace(rate):
-    values = Noise(2).discrete_laplace(rate, MANY)
+    values = DISCRETE_LAPLACE.drawn(Noise(2), rate, MANY)
     assert values.dtype == np.int64
     assert fits_discrete(values, rate)
     assert not fits_discrete(values, rate * 1.05)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.simulation.fault import LoopLimitReached
+from dipc.simulation.expressions import LoopLimitReached
+from dipc.text.diagnostic import DiagnosticError
 from tests.simulation.running import finals, shares, tally
 
 

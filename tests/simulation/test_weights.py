@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.diagnostics.source import Source
-from dipc.lang import ast
-from dipc.lang.parser import parse_expression
-from dipc.simulation.weights import shares, weight
+from dipc.simulation.statements import shares, weight
+from dipc.text import ast
+from dipc.text.diagnostic import Source
+from dipc.text.parser import parse_expression
 
 EPS = Fraction(1, 2)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import dipc
-from dipc.exits.program import Program
-from dipc.sources.report import Report
+from dipc.program.program import Program
+from dipc.questions.report import Report
 
 
 def check_all(program: Program, **options: Any) -> Report:

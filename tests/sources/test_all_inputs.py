@@ -12,19 +12,19 @@ import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Quotient
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.exits.program import Program
-from dipc.ideal.distance import Distances
-from dipc.ideal.ideal import Ideal
-from dipc.lang.core import Value
-from dipc.obligations.verdict import Verdict
-from dipc.sign import Interval
-from dipc.sources.every_input import all_inputs
-from dipc.sources.every_input.class_result import ClassNote, ClassResult, Method
-from dipc.sources.every_input.scaling import products
-from dipc.sources.outcome import RowResult
-from dipc.sources.report import Report
-from dipc.tables.cells import show_value
+from dipc.claims.given import show_value
+from dipc.decide.obligation import Verdict
+from dipc.program.distance import Distances
+from dipc.program.ideal import Ideal
+from dipc.program.program import Program
+from dipc.questions import every_input
+from dipc.questions.class_result import ClassNote, ClassResult, Method
+from dipc.questions.outcome import RowResult
+from dipc.questions.report import Report
+from dipc.rules.class_claim import products
+from dipc.sign.interval import Interval
+from dipc.text.core import Value
+from dipc.text.diagnostic import DiagnosticError
 from tests.sources.real_programs import (
     ABOVE_THRESHOLD,
     ADVERSARIAL,
@@ -421,5 +421,5 @@ def test_the_library_asks_for_all_inputs_by_the_same_word() -> None:
 def test_a_quotient_in_an_open_product_is_shown_as_a_function_of_eps() -> None:
     half, one = Fraction(1, 2), ExpPoly.one()
     form = ClosedForm(Quotient(one, one + ExpPoly.term(1, 0, -1)))
-    assert all_inputs._scaled(form, half, True).at(2) == form.at(1)
-    assert all_inputs._scaled(form, half, False) == form
+    assert every_input._scaled(form, half, True).at(2) == form.at(1)
+    assert every_input._scaled(form, half, False) == form

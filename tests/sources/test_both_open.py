@@ -12,13 +12,13 @@ import dipc
 from dipc.algebra.parametric import Parametric
 from dipc.certificate.seal import sealed
 from dipc.certificate.write import certify
-from dipc.claim.expression import ClaimExpression
-from dipc.claim.two_distances import halves, of_lesser
-from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.claims.conditions import halves, of_lesser
+from dipc.claims.expression import ClaimExpression
 from dipc.examples import text
-from dipc.sources.report import Report
-from dipc.verifier.check import check_text
-from dipc.verifier.rejection import Rejected
+from dipc.questions.report import Report
+from dipc.text.diagnostic import DiagnosticError
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Rejected
 
 F = Fraction
 
@@ -45,6 +45,18 @@ DISCRETE = (
     .replace("else out <- 0 end }", "else out <- 0; val <- q end }")
     .replace("else out <- 0 end", "else out <- 0; val <- Lap(eps, q) end")
 )
+#: What is released is near by either way: 0 where the input is no larger than gamma.
+EITHER_WAY = """
+program either_way;
+input q : real;
+output val : real = 0;
+var r : real;
+metric { apart: q >= 1 and q' >= 1 and q != q'; }
+ideal { if q >= 1 then val <- q end }
+r <- Lap(eps, q);
+if r >= 1 then val <- r end
+"""
+EITHER_WAY_OF_INTS = EITHER_WAY.replace("real", "int").replace("Lap", "DLap")
 NOISE = "program noise; input q : real; output val : real; ideal { val <- q } val <- Lap(eps, q)"
 
 
@@ -82,6 +94,14 @@ def asked(source: str, beta: str, **options: object) -> Report:
         (NOISE, "exp(-min(alpha, gamma)*eps)", "accurate"),
         (INTS, "exp(-alpha*eps/2) + 2*exp(-gamma*eps)", "accurate"),
         (INTS, "exp(-alpha*eps/2) + exp(-2*gamma*eps)", "inaccurate"),
+        (EITHER_WAY, "2*exp(-min(alpha, gamma)*eps/8)", "accurate"),
+        (EITHER_WAY, "exp(-alpha*eps/8) + exp(-gamma*eps/8)", "accurate"),
+        (EITHER_WAY, "exp(-alpha*eps)/2 + exp(-gamma*eps)", "accurate"),
+        (EITHER_WAY, "exp(-alpha*eps)/2 + exp(-gamma*eps)/2", "inaccurate"),
+        (EITHER_WAY_OF_INTS, "2*exp(-min(alpha, gamma)*eps/8)", "accurate"),
+        (EITHER_WAY_OF_INTS, "exp(-alpha*eps/8) + exp(-gamma*eps/8)", "accurate"),
+        (EITHER_WAY_OF_INTS, "2*exp(-alpha*eps/8) + 2*exp(-gamma*eps/8)", "accurate"),
+        (EITHER_WAY_OF_INTS, "exp(-gamma*eps)", "inaccurate"),
     ],
 )
 def test_claims_about_both(source: str, beta: str, verdict: str) -> None:
@@ -98,6 +118,12 @@ def test_claims_about_both(source: str, beta: str, verdict: str) -> None:
         for q, gamma in itertools.product((-9, -1, 0, 1, 5), (F(0), F(1, 2), F(1), F(6))):
             one = dipc.check(program, inputs=f"q in {{{q}}}", alpha="dd", beta=beta, gamma=gamma)
             assert str(one.verdict) == "accurate", (q, gamma)
+
+
+def test_gamma_as_small_as_one_likes() -> None:
+    """Where beta is at least 1 but for the least gammas, these refute it."""
+    assert str(asked(NOISE, "10000*gamma*eps", eps="[1, 2]").verdict) == "inaccurate"
+    assert str(asked(NOISE, "1 + 10000*gamma*eps", eps="[1, 2]").verdict) == "accurate"
 
 
 def test_the_published_mechanism_with_what_each_part_needs() -> None:

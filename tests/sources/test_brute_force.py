@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.claim.options import ClaimOptions
-from dipc.obligations.engine import Engine
-from dipc.obligations.verdict import Verdict
-from dipc.sources.every_input.all_inputs import EveryInput
-from dipc.sources.every_input.evidence import Exact
-from dipc.sources.every_number.all_numbers import AllNumbers
-from dipc.sources.question import question
-from dipc.sources.source import Case, Posed, Source, Variable, results
+from dipc.claims.claim import ClaimOptions
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Verdict
+from dipc.questions.every_input import EveryInput
+from dipc.questions.every_number.all_numbers import AllNumbers
+from dipc.questions.question import question
+from dipc.questions.source import Case, Source, results
+from dipc.rules.evidence import Exact
+from dipc.rules.posed import Posed, Variable
 from tests.sources.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.sources.test_all_inputs import RowByRow, random_inputs
 from tests.sources.test_random_programs import random_program
@@ -55,8 +56,8 @@ def test_classes_agree_with_the_rows_of_their_inputs(source: str, options: dict[
     rows = RowByRow(program, **options).decided(inputs)
     covered = 0
     for case, result in zip(asked.cases(), results(asked.cases(), engine), strict=True):
-        part = case.of
-        guards = (*part.of.region.guards, *part.piece.guards)
+        part = case.convex
+        guards = part.guards
         inside = [
             row.verdict
             for point, row in zip(inputs, rows, strict=True)
@@ -97,8 +98,8 @@ def test_what_is_exact_is_the_row_of_its_corner(source: str, options: dict[str, 
             (bound,) = [engine.decide(one.obligation).bound]
             assert bound is not None
             for alpha in (F(1, 2), F(3)):
-                point = {**case.of.of.finite, **one.why.corner.at(alpha)}
-                if case.of.facets and not all(guard.holds_at(point) for guard in case.of.of.region.guards):
+                point = {**case.convex.inputs.finite, **one.why.corner.at(alpha)}
+                if case.convex.facets and not all(guard.holds_at(point) for guard in case.convex.inputs.region.guards):
                     continue
                 (row,) = row_by_row.decided([point])
                 if F(row.alpha) != alpha:

@@ -15,13 +15,13 @@ import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.obligations.decide import decide
-from dipc.obligations.verdict import Verdict
+from dipc.decide.decide import decide
+from dipc.decide.obligation import Verdict
+from dipc.questions.check import iter_rows
+from dipc.questions.outcome import RowResult
+from dipc.questions.report import Interrupted, Report
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.sources.check import iter_rows
-from dipc.sources.outcome import RowResult
-from dipc.sources.report import Interrupted, Report
+from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples
 
 LAPLACE = "program laplace; input q : real; output out : real; out <- Lap(eps, q);"
@@ -405,7 +405,7 @@ def test_nothing_is_checked_with_a_bad_table_or_claim(monkeypatch: pytest.Monkey
     def never(*_: object) -> None:
         raise AssertionError("a probability was computed")
 
-    monkeypatch.setattr("dipc.exits.probability.Probabilities.bound", never)
+    monkeypatch.setattr("dipc.program.program.Probabilities.bound", never)
     good = {"q": 0, "out": 0}
     for rows, beta in (
         ([good, {"q": "nan"}], "1"),

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 
 import dipc
-from dipc.ideal.distance import Distances
-from dipc.ideal.ideal import Ideal
-from dipc.ideal.inputs import FiniteInputs
-from dipc.lang.core import DomType, Value
-from dipc.sources.symmetry.check import class_table
-from dipc.sources.symmetry.classes import SymmetryClass, input_classes
+from dipc.program.distance import Distances
+from dipc.program.ideal import Ideal
+from dipc.program.inputs import FiniteInputs
+from dipc.questions.symmetric_inputs import SymmetryClass, class_table, input_classes
+from dipc.text.core import DomType, Value
 from tests.patience import examples
 from tests.sources.generated import GRIDS, programs
 

@@ -14,24 +14,25 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import constraint
-from dipc.ideal.ideal import Region
-from dipc.ideal.nearest import ConvexSet
-from dipc.ideal.norm import Norm
-from dipc.lang.ast import CompareOp
 from dipc.measure.bound import Bound, BoundMeasurer, Share
-from dipc.measure.event import Family, Noise
-from dipc.sign import Interval
-from dipc.sources.every_input.class_result import ClassResult
-from dipc.sources.every_input.coins import ends, with_values
-from dipc.sources.every_input.evidence import ClaimedDistances
-from dipc.sources.every_input.exits import CenteredExit, NoiseComponent, ShiftedHalfspace
-from dipc.sources.every_input.facets import Metric
-from dipc.sources.every_input.halfspaces import Moving
-from dipc.sources.every_input.joint_tails import joint_bound
-from dipc.sources.every_input.rivals import choices
-from dipc.sources.every_input.united import united
-from dipc.sources.every_input.vertices import vertex_bounds
-from dipc.verifier.check import check_text
+from dipc.measure.event import Noise
+from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
+from dipc.noise.laplace import LAPLACE
+from dipc.program.ideal import Region
+from dipc.program.metric import ConvexSet, Norm
+from dipc.questions.class_result import ClassResult
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, with_weights
+from dipc.rules.evidence import ClaimedDistances, Jointly
+from dipc.rules.extreme_weights import ends
+from dipc.rules.facets import Metric, choices
+from dipc.rules.halfspaces import Moving
+from dipc.rules.joint_tails import joint_tails
+from dipc.rules.rule import Instance
+from dipc.rules.united import united
+from dipc.rules.vertices import vertices
+from dipc.sign.interval import Interval
+from dipc.text.ast import CompareOp
+from dipc.verifier.document import check_text
 from tests.sources.real_programs import check_all, program
 from tests.sources.test_all_inputs import agrees_with_rows
 
@@ -219,7 +220,7 @@ def test_some_facet_is_as_far_as_the_region_is(norm: Norm) -> None:
             assert max(0, *(facet.form.at(point) / facet.step for facet in found)) == rival.distance(norm, point)
 
 
-LAPLACE = Noise(Family.LAPLACE, F(1), F(0))
+NOISE = Noise(LAPLACE, F(1), F(0))
 
 
 def half(slack: int, *coefficients: int) -> ShiftedHalfspace:
@@ -228,7 +229,7 @@ def half(slack: int, *coefficients: int) -> ShiftedHalfspace:
 
 
 def way(weight: ExpPoly | None, *halves: ShiftedHalfspace) -> CenteredExit:
-    noises = (LAPLACE,) * (1 + max((place for each in halves for place, _ in each.coefficients), default=0))
+    noises = (NOISE,) * (1 + max((place for each in halves for place, _ in each.coefficients), default=0))
     return CenteredExit((), weight, (), False, (NoiseComponent(noises, halves),) if halves else ())
 
 
@@ -264,7 +265,7 @@ def test_ways_that_are_put_together_have_the_same_sum(exits: list[CenteredExit],
 
 
 def test_events_of_integer_noise_are_put_together() -> None:
-    noises = (Noise(Family.DISCRETE_LAPLACE, F(1), F(0)),)
+    noises = (Noise(DISCRETE_LAPLACE, F(1), F(0)),)
 
     def found(*halves: ShiftedHalfspace) -> CenteredExit:
         return CenteredExit((), None, (), False, (NoiseComponent(noises, halves),) if halves else ())
@@ -283,18 +284,19 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
     distances = ClaimedDistances(F(0), F(0), F(0), F(0))
 
     def comparison(slack: Affine, sign: int) -> NoiseComponent:
-        return NoiseComponent((LAPLACE,), (ShiftedHalfspace(((0, F(sign)),), slack.scaled(F(sign)), 0),))
+        return NoiseComponent((NOISE,), (ShiftedHalfspace(((0, F(sign)),), slack.scaled(F(sign)), 0),))
 
     one, two = (comparison(form, 1) for form in (first, second))
     not_one, not_two = (comparison(form, -1) for form in (first, second))
     ways = [CenteredExit((), None, (), False, parts) for parts in ((one, two), (not_one,))]
     others = [CenteredExit((), None, (), False, (not_one, not_two))]
-    vertices = vertex_bounds(ways, facets, distances)
-    joint = joint_bound(others, facets, distances)
-    assert vertices is not None
+    instance = Instance(ways, facets, distances, find_others=lambda: others)
+    at_vertices, joint = vertices(instance), joint_tails(instance)
+    assert at_vertices is not None
     assert joint is not None
-    tails, totals = joint
-    assert totals == [first + second]
+    (tails,) = joint.functions
+    assert isinstance(joint.why, Jointly)
+    assert first + second in [slack.form for slack in joint.why.slacks]
     measure = BoundMeasurer().measure
     for _ in range(12):
         u, v = F(chance.randint(0, 6), 2), F(chance.randint(0, 6), 2)
@@ -306,7 +308,7 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
             events = [tuple(part.event([h.slack.at(at) for h in part.halfspaces]) for part in e.parts) for e in exits]
             return measure(Bound(tuple(Share(None, each) for each in events))).float(F(1))
 
-        assert sum_at(ways) >= min(measure(bound).float(F(1)) for bound in vertices) - 1e-12
+        assert sum_at(ways) >= min(measure(bound).float(F(1)) for bound in at_vertices.functions) - 1e-12
         assert 1 - sum_at(others) >= measure(tails).float(F(1)) - 1e-12
     # At the corner u = 2, v = 0 they are what is there.
     assert measure(tails).float(F(1)) == pytest.approx(1 - exp(-2) / 4)
@@ -316,7 +318,7 @@ def test_the_weights_of_one_coin_are_between_their_ends() -> None:
     exits = [way(MORE, half(1, 1)), way(LESS, half(-1, -1)), way(None, half(3, 1)), way(MORE - LESS)]
     found = ends(exits, Limits())
     assert found == ({MORE: F(1, 2), LESS: F(1, 2), MORE - LESS: 0}, {MORE: 1, LESS: 0, MORE - LESS: 1})
-    assert [each.weight for each in with_values(exits, found[0])] == [F(1, 2), F(1, 2), None]
+    assert [each.weight for each in with_weights(exits, found[0])] == [F(1, 2), F(1, 2), None]
 
 
 @pytest.mark.parametrize("other", [ExpPoly.term(F(1, 2), 0, -2), ExpPoly.term(1, 1, -1), ExpPoly.term(1, 0, 1)])

@@ -11,25 +11,22 @@ import dipc
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.algebra.parametric import Parametric
-from dipc.claim.claim import resolve_claim
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.diagnostics.source import Source
-from dipc.ideal.ideal import Ideal
-from dipc.lang.parser import parse
-from dipc.obligations.verdict import Verdict
-from dipc.sign import Interval
-from dipc.sources.check import ForAll, check_for_all
-from dipc.sources.every_input.class_result import ClassResult, Method
-from dipc.sources.every_input.evidence import ClaimedDistances
-from dipc.sources.every_number import all_numbers
-from dipc.sources.every_number.lockstep import Automaton
-from dipc.sources.every_number.polynomial import InNumber, constant, polynomial
-from dipc.sources.every_number.rates import Unit
-from dipc.sources.every_number.ratio import ONE, Ratio
-from dipc.sources.every_number.uniform import NotUniform, Number, uniform
-from dipc.sources.every_number.union import sums
-from dipc.sources.every_number.union_of import UnionBound, union_of
-from dipc.tables.table import Table
+from dipc.claims.claim import resolve_claim
+from dipc.claims.table import Table
+from dipc.decide.obligation import Verdict
+from dipc.questions.check import ForAll, check_for_all
+from dipc.questions.class_result import ClassResult, Method
+from dipc.questions.every_number import all_numbers
+from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, polynomial
+from dipc.questions.every_number.loop_heads import Automaton
+from dipc.questions.every_number.normal_form import indices_to_the_end
+from dipc.questions.every_number.uniform import NotUniform, Number, uniform
+from dipc.questions.every_number.union_bound import UnionBound, sums, union_of
+from dipc.questions.every_number.union_proof import Unit
+from dipc.rules.evidence import ClaimedDistances
+from dipc.sign.interval import Interval
+from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.parser import parse
 from tests.sources.real_programs import (
     ABOVE_THRESHOLD,
     LAPLACE,
@@ -144,7 +141,7 @@ def test_small_t_is_left_to_a_beta_above_one() -> None:
 def test_the_terms_of_sparse() -> None:
     """One flip for each answer bot, with probability 2/3·e^{-t/4} - 1/6·e^{-t/2}, and one for the answer top."""
     program = dipc.load(SPARSE)
-    union = union_of(program, "m", lambda m: Ideal(dipc.load(SPARSE, m=m)), OPEN)
+    union = union_of(program, "m", OPEN)
     assert (union.least, union.start) == (1, 2)
     flips = {term.probability(program.measurer) for total in union.sums for term in (*total.fixed, *total.repeated)}
     assert flips == {ExpPoly.from_terms([(0, F(-1, 4), F(2, 3)), (0, F(-1, 2), F(-1, 6))])}
@@ -180,7 +177,10 @@ def test_constants_that_are_computed_from_the_number(given: dict[str, int], verd
 
 
 NOT_UNIFORM = {
-    "a rate with m": (changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/(4*c*m), q[i])")), "rates fall, or beta"),
+    "a rate with m": (
+        changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/(4*c*m), q[i])")),
+        "the rate eps/(4*m) of a noise falls",
+    ),
     "a rate with a minimum": (changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/min(m, 4), q[i])")), "a minimum"),
     "a rate of the index and m": (
         changed(SPARSE, ("Lap(eps/(4*c), q[i])", "Lap(eps/(4*c*m + i), q[i])")),
@@ -251,7 +251,7 @@ NOT_UNIFORM = {
     ),
     "beta with m in the exponent": (
         changed(SPARSE, ("2*m*c*exp(-alpha*eps/(8*c))", "2*exp(-m*alpha*eps)")),
-        "rates fall, or beta",
+        "the exponents of beta grow",
     ),
     "beta that divides by the distance": (
         changed(SPARSE, ("2*m*c*exp(-alpha*eps/(8*c))", "2*m*c + 1/(1 + alpha*eps)")),
@@ -327,7 +327,7 @@ def test_a_selection_with_two_rates_has_its_own_terms(low: str) -> None:
 def test_a_wrong_selection_bound_would_be_noticed() -> None:
     """The sum of the terms is at least the exact error, for several m and t."""
     program = dipc.load(NOISY_MAX)
-    union = union_of(program, "m", lambda m: Ideal(dipc.load(NOISY_MAX, m=m)), OPEN)
+    union = union_of(program, "m", OPEN)
     for m in (3, 4, 5):
         exact = dipc.load(NOISY_MAX, m=m).probability(
             {"q[1]": 2, **{f"q[{i}]": 0 for i in range(2, m + 1)}}, {"out": 1}
@@ -557,7 +557,7 @@ def exact_verdict(source: str, m: int, options: dict[str, object]) -> Verdict:
 def test_the_unit_of_a_split_budget() -> None:
     """In multiples of eps/m the rate of the threshold grows with m, and that of the queries stays what it is."""
     program = dipc.load(SPLIT)
-    union = union_of(program, "m", lambda m: Ideal(dipc.load(SPLIT, m=m)), OPEN)
+    union = union_of(program, "m", OPEN)
     assert union.rates is not None
     unit = Unit(Ratio.number(), union.rates)
     assert unit.holds_from(union.sums, 1)
@@ -649,4 +649,115 @@ def test_finite_inputs_of_each_query(source: str, verdict: Verdict, monkeypatch:
 def test_finite_inputs_of_each_query_that_are_not_covered(source: str, expected: str) -> None:
     program = dipc.load(source)
     with pytest.raises(NotUniform, match=expected):
-        union_of(program, "m", lambda m: Ideal(dipc.load(source, m=m)), OPEN)
+        union_of(program, "m", OPEN)
+
+
+# --- which number breaks a claim -------------------------------------------------------------------------------
+
+#: The noise of each query has a rate that falls with the number of queries.
+FALLING = """
+program split;
+const m = 2;
+input q[1..m] : real;
+output out[1..m] : {0, 1} = 0;
+var r : real;
+ideal { for i in 1..m do if q[i] >= 0 then out[i] <- 1 end end }
+for i in 1..m do
+  r <- Lap(eps/(2*m), q[i]);
+  if r >= 0 then out[i] <- 1 end
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "beta", "number"),
+    [
+        ("eps/(2*m)", "16*m*exp(-alpha*eps/8)", 5),
+        ("eps/(3*m)", "100*m*exp(-alpha*eps/16)", 6),
+        ("eps", "64*exp(-alpha*eps*m/4)", 5),
+        ("eps/(m + 1)", "64*m*exp(-alpha*eps*m/20)", 5),
+    ],
+)
+def test_the_rates_say_which_number_breaks_the_claim(rate: str, beta: str, number: int) -> None:
+    report = for_all(changed(FALLING, ("eps/(2*m)", rate)), beta=beta).report
+    assert report.verdict is Verdict.INACCURATE
+    first = next(report.select(Verdict.INACCURATE))
+    assert isinstance(first, ClassResult)
+    assert first.note is not None
+    assert first.note.where[0] == f"m = {number}"
+
+
+@pytest.mark.parametrize(
+    ("rate", "beta", "faster", "number"),
+    [
+        (
+            "eps/(2*m)",
+            "m*exp(-alpha*eps/800)",
+            "the rate eps/(2*m) of a noise falls, and the exponents of beta do not",
+            401,
+        ),
+        ("eps", "m*exp(-alpha*eps*m/800)", "the exponents of beta grow, and the rate eps of a noise does not", 801),
+        (
+            "eps/(m^2 + m)",
+            "m*exp(-alpha*eps/(800*m))",
+            "the rate eps/(m^2 + m) of a noise falls faster than the exponents of beta",
+            800,
+        ),
+    ],
+)
+def test_what_grows_faster_than_what(rate: str, beta: str, faster: str, number: int) -> None:
+    found = for_all(changed(FALLING, ("eps/(2*m)", rate)), beta=beta)
+    assert found.report.verdict is Verdict.UNDECIDED
+    assert reason(found) == (
+        f"no union bound: as `m` grows {faster}: at m = {number} the bound is greater than beta for large alpha*eps, "
+        "and so many queries are not looked at exactly"
+    )
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "text"),
+    [
+        (constant(F(1)), constant(F(1)), "eps"),
+        (constant(F(1)), {(): Ratio.number() * Ratio.constant(2)}, "eps/(2*m)"),
+        (constant(F(3)), {(): Ratio.number()}, "3*eps/m"),
+        ({(): Ratio.number() * Ratio.number() + Ratio.constant(F(-1, 2))}, constant(F(3)), "(2*m^2 - 1)*eps/6"),
+    ],
+)
+def test_rates_are_written_as_people_write_them(above: Summands, below: Summands, text: str) -> None:
+    assert (above[()] / below[()]).text("m") == text
+
+
+# --- queries from 0 ----------------------------------------------------------------------------------------------
+
+
+def from_zero(source: str) -> str:
+    """The same program with queries from 0 to m - 1."""
+    changes = (("1..m]", "0..m - 1]"), ("1..m do", "0..m - 1 do"), ("2..m do", "1..m - 1 do"), ("q[1]", "q[0]"))
+    for old, new in (*changes, ("{1..m} = 1", "{0..m - 1} = 0"), ("1..m:", "0..m - 1:")):
+        source = source.replace(old, new)
+    assert "0..m - 1" in source
+    return source
+
+
+@pytest.mark.parametrize("source", [SPARSE, ABOVE_THRESHOLD, NOISY_MAX, NUMERIC_SPARSE, FALLING])
+def test_queries_from_0_are_those_from_1(source: str) -> None:
+    beta = {"beta": "16*m*exp(-alpha*eps/(8*m))"} if source == FALLING else {}
+    one, other = for_all(source, **beta), for_all(from_zero(source), **beta)
+    assert one.report.verdict is other.report.verdict is Verdict.ACCURATE
+    assert (one.least, one.start) == (other.least, other.start)
+    wrong = {"beta": "2*exp(-alpha*eps/2)"}
+    refuted = [for_all(text, **wrong).report.verdict for text in (source, from_zero(source))]
+    assert refuted[0] is refuted[1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{0..m - 1}", "{0..m - 2}"),  # not all indices are among its values
+        ("q[0..m - 1]", "q[0..m]"),  # it ends elsewhere
+        ("out <- i", "out <- 0 + i"),  # a value is made of an index
+    ],
+)
+def test_indices_that_are_not_counted_anew(old: str, new: str) -> None:
+    tree = parse(Source("p", changed(from_zero(NOISY_MAX), (old, new))))
+    assert indices_to_the_end(tree, Number("m")) is tree

@@ -10,16 +10,13 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.chain.affine import Affine
-from dipc.ideal.distance import Distances
-from dipc.ideal.ideal import Ideal, Region
-from dipc.ideal.norm import Norm
-from dipc.sources.every_input.classes import classes
-from dipc.sources.every_input.convex_pieces import pieces
-from dipc.sources.every_input.corner import corner, greatest_alpha, least
-from dipc.sources.every_input.facet_metric import facet_metric
-from dipc.sources.every_input.facets import Metric, facets, way_out
-from dipc.sources.every_input.halfspaces import Moving, best_bound, bound_of, single_bound
-from dipc.sources.every_input.rivals import choices
+from dipc.program.distance import Distances
+from dipc.program.ideal import Ideal, Region
+from dipc.program.metric import Norm
+from dipc.rules.centered_exits import pieces
+from dipc.rules.facets import Metric, choices, facet_metric, facets, way_out
+from dipc.rules.halfspaces import Moving, best_bound, bound_of, corner, greatest_alpha, least, single_bound
+from dipc.rules.input_classes import classes
 from tests.patience import examples
 from tests.sources.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
 from tests.sources.test_all_inputs import some_fast
@@ -196,7 +193,7 @@ def test_a_metric_that_forbids_the_way_across_stops_the_facet() -> None:
 
 def test_pieces_cover_a_region_and_know_their_exits() -> None:
     source = ADVERSARIAL["a comparison of inputs on the way"]
-    from dipc.sources.every_input.exits import ExitFinder
+    from dipc.rules.centered_exits import ExitFinder
 
     loaded = dipc.load(source)
     ideal = Ideal(loaded)

@@ -11,10 +11,12 @@ import pytest
 
 import dipc
 from dipc import DiagnosticError, Verdict
-from dipc.claim.options import ClaimOptions
+from dipc.claims.claim import ClaimOptions
 from dipc.cli.main import run
-from dipc.ideal.distance import Distances
-from dipc.sources.every_input.all_inputs import ClassCase, EveryInput
+from dipc.program.distance import Distances
+from dipc.questions.class_result import ClassResult
+from dipc.questions.every_input import ClassCase, EveryInput
+from dipc.rules.parts import by_distances
 
 THRESHOLD = "x <- DLap(eps, n); if x >= 0 then o <- true else o <- false end"
 
@@ -168,12 +170,19 @@ def test_numbers_of_queries_are_for_reals() -> None:
 
 
 def test_a_certificate_says_what_is_on_trust(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the distance is left open, a proof for one integer after the other is not in it."""
-    for alpha, beta, code in (("dd", "exp(-alpha*eps)", 0), ("dd", "exp(-alpha*eps)/2", 1), ("3", "exp(-3*eps)", 0)):
+    """Where the distance is left open, a proof for one integer after the other is not in it, if it does not follow from
+    that for the distance 1."""
+    rising = "exp(-alpha*eps) - exp(-3*alpha*eps)/100"
+    for alpha, beta, code in (
+        ("dd", "exp(-alpha*eps)", 0),
+        ("dd", rising, 0),
+        ("dd", "exp(-alpha*eps)/2", 1),
+        ("3", "exp(-3*eps)", 0),
+    ):
         path, proof = tmp_path / "p.dip", tmp_path / "proof.json"
         path.write_text(program("o <- n >= 0", THRESHOLD, f"alpha: {alpha}; beta: {beta};"))
         assert run(["check", str(path), "--inputs", "all", "--certificate", str(proof), "-q"]) == code
-        in_part = alpha == "dd" and not code
+        in_part = beta == rising
         assert run(["verify", str(proof)]) == (3 if in_part else 0)
         assert ("accepted in part" in capsys.readouterr().out) is in_part
         assert json.loads(proof.read_text())["verdict"] == ("accurate", "inaccurate")[code]
@@ -269,19 +278,31 @@ def test_answers_given_in_several_ways(name: str) -> None:
     )
 
 
+def test_bounds_that_are_the_best_far_away_only() -> None:
+    """Where n >= 1, the sum of the slacks of both comparisons grows with the distance, from less than another bound."""
+    ideal = "if n < 1 and n - m > 3 then o <- false else if n + m < 3 then o <- true else o <- true end end"
+    body = (
+        "x <- DLap(2*eps, n); y <- DLap(eps, n - m); if x < 1 and y > 3 then o <- false"
+        " else if n + m < 3 then o <- true else o <- true end end"
+    )
+    report = dipc.check(dipc.load(program(ideal, body, "alpha: dd; beta: 2*exp(-alpha*eps/2);")), inputs="all")
+    positive = [row for row in report.rows if isinstance(row, ClassResult) and row.note and "n >= 1" in row.note.where]
+    assert positive
+    assert all(row.verdict is Verdict.ACCURATE for row in positive)
+
+
 def test_inputs_at_a_distance_are_behind_the_facets() -> None:
     behind = 0
     for seed in range(12):
         source = EveryInput(dipc.load(random_program(random.Random(seed))), ClaimOptions("1/2", "0", "0", None))
         distances, slots = Distances(source.ideal), source.ideal.symbolic_inputs
-        parts = [part for case in source.cases() if isinstance(case, ClassCase) for part in source.refined(case.of)]
+        cases = [case for case in source.cases() if isinstance(case, ClassCase)]
+        parts = [part for case in cases for part in by_distances(source.setting, case.convex)]
         for point in ({slots[0]: Fraction(n), slots[1]: Fraction(m)} for n in (-4, 0, 1, 5) for m in (-2, 1, 2)):
             alpha = distances.at([point[slot] for slot in slots])
             if alpha is None:
                 continue
-            found = [
-                part for part in parts if all(g.holds_at(point) for g in (*part.of.region.guards, *part.piece.guards))
-            ]
+            found = [part for part in parts if all(g.holds_at(point) for g in part.guards)]
             assert any(all(f.at(alpha).closure().contains(point) for f in part.facets) for part in found)
             behind += 1
     assert behind > 50

@@ -8,12 +8,13 @@ import pytest
 
 import dipc
 from dipc.chain.affine import Affine
-from dipc.claim.options import ClaimOptions
+from dipc.claims.claim import ClaimOptions
 from dipc.measure.bound import BoundMeasurer
-from dipc.sources.every_input.all_inputs import EveryInput
-from dipc.sources.every_input.evidence import ClaimedDistances
-from dipc.sources.every_input.halfspaces import Moving
-from dipc.sources.every_input.log_concave import corner_bounds
+from dipc.questions.every_input import ClassCase, EveryInput
+from dipc.rules.evidence import ClaimedDistances
+from dipc.rules.halfspaces import Moving
+from dipc.rules.log_concave import corners
+from dipc.rules.rule import Instance
 
 F = Fraction
 
@@ -44,19 +45,27 @@ def test_one_number_for_alpha(source: str, beta: str, alpha: Fraction, eps: str,
     assert str(report.verdict) == verdict, [row.reason for row in report.rows]
 
 
+def between(source: EveryInput) -> ClassCase:
+    """The class with two sides."""
+    cases = [case for case in source.cases() if isinstance(case, ClassCase)]
+    return next(case for case in cases if len(case.convex.inputs.region.guards) == 2)
+
+
 def test_bounds_are_below_the_probabilities() -> None:
     """At each eps the least of the bounds is at most every probability behind the facets, and attained at a corner."""
     program = dipc.load(APART)
     source = EveryInput(program, ClaimOptions(beta="1/2"))
-    case = next(case for case in source.cases() if hasattr(case, "of") and len(case.of.of.region.guards) == 2)
-    exits = case.of.piece.exits
+    case = next(
+        case for case in source.cases() if hasattr(case, "convex") and len(case.convex.inputs.region.guards) == 2
+    )
+    exits = case.convex.piece.exits
     slot = source.ideal.symbolic_inputs[0]
     inside = (Moving(Affine.input(slot), F(1)), Moving((-Affine.input(slot)).shifted(F(5)), F(1)))
-    found = corner_bounds(exits, inside, source.ideal.symbolic_inputs, ClaimedDistances(F(1), F(0), F(0), F(0)))
+    found = corners(Instance(exits, inside, ClaimedDistances(F(1), F(0), F(0), F(0)), source.ideal.symbolic_inputs))
     assert found is not None
-    assert len(found) == 2
+    assert len(found.functions) == 2
     for eps in ("1/10", "1", "4"):
-        least = min(BoundMeasurer(program.measurer).measure(bound).float(eps) for bound in found)
+        least = min(BoundMeasurer(program.measurer).measure(bound).float(eps) for bound in found.functions)
         inputs = [F(n, 8) for n in range(8, 33)]
         values = [program.probability({"q[1]": q, "q[2]": 0}, {"out": 1}).float(eps) for q in inputs]
         assert min(values) == pytest.approx(least)
@@ -67,13 +76,17 @@ def test_where_nothing_is_known() -> None:
     program = dipc.load(SHARED)
     source = EveryInput(program, ClaimOptions(beta="1/2"))
     slots = source.ideal.symbolic_inputs
-    case = next(case for case in source.cases() if hasattr(case, "of") and len(case.of.of.region.guards) == 2)
-    exits = case.of.piece.exits
+    case = next(
+        case for case in source.cases() if hasattr(case, "convex") and len(case.convex.inputs.region.guards) == 2
+    )
+    exits = case.convex.piece.exits
     inside = (Moving(Affine.input(slots[0]), F(1)),)
-    assert corner_bounds(exits, inside, slots, ClaimedDistances(F(1), F(0), F(0), F(0))) is None
-    assert corner_bounds(exits, case.of.facets, slots, ClaimedDistances(F(0), F(1), F(0), F(0))) is None
+    assert corners(Instance(exits, inside, ClaimedDistances(F(1), F(0), F(0), F(0)), slots)) is None
+    assert corners(Instance(exits, case.convex.facets, ClaimedDistances(F(0), F(1), F(0), F(0)), slots)) is None
     ints = dipc.load(SHARED.replace("real", "int").replace("Lap", "DLap"))
     other = EveryInput(ints, ClaimOptions(beta="1/2"))
-    whole = next(case for case in other.cases() if hasattr(case, "of") and len(case.of.of.region.guards) == 2)
+    whole = next(
+        case for case in other.cases() if hasattr(case, "convex") and len(case.convex.inputs.region.guards) == 2
+    )
     number = ClaimedDistances(F(1), F(0), F(0), F(0))
-    assert corner_bounds(whole.of.piece.exits, whole.of.facets, other.ideal.symbolic_inputs, number) is None
+    assert corners(Instance(whole.convex.piece.exits, whole.convex.facets, number, other.ideal.symbolic_inputs)) is None

@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.ideal.distance import distance
-from dipc.ideal.ideal import Ideal
-from dipc.obligations.verdict import Verdict
-from dipc.sources.every_number.uniform import NotUniform
-from dipc.sources.every_number.union_of import UnionBound, union_of
+from dipc.decide.obligation import Verdict
+from dipc.program.distance import distance
+from dipc.program.ideal import Ideal
+from dipc.questions.every_number.uniform import NotUniform
+from dipc.questions.every_number.union_bound import UnionBound, union_of
+from dipc.text.diagnostic import DiagnosticError
 from tests.sources.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE, check_all, program
 from tests.sources.test_all_inputs import RowByRow
 from tests.sources.test_for_all import OPEN
@@ -57,7 +57,7 @@ NOT_ALIKE = {
 
 
 def union(source: str) -> UnionBound:
-    return union_of(dipc.load(source), "m", lambda m: Ideal(dipc.load(source, m=m)), OPEN)
+    return union_of(dipc.load(source), "m", OPEN)
 
 
 @pytest.mark.parametrize("name", NOT_ALIKE)

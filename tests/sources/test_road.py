@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.limits import Undecided
-from dipc.obligations.cache import Cache
-from dipc.obligations.engine import Engine
-from dipc.obligations.fingerprint import fingerprint
-from dipc.obligations.verdict import Verdict
-from dipc.sources.question import question
-from dipc.sources.source import Source, Variable, results
-from tests.obligations.test_reports import Shuffled
-from tests.obligations.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, texts
+from dipc.decide.cache import Cache
+from dipc.decide.engine import Engine
+from dipc.decide.executors import fingerprint
+from dipc.decide.obligation import Verdict
+from dipc.questions.question import question
+from dipc.questions.source import Source, results
+from dipc.rules.posed import Variable
+from tests.decide.test_reports import Shuffled
+from tests.decide.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, texts
 from tests.patience import examples
 from tests.sources import real_programs
 from tests.sources.generated import GRIDS, programs

@@ -9,19 +9,18 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.diagnostics.source import Source
-from dipc.exits.program import Program
-from dipc.lang import ast
-from dipc.lang.parser import parse
-from dipc.lang.printer import print_program
+from dipc.decide.obligation import Verdict
 from dipc.measure.event import Event
-from dipc.obligations.verdict import Verdict
-from dipc.sources.check import check_for_all
-from dipc.sources.every_number.comparison_terms import Term
-from dipc.sources.every_number.one_loop import with_one_loop
-from dipc.sources.every_number.parts import parts
-from dipc.sources.every_number.uniform import NotUniform, Number, parameter_arrays
-from dipc.sources.every_number.union import Sum, plus
+from dipc.program.program import Program
+from dipc.questions.check import check_for_all
+from dipc.questions.every_number.agreement import Term
+from dipc.questions.every_number.one_loop import parts, with_one_loop
+from dipc.questions.every_number.uniform import NotUniform, Number, parameter_arrays
+from dipc.questions.every_number.union_bound import Sum, plus
+from dipc.text import ast
+from dipc.text.diagnostic import Source
+from dipc.text.parser import parse
+from dipc.text.printer import print_program
 from tests.sources.test_for_all import changed, exact_verdict
 
 #: Noise first, comparisons afterwards.

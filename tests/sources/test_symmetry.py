@@ -14,17 +14,13 @@ import dipc
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint, constraint
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.exits.probability import Probabilities
-from dipc.ideal.inputs import FiniteInputs
-from dipc.lang.ast import CompareOp
-from dipc.lang.core import DomType, IntType, RealType, Value
-from dipc.sources.symmetry.blocks import Position
-from dipc.sources.symmetry.check import class_table
-from dipc.sources.symmetry.classes import input_classes
-from dipc.sources.symmetry.distances import ClassDistances
-from dipc.sources.symmetry.nearest import escape
-from dipc.sources.symmetry.promote import promoted
+from dipc.program.inputs import FiniteInputs
+from dipc.program.program import Probabilities
+from dipc.questions.symmetric_inputs import ClassDistances, class_table, escape, input_classes, promoted
+from dipc.questions.symmetry import Position
+from dipc.text.ast import CompareOp
+from dipc.text.core import DomType, IntType, RealType, Value
+from dipc.text.diagnostic import DiagnosticError
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -222,7 +218,7 @@ def test_too_many_classes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_too_many_classes_that_nobody_asked_for_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past the limit on classes, inputs are decided one by one, or refused by the limit on those."""
-    monkeypatch.setattr("dipc.sources.symmetry.check.ROW_BY_ROW", 6)
+    monkeypatch.setattr("dipc.questions.symmetric_inputs.ROW_BY_ROW", 6)
     program = dipc.load(BENCHMARKS / "sparse.dip", m=1)
     few, inputs = program.with_limits(Limits(orbits=5)), "q = -3..3"
     by_classes, by_rows = dipc.check(program, inputs=inputs), dipc.check(few, inputs=inputs)

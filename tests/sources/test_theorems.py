@@ -10,7 +10,7 @@ import pytest
 
 import dipc
 from dipc import Verdict
-from dipc.diagnostics.diagnostic import DiagnosticError
+from dipc.text.diagnostic import DiagnosticError
 from tests.sources.real_programs import check_all
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"

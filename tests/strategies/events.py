@@ -12,7 +12,8 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event, Family, Noise
+from dipc.measure.event import Event, Noise
+from dipc.noise.laplace import LAPLACE
 
 RATES = [Fraction(1), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(2, 3)]
 LENGTHS = [Fraction(0), Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(1, 2), Fraction(-2, 3)]
@@ -21,7 +22,7 @@ FACTORS = [Fraction(1), Fraction(1), Fraction(3), Fraction(1, 2)]
 
 
 def laplace(rate: Fraction | int = 1, mean: Fraction | int = 0) -> Noise:
-    return Noise(Family.LAPLACE, Fraction(rate), Fraction(mean))
+    return Noise(LAPLACE, Fraction(rate), Fraction(mean))
 
 
 def halfspace(coefficients: dict[int, Fraction | int], constant: Fraction | int = 0) -> Halfspace:
@@ -108,7 +109,7 @@ def difference_events(draw: st.DrawFn, most: int = 4) -> Event:
 def changed(event: Event, scales: Sequence[Fraction], zeros: Sequence[Fraction]) -> Event:
     """The event over Y_i = scales[i]·X_i + zeros[i], which has the same measure."""
     moved = tuple(
-        Noise(n.family, n.rate / abs(s), s * n.mean + z) for n, s, z in zip(event.noises, scales, zeros, strict=True)
+        Noise(n.law, n.rate / abs(s), s * n.mean + z) for n, s, z in zip(event.noises, scales, zeros, strict=True)
     )
     constraints = tuple(
         Halfspace(
@@ -133,6 +134,6 @@ def permuted(event: Event, order: Sequence[int]) -> Event:
 def stretched(event: Event, factor: Fraction) -> Event:
     """All lengths times `factor` and all rates as they are: the measure at factor·eps."""
     return Event(
-        tuple(Noise(n.family, n.rate, n.mean * factor) for n in event.noises),
+        tuple(Noise(n.law, n.rate, n.mean * factor) for n in event.noises),
         tuple(Halfspace(c.coefficients, c.constant * factor) for c in event.constraints),
     )

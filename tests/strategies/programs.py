@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from dipc.lang import ast
-from dipc.lang.situation import KEYWORDS, spelling
+from dipc.noise.laws import LAWS
+from dipc.text import ast
+from dipc.text.syntax_errors import KEYWORDS, spelling
 
 T = TypeVar("T")
 
@@ -87,9 +88,7 @@ def types() -> st.SearchStrategy[ast.TypeExpr]:
 
 def distributions() -> st.SearchStrategy[ast.Distribution]:
     return st.one_of(
-        st.builds(ast.Laplace, _small, _small),
-        st.builds(ast.DiscreteLaplace, _small, _small),
-        st.builds(ast.OneSided, _small),
+        *(st.builds(ast.Noise, st.just(law), _small, _small if law.takes_mean else st.none()) for law in LAWS),
         st.builds(ast.ExponentialMechanism, _small, names(), domains(), _small),
         st.builds(ast.Choose, some(st.tuples(_small, _small), 1, 3)),
     )

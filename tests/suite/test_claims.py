@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from dipc.cli.main import run
-from dipc.diagnostics.diagnostic import DiagnosticError
-from dipc.obligations.verdict import Verdict
-from dipc.suite.claims_file import claims_files, read_claims
-from dipc.suite.tested import Status
+from dipc.decide.obligation import Verdict
+from dipc.outcome.outcome import Kind
+from dipc.suite.claims import claims_files, read_claims
 from dipc.suite.testing import run_claims
+from dipc.text.diagnostic import DiagnosticError
 
 pytest_plugins = ["pytester"]
 
@@ -45,17 +45,17 @@ def write(directory: Path, *claims: str, name: str = "c.dipc.toml") -> Path:
     return Path(name)
 
 
-def test_statuses(claims: Path) -> None:
+def test_kinds(claims: Path) -> None:
     broken = '[[claim]]\nname = "broken"\nprogram = "nothing.dip"\n'
     path = write(claims, TRUE, FALSE, FALSE + 'expect = "inaccurate"\n', OPEN, OPEN + 'expect = "undecided"\n', broken)
     found = list(run_claims(read_claims(path)))
-    assert [(one.claim.name, one.status, one.verdict) for one in found] == [
-        ("true", Status.PASSED, Verdict.ACCURATE),
-        ("false", Status.FAILED, Verdict.INACCURATE),
-        ("false", Status.PASSED, Verdict.INACCURATE),
-        ("open", Status.UNDECIDED, Verdict.UNDECIDED),
-        ("open", Status.PASSED, Verdict.UNDECIDED),
-        ("broken", Status.ERROR, None),
+    assert [(one.claim.name, one.kind, one.verdict) for one in found] == [
+        ("true", Kind.PASSED, Verdict.ACCURATE),
+        ("false", Kind.FAILED, Verdict.INACCURATE),
+        ("false", Kind.PASSED, Verdict.INACCURATE),
+        ("open", Kind.UNDECIDED, Verdict.UNDECIDED),
+        ("open", Kind.PASSED, Verdict.UNDECIDED),
+        ("broken", Kind.ERROR, None),
     ]
     assert [one.claim.place.line for one in found[:3]] == [1, 8, 15]
     assert found[5].diagnostics[0].code == "E0802"
@@ -162,7 +162,7 @@ def test_claims_about_privacy(claims: Path) -> None:
     claim = '[[claim]]\nprogram = "coin.dip"\nadjacent = "hamming:1"\n'
     half = claim + 'budget = "eps/2"\n'
     found = list(run_claims(read_claims(write(claims, claim, half, half + 'expect = "not private"\n'))))
-    assert [one.status for one in found] == [Status.PASSED, Status.FAILED, Status.PASSED]
+    assert [one.kind for one in found] == [Kind.PASSED, Kind.FAILED, Kind.PASSED]
     assert run(found[1].claim.command()[1:]) == 1
     with pytest.raises(DiagnosticError) as caught:
         read_claims(write(claims, claim + 'beta = "0"\n', claim + 'expect = "accurate"\n'))
@@ -185,9 +185,7 @@ def test_directories(claims: Path) -> None:
 def test_several_at_a_time_give_the_same(claims: Path) -> None:
     found = read_claims(write(claims, TRUE, FALSE))
     alone, together = list(run_claims(found)), list(run_claims(found, jobs=2))
-    assert [(one.claim, one.status, one.text) for one in alone] == [
-        (one.claim, one.status, one.text) for one in together
-    ]
+    assert [(one.claim, one.kind, one.text) for one in alone] == [(one.claim, one.kind, one.text) for one in together]
 
 
 def test_pytest(claims: Path, pytester: pytest.Pytester) -> None:

@@ -6,18 +6,15 @@ from typing import Any
 
 from dipc.algebra.quotient import Closed
 from dipc.certificate.terms import closed_data
-from dipc.measure.event import Event, Family
-from dipc.verifier.budget import Budget
-from dipc.verifier.measure import Allowance, NotReplayed, Replayed, replay_measure
-
-#: The names of the families in a certificate.
-NAMES = {Family.LAPLACE: "laplace", Family.ONE_SIDED: "one-sided", Family.DISCRETE_LAPLACE: "discrete-laplace"}
+from dipc.measure.event import Event
+from dipc.verifier.measures import Allowance, NotReplayed, Replayed, replay_measure
+from dipc.verifier.reading import Budget
 
 
 def record(event: Event, value: Closed) -> dict[str, Any]:
     """The event as it is: not moved, not renumbered."""
     return {
-        "noises": [[NAMES[n.family], str(n.rate), str(n.mean)] for n in event.noises],
+        "noises": [[n.law.checker_name, str(n.rate), str(n.mean)] for n in event.noises],
         "constraints": [[[[i, str(x)] for i, x in c.coefficients], str(c.constant)] for c in event.constraints],
         "value": closed_data(value),
     }

@@ -117,11 +117,11 @@ def document(text: str) -> dict[str, Any]:
     return found
 
 
-def aged(data: dict[str, Any]) -> None:
-    """Make it a certificate of the old schema, without any derivation."""
-    data["schema"] = "dipc.certificate/1"
-    del data["program"]["text"], data["table"]["dd"]
-    data["derivation"] = {"measures": [], "choices": [], "probabilities": []}
+def about_all_inputs(data: dict[str, Any], measures: list[Any], probabilities: list[Any]) -> None:
+    """Make it a certificate about every input, with these measures and no class."""
+    data["question"] = "all inputs"
+    del data["table"], data["rows"]
+    data |= {"numbers": None, "cases": [], "measures": measures, "probabilities": probabilities}
 
 
 def resealed(data: dict[str, Any]) -> str:

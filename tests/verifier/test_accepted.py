@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dipc.verifier.check import check_text as verify
+from dipc.verifier.document import check_text as verify
 from tests.verifier import samples
 
 

@@ -14,28 +14,32 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
-from dipc.certificate.privacy import certify_privacy
+from dipc.certificate.header import program_data
+from dipc.certificate.privacy import certify_privacy, shifts
 from dipc.certificate.seal import sealed
-from dipc.obligations.engine import Engine
-from dipc.privacy.check import PrivacyQuestion
-from dipc.privacy.claim import read_claim
-from dipc.verifier.alignment import least_budget
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import check_text
-from dipc.verifier.rejection import NotDerived, Rejected
-from dipc.verifier.theorem import program_of
+from dipc.decide.engine import Engine
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.claim import read_claim
+from dipc.verifier.document import check_text
+from dipc.verifier.probability import program_of
+from dipc.verifier.reading import Budget, NotDerived, Rejected
+from dipc.verifier.shifts import aligned_exits, alignment_cost
 from tests.privacy.test_random import EPS, laws, mechanism, pair
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def derived(text: str, distance: str = "linf", radius: int = 1, **constants: int) -> Fraction:
-    """The K that the checker finds."""
+    """The K that the checker adds up from the shifts of a certificate. Raises NotDerived where it has none."""
     program = dipc.load(text, **constants)
     known = dict(program.constants)
     hashed = hashlib.sha256(text.encode()).hexdigest()
     _, machine = program_of(text, hashed, program.name, known, None, Budget())
-    return least_budget(machine, distance, Fraction(radius), Budget())[0]
+    exits = aligned_exits(machine, distance, Budget())
+    stated = shifts(program_data(program), None, f"{distance}:{radius}")
+    if stated is None:
+        raise NotDerived("there are no shifts")
+    return alignment_cost(exits, stated, machine.numbered("input"), distance, Fraction(radius), Budget())
 
 
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 203))])
@@ -131,9 +135,8 @@ def set_to(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
     "change",
     [
         set_to("2/3", "claim", "budget"),
-        set_to("linf:2", "adjacent"),
         set_to("hamming:1", "adjacent"),
-        set_to({"m": "4", "c": "1", "T": "0"}, "program", "constants"),
+        set_to(None, "shifts"),
     ],
 )
 def test_what_is_not_shown_is_on_trust(change: Callable[[dict[str, Any]], None]) -> None:
@@ -154,6 +157,18 @@ def test_what_is_not_shown_is_on_trust(change: Callable[[dict[str, Any]], None])
         set_to([], "claim", "eps"),
         set_to("linf:-1", "adjacent"),
         set_to("near:1", "adjacent"),
+        set_to("linf:2", "adjacent"),
+        set_to({"m": "4", "c": "1", "T": "0"}, "program", "constants"),
+        set_to([], "shifts"),
+        set_to([], "shifts", "vectors"),
+        set_to([], "shifts", "exits"),
+        lambda data: data["shifts"]["exits"].pop() and None,
+        lambda data: data["shifts"]["exits"][0].pop() and None,
+        lambda data: data["shifts"]["exits"][0].append(0),
+        lambda data: data["shifts"]["vectors"].reverse(),
+        lambda data: data["shifts"]["vectors"].__setitem__(0, []),
+        lambda data: data["shifts"]["vectors"][0].append(data["shifts"]["vectors"][0][0]),
+        lambda data: data["shifts"]["vectors"][0].append([99, "1"]),
         set_to("program sparse;", "program", "text"),
     ],
 )
@@ -162,3 +177,25 @@ def test_what_makes_no_sense_is_rejected(change: Callable[[dict[str, Any]], None
     change(data)
     with pytest.raises(Rejected):
         checked(data)
+
+
+def test_a_dearer_shift_shows_less() -> None:
+    """Twice as far is a shift, too, and costs more than the budget."""
+    data = certificate("3/4*eps")
+    for vector in data["shifts"]["vectors"]:
+        for item in vector:
+            item[1] = str(2 * Fraction(item[1]))
+    found = checked(data)
+    assert not found.complete
+    assert "the shifts cost 3/2*eps" in found.trusted[0]
+
+
+def test_one_sided_noise_is_not_shifted_downwards() -> None:
+    text = "program p; input q : real; output y : bool; var r : real; r <- Expo(eps); y <- r >= 1 + q"
+    program = dipc.load(text)
+    _, machine = program_of(text, hashlib.sha256(text.encode()).hexdigest(), "p", {}, None, Budget())
+    exits = aligned_exits(machine, "linf", Budget())
+    assert all(exit_.growing == exit_.rates.keys() for exit_ in exits)
+    (noise,) = exits[0].rates
+    assert not any(exit_.holds({noise: Fraction(-1)}, {}) for exit_ in exits)
+    assert shifts(program_data(program), None, "linf:1") is None

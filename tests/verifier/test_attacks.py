@@ -16,8 +16,8 @@ import pytest
 
 import dipc
 from dipc.certificate.write import certify
-from dipc.verifier.check import check_text
-from dipc.verifier.rejection import Rejected, Unreadable
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Rejected, Unreadable
 from tests.sources.real_programs import NUMERIC_SPARSE, SPARSE
 from tests.verifier import samples
 
@@ -213,15 +213,6 @@ def without_text(data: Document) -> None:
     del data["program"]["text"]
 
 
-def aged(data: Document) -> None:
-    """As if it were of the time when exits were stated."""
-    samples.aged(data)
-    shares = [{"shares": [], "value": entry["value"]} for entry in data["probabilities"]]
-    data["derivation"]["probabilities"] = shares
-    for row in data["rows"]:
-        row["derivation"] = row["probability"]
-
-
 def another_constant(data: Document) -> None:
     data["program"]["constants"]["T"] = "5"
 
@@ -239,7 +230,6 @@ CHANGES = {
     "Pr = 1 + e^-eps": more_than_one([[0, "0", "1"], [0, "-1", "1"]]),
     "Pr = -1": more_than_one([[0, "0", "-1"]]),
     "no text": without_text,
-    "of the old schema": aged,
     "another constant": another_constant,
     "other eps": wider,
 }

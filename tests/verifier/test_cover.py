@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import check_text as verify
-from dipc.verifier.expression import Form, NotOneForm, evaluate_least
-from dipc.verifier.rejection import Rejected
+from dipc.verifier.claims import Form, NotOneForm, evaluate_least
+from dipc.verifier.document import check_text as verify
+from dipc.verifier.reading import Budget, Rejected
 from tests.patience import examples
 from tests.verifier import samples
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.verifier.check import check_text
-from dipc.verifier.rejection import Rejected
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Rejected
 from tests.sources.real_programs import ABOVE_THRESHOLD, ADVERSARIAL, BOTH, LAPLACE, SPARSE
 from tests.verifier import samples
 
@@ -406,3 +406,43 @@ def test_a_claim_about_all_distances_at_once_depends_on_none() -> None:
         data["claim"]["beta"] = beta
         with pytest.raises(Rejected, match="a number for every distance"):
             check_text(samples.resealed(data))
+
+
+# --- distances of answers --------------------------------------------------------------------------
+
+GAP = (samples.ROOT / "benchmarks" / "noisy_max_gap.dip").read_text(encoding="utf-8")
+
+
+def test_answers_that_are_near_are_found() -> None:
+    found = check_text(certificate(GAP))
+    assert (found.verdict, found.complete, found.counts["rows"]) == ("accurate", True, 12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("output: abs(q[out] - q[out'])", "output: 2*abs(q[out] - q[out'])"),
+        ("output: abs(q[out] - q[out'])", "output: abs(q[1] - q[out'])"),
+        ("output: abs(q[out] - q[out'])", "output: q[out] - q[out']"),
+        ("best <- Lap(eps/2, q[1])", "best <- Lap(eps/3, q[1])"),
+        ("best <- Lap(eps/2, q[1])", "best <- Lap(eps/2, q[1] + 1)"),
+        ("  r <- Lap(eps/2, q[i])", "  r <- Lap(eps/2, q[i] - 1)"),
+        ("  if r > best then", "  if r < best then"),
+        ("    if q[i] > best then", "    if q[i] < best then"),
+    ],
+)
+def test_a_distance_of_answers_for_which_the_bounds_are_not_proved(old: str, new: str) -> None:
+    assert old in GAP
+    data = document(GAP)
+    try:
+        accepted = check_text(about(data, GAP.replace(old, new, 1)))
+    except Rejected:
+        return
+    assert not accepted.complete
+
+
+def test_a_smaller_gamma_is_not_proved_by_the_same() -> None:
+    data = document(GAP)
+    data["claim"]["gamma"] = "9/10"
+    with pytest.raises(Rejected):
+        check_text(samples.resealed(data))

@@ -11,17 +11,14 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.obligations.verdict import Verdict
-from dipc.verifier.agreement import Leg, Walks
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import check_text
-from dipc.verifier.degree import without_ones
-from dipc.verifier.events import Constraint, Event, Family, Noise
-from dipc.verifier.iteration import Iterations
-from dipc.verifier.rejection import NotDerived, Rejected
+from dipc.decide.obligation import Verdict
+from dipc.verifier.claims import without_ones
+from dipc.verifier.document import check_text
+from dipc.verifier.every_number import Leg, Total, Walks, require_bounded, totals
+from dipc.verifier.loops import Iterations, Law, Term, Terms
+from dipc.verifier.noise import Constraint, Event, Family, Noise
+from dipc.verifier.reading import Budget, Exhausted, NotDerived, Rejected
 from dipc.verifier.syntax import read_program
-from dipc.verifier.terms import Law, Term, Terms
-from dipc.verifier.walks import Total, require_bounded, totals
 from tests.sources.real_programs import (
     ABOVE_THRESHOLD,
     LAPLACE,
@@ -383,5 +380,5 @@ def test_the_paths_through_many_heads_are_counted() -> None:
     budget = Budget()
     require_bounded(totals(ring(term), 1, budget), [Total((term,) * 199, (term,), 0)], budget)
     assert budget.steps - budget.left < 1_000_000
-    with pytest.raises(Rejected):
+    with pytest.raises(Exhausted):
         list(totals(ring(term, other), 1, Budget(2_000_000)))

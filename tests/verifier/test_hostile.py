@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
-from dipc.verifier import alone
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import check_text as verify
-from dipc.verifier.check import digest
-from dipc.verifier.files import read_certificate
-from dipc.verifier.reading import decimal_integer
-from dipc.verifier.rejection import Rejected, Unreadable
+from dipc.verifier import command
+from dipc.verifier.command import read_certificate
+from dipc.verifier.document import check_text as verify
+from dipc.verifier.document import digest
+from dipc.verifier.reading import Budget, Exhausted, Rejected, Unreadable, decimal_integer
 from tests.patience import at_most
 from tests.verifier import samples
 
@@ -35,7 +33,7 @@ def one() -> Document:
 
 def refused(text: str) -> str:
     """Why the text is not accepted; it must not take long to say so."""
-    with pytest.raises((Rejected, Unreadable)) as caught, at_most(PATIENCE):
+    with pytest.raises((Rejected, Unreadable, Exhausted)) as caught, at_most(PATIENCE):
         verify(text, Budget(STEPS))
     message = str(caught.value)
     assert len(message) < 500
@@ -60,14 +58,14 @@ UNREADABLE = {
     "a list": ("[]", "there is no `schema`"),
     "null": ("null", "there is no `schema`"),
     "another document": ('{"schema": "dipc.check/1"}', "its schema is `dipc.check/1`"),
-    "another version": ('{"schema": "dipc.certificate/9"}', "this checker reads `dipc.certificate/2`"),
+    "another version": ('{"schema": "dipc.certificate/9"}', "this checker reads `dipc.certificate/3`"),
     "a schema that is a number": ('{"schema": 1}', "there is no `schema`"),
-    "a float": ('{"schema": "dipc.certificate/2", "verdict": 0.5}', "`0.5` is not exact"),
-    "not a number": ('{"schema": "dipc.certificate/2", "verdict": NaN}', "`NaN` is not exact"),
-    "infinite": ('{"schema": "dipc.certificate/2", "verdict": -Infinity}', "`-Infinity` is not exact"),
-    "1e999999999": ('{"schema": "dipc.certificate/2", "verdict": 1e999999999}', "`1e999999999` is not exact"),
+    "a float": ('{"schema": "dipc.certificate/3", "verdict": 0.5}', "`0.5` is not exact"),
+    "not a number": ('{"schema": "dipc.certificate/3", "verdict": NaN}', "`NaN` is not exact"),
+    "infinite": ('{"schema": "dipc.certificate/3", "verdict": -Infinity}', "`-Infinity` is not exact"),
+    "1e999999999": ('{"schema": "dipc.certificate/3", "verdict": 1e999999999}', "`1e999999999` is not exact"),
     "a long integer": ('{"schema": ' + "9" * 5000 + "}", "an integer has more than 15 digits"),
-    "a name twice": ('{"schema": "x", "schema": "dipc.certificate/2"}', "the name `schema` is given twice"),
+    "a name twice": ('{"schema": "x", "schema": "dipc.certificate/3"}', "the name `schema` is given twice"),
     "a deep list": ("[" * 200_000, "nested too deeply"),
     "deep objects": ('{"a":' * 200_000, "nested too deeply"),
     "deep and closed": ('{"schema":' + "[" * 50_000 + "]" * 50_000 + "}", "nested too deeply"),
@@ -99,7 +97,7 @@ def test_not_utf8(tmp_path: Path) -> None:
 def test_the_module_refuses_with_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "certificate.json"
     file.write_text("[" * 200_000, encoding="utf-8")
-    assert alone.main([str(file)]) == alone.UNREADABLE
+    assert command.main([str(file)]) == command.UNREADABLE
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == f"{file} is not read: it is nested too deeply\n"
@@ -294,7 +292,7 @@ def test_long_numbers_whatever_the_interpreter_allows() -> None:
 
 
 def test_the_budget_is_that_given() -> None:
-    with pytest.raises(Rejected, match="more than the 100 steps that are permitted"):
+    with pytest.raises(Exhausted, match="more than the 100 steps that are permitted"):
         verify(samples.sparse(), Budget(100))
 
 

@@ -11,15 +11,14 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.chain.answers import finite_values
-from dipc.ideal.distance import Distances
-from dipc.ideal.ideal import Ideal
-from dipc.lang.core import IntType, RealType
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import check_text
+from dipc.chain.affine import finite_values
+from dipc.program.distance import Distances
+from dipc.program.ideal import Ideal
+from dipc.text.core import IntType, RealType
+from dipc.verifier.document import check_text
+from dipc.verifier.ideal import Guard, implied, is_empty, least
 from dipc.verifier.ideal import Ideal as Derived
-from dipc.verifier.linear import Guard, implied, is_empty, least
-from dipc.verifier.rejection import NotDerived, Rejected
+from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.syntax import read_program
 from tests.verifier import samples
 

@@ -17,12 +17,11 @@ import pytest
 import dipc
 from dipc import Verdict
 from dipc.chain.affine import Affine
-from dipc.sources.every_input import facets, lower, requirement, rivals
-from dipc.sources.every_input.halfspaces import Moving
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import check_text
-from dipc.verifier.linear import least_whole
-from dipc.verifier.rejection import NotDerived, Rejected
+from dipc.rules import facets, least_slacks, requirement
+from dipc.rules.halfspaces import Moving
+from dipc.verifier.document import check_text
+from dipc.verifier.ideal import least_whole
+from dipc.verifier.reading import Budget, NotDerived, Rejected
 from tests.verifier import samples
 
 GRID = "n in {-9, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 11}, m in {-5, -2, -1, 0, 1, 2, 3}"
@@ -247,7 +246,7 @@ def _without_the_constant(form: Affine, bound: Fraction) -> Fraction:
     return TRUE_RAISED(form.shifted(-form.constant), bound)
 
 
-TRUE_RAISED = lower._raised
+TRUE_RAISED = least_slacks._raised
 
 #: What a writer may get wrong, as functions of its own in place of its own.
 MISTAKES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
@@ -258,10 +257,10 @@ MISTAKES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
         lambda guard, width: Moving(guard.form.shifted(width), 2 * width),
     ),
     "no way with the same answer": (facets, "_may_reach", lambda *_, **__: False),
-    "raised by one": (lower, "_raised", _one_more),
-    "raised to multiples alone": (lower, "_raised", _without_the_constant),
+    "raised by one": (least_slacks, "_raised", _one_more),
+    "raised to multiples alone": (least_slacks, "_raised", _without_the_constant),
     "alpha and one": (requirement, "ceil", lambda alpha: ceil(alpha) + 1),
-    "rivals further away": (rivals, "_side", lambda form, width, *, whole: Moving((-form).shifted(-1), width)),
+    "rivals further away": (facets, "_side", lambda form, width, *, whole: Moving((-form).shifted(-1), width)),
 }
 
 #: Those that make no claim of these programs wrong.
@@ -326,3 +325,65 @@ def test_integers_that_are_nowhere_are_not_looked_for_forever() -> None:
     rows = [(form, Fraction(-1)), ({at: -c for at, c in form.items()}, Fraction(5, 3))]
     with pytest.raises(NotDerived, match="too many places"):
         least_whole({}, rows, {0, 1, 2}, Budget(), "")
+
+
+# --- a distance that is left open ------------------------------------------------------------------
+
+THRESHOLD = "x <- DLap(eps, n); if x >= 0 then o <- true else o <- false end"
+
+#: Claims whose error falls at least as fast as beta from one integer distance to the next.
+FALLING = {
+    "a threshold": program("o <- n >= 0", THRESHOLD, "alpha: dd; beta: exp(-(alpha - 1)*eps);"),
+    "nothing to spare": program("o <- n >= 0", THRESHOLD, "alpha: dd; beta: exp(-alpha*eps)/(1 + exp(-eps));"),
+    "the least of two": program("o <- n >= 0", THRESHOLD, "alpha: dd; beta: min(1, exp(-alpha*eps)*alpha);"),
+    "steps of three": program(
+        "o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: dd; beta: exp(-(3*alpha - 2)*eps)/(1 + exp(-eps));"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FALLING)
+def test_a_claim_at_the_distance_1_is_one_at_each(name: str) -> None:
+    report = dipc.check(dipc.load(FALLING[name]), inputs="all", keep_proofs=True)
+    assert report.verdict is Verdict.ACCURATE
+    assert check_text(dipc.certify(report)).complete
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("DLap(eps, n)", "DLap(eps/2, n)"),
+        ("DLap(eps, n)", "DLap(eps, n - 1)"),
+        ("x >= 0", "x >= 1"),
+        ("x >= 0", "x >= -1"),
+        ("n >= 0", "n >= 1"),
+        ("o <- n >= 0", "o <- n >= 0 or n <= -9"),
+        ("x >= 0 then", "x >= 0 and n < 100 then"),
+        ("x >= 0 then", "x >= 0 or n = -100 then"),
+        ("input n, m : int", "input n : int; input m : real"),
+    ],
+)
+def test_an_error_that_falls_slower_is_not_accepted(old: str, new: str) -> None:
+    """Each is false, at some distance or at all, or inputs have distances between integers."""
+    source = FALLING["nothing to spare"]
+    data = samples.document(dipc.certify(dipc.check(dipc.load(source), inputs="all", keep_proofs=True)))
+    text = source.replace(old, new, 1) if old != "n >= 0" else source.replace("o <- n >= 0", "o <- n >= 1")
+    assert text != source
+    data["program"] |= {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    try:
+        accepted = check_text(samples.resealed(data))
+    except Rejected:
+        return
+    assert not accepted.complete
+
+
+def test_beta_that_falls_faster_is_rejected() -> None:
+    """What is claimed at the distance 1 is right, and at 2 it is not."""
+    data = samples.document(dipc.certify(dipc.check(dipc.load(FALLING["a threshold"]), inputs="all", keep_proofs=True)))
+    for beta in ("exp(-2*(alpha - 1)*eps)", "2 - alpha", "exp(-(alpha - 1)*eps) - (alpha - 1)"):
+        data["claim"]["beta"] = beta
+        try:
+            accepted = check_text(samples.resealed(data))
+        except Rejected:
+            continue
+        assert not accepted.complete

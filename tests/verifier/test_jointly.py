@@ -8,16 +8,14 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.verifier.budget import Budget
+from dipc.verifier.bounds import Comparison, Law, Part, Way, merged, tails_value, vertex_values
 from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
-from dipc.verifier.events import Family
-from dipc.verifier.jointly import tails_value, vertex_values
+from dipc.verifier.functions import ONE, Closed
+from dipc.verifier.noise import Family
 from dipc.verifier.probability import Probabilities
 from dipc.verifier.program import Machine
-from dipc.verifier.rejection import NotDerived
-from dipc.verifier.ring import ONE, Closed
+from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import read_program
-from dipc.verifier.ways import Comparison, Law, Part, Way, merged
 
 FIXED = Required((Fraction(0), Fraction(0)), (Fraction(0), Fraction(0)), None)
 PROBABILITIES = Probabilities(Machine.of(read_program("program p; output o : bool = true;", Budget()), {}, Budget()))

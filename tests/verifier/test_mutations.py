@@ -12,9 +12,8 @@ from collections import Counter
 
 import pytest
 
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import check_text as verify
-from dipc.verifier.rejection import Rejected, Unreadable
+from dipc.verifier.document import check_text as verify
+from dipc.verifier.reading import Budget, Rejected, Unreadable
 from tests.verifier import samples
 from tests.verifier.mutations import Path, mutated, places
 from tests.verifier.truth import UNCHECKED, UNCHECKED_OF_ROWS, untruths

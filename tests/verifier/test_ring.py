@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Quotient
 from dipc.certificate.terms import closed_data, ring_data
-from dipc.verifier import ring
-from dipc.verifier.budget import Budget
-from dipc.verifier.rejection import Rejected
+from dipc.verifier import functions as ring
+from dipc.verifier.reading import Budget, Exhausted, Rejected
 from tests.patience import examples
 
 numbers = st.fractions(min_value=-3, max_value=3, max_denominator=6)
@@ -93,7 +92,7 @@ def test_malformed_functions_are_rejected(data: Any) -> None:
 
 def test_products_are_counted() -> None:
     long = {(k, Fraction(0)): Fraction(1) for k in range(1_000)}
-    with pytest.raises(Rejected, match=r"here: .*steps"):
+    with pytest.raises(Exhausted, match=r"here: .*steps"):
         ring.multiply(long, long, Budget(100_000), "here")
 
 

@@ -12,13 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.verifier.budget import Budget
-from dipc.verifier.curve import Curve, product, sign_of_ring
-from dipc.verifier.enclosure import decay_bits, exp_minus, growth_bits, powers
-from dipc.verifier.ends import prove_at_infinity, prove_near_zero
-from dipc.verifier.expansion import prove_sign
-from dipc.verifier.positive import positive_on_unit
-from dipc.verifier.rejection import Rejected
+from dipc.verifier.reading import Budget, Exhausted, Rejected
+from dipc.verifier.signs import (
+    Curve,
+    decay_bits,
+    exp_minus,
+    growth_bits,
+    positive_on_unit,
+    powers,
+    product,
+    prove_at_infinity,
+    prove_near_zero,
+    prove_sign,
+    sign_of_ring,
+)
 from tests.sign.oracle import terms_value
 
 rationals = st.builds(Fraction, st.integers(1, 400), st.integers(1, 60))
@@ -166,5 +173,5 @@ def test_products_are_multiplied_out(left: Curve, right: Curve, power: int) -> N
 
 def test_a_budget_ends_what_takes_too_long() -> None:
     curve = Curve.of({(j, 0): (-1) ** j * 10**30 for j in range(400)})
-    with pytest.raises(Rejected, match="more than the 1000 steps that are permitted"):
+    with pytest.raises(Exhausted, match="more than the 1000 steps that are permitted"):
         prove_sign(curve, Fraction(1), Fraction(2), 1, 500, Budget(1000), "here")

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.verifier.budget import Budget
-from dipc.verifier.check import check_text
-from dipc.verifier.rejection import Rejected
+from dipc.verifier.claims import never_grows
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Budget, Rejected
 from dipc.verifier.rows import GROWTH
-from dipc.verifier.trend import never_grows
 from tests.verifier import samples
 
 BOTH = frozenset({"alpha", "gamma"})

@@ -9,12 +9,14 @@ from typing import Any
 import dipc
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.quotient import Closed, Quotient
-from dipc.claim.claim import resolve_claim
-from dipc.claim.intervals import resolve_intervals
-from dipc.diagnostics.source import Source
-from dipc.lang.parser import parse_interval
-from dipc.sign import Holds, Interval, decide_nonnegative, isolate_roots, refine, sign_at, sign_chart
-from dipc.tables.table import read_table
+from dipc.claims.claim import resolve_claim, resolve_intervals
+from dipc.claims.table import read_table
+from dipc.sign.chart import isolate_roots, sign_at, sign_chart
+from dipc.sign.decide import Holds, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.roots import refine
+from dipc.text.diagnostic import Source
+from dipc.text.parser import parse_interval
 from tests.sign.oracle import terms_value
 
 #: What a certificate says of the program, of the table and of itself, and what it is about: whether that is so is for

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.optimum.limit import Infinite, leading_at_infinity, leading_at_zero, limit_at_infinity, limit_at_zero
+from dipc.sign.optimum import Infinite, leading_at_infinity, leading_at_zero, limit_at_infinity, limit_at_zero
 from tests.sign.oracle import value
 from tests.sign.strategies import EPS, e, exp_polys
 

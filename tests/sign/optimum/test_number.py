@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.sign import Interval, Root, isolate_roots
 from dipc.sign.budget import Budget
-from dipc.sign.optimum import Number, order, vanishes_at
-from dipc.sign.optimum.number import compare
-from dipc.sign.optimum.shared_root import root_function
+from dipc.sign.chart import isolate_roots
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import Number, compare, order, root_function, vanishes_at
+from dipc.sign.roots import Root
 from tests.sign.strategies import EPS, Place, e, places, small_rationals
 
 ONE = ExpPoly.one()

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.sign import Fails, Holds, Interval, Root, decide_nonnegative
+from dipc.sign.decide import Fails, Holds, decide_nonnegative
+from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, QuotientSupremum, supremum
+from dipc.sign.roots import Root
 from tests.sign.oracle import value
 from tests.sign.strategies import EPS, e, exp_polys, positive_factors
 

@@ -1,0 +1,205 @@
+"""Exact numbers as texts and from Python: rationals, decimal texts of enclosures, logarithms."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from operator import index
+
+import flint
+
+from dipc.algebra.exppoly import dyadic, to_fmpq
+
+# --- Exact numbers from the Python side: what may be given where the program wants a rational -------------------------
+#
+
+#: The longest run of digits (and the largest power of ten) taken for one number.
+DIGIT_LIMIT = 1000
+
+_RATIONAL = re.compile(
+    r"(?P<sign>[+-]?)(?:(?P<numerator>[0-9]+)/(?P<denominator>[0-9]+)|"
+    r"(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[+-]?[0-9]+))?)",
+    re.ASCII,
+)
+
+
+class NotExact(ValueError):
+    """A text that is no exact number; `reason` is the predicate of a sentence about it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def parse_rational(text: str) -> Fraction:
+    """The exact value of `-1`, `1/3`, `0.25` (1/4) or `1e-3` (1/1000).
+
+    Raises NotExact for anything else: `nan`, `inf`, `0x10`, `1_000`, digits beyond ASCII, `1/0`, numbers beyond
+    DIGIT_LIMIT digits.
+    """
+    if len(text) > 2 * DIGIT_LIMIT + 2:
+        raise NotExact(f"has more than {DIGIT_LIMIT} digits")
+    match = _RATIONAL.fullmatch(text)
+    if match is None:
+        raise NotExact("is not a rational number")
+    groups = match.groupdict()
+    if groups["numerator"] is not None:
+        if max(len(groups["numerator"]), len(groups["denominator"])) > DIGIT_LIMIT:
+            raise NotExact(f"has more than {DIGIT_LIMIT} digits")
+        if not int(groups["denominator"]):
+            raise NotExact("divides by zero")
+        value = Fraction(int(groups["numerator"]), int(groups["denominator"]))
+        return -value if groups["sign"] == "-" else value
+    digits = (groups["whole"] or "") + (groups["part"] or "")
+    if not digits:
+        raise NotExact("is not a rational number")
+    power_text = groups["power"] or "0"
+    if len(digits) > DIGIT_LIMIT or len(power_text) > 6 or abs(int(power_text)) > DIGIT_LIMIT:
+        raise NotExact(f"has more than {DIGIT_LIMIT} digits")
+    power = int(power_text) - len(groups["part"] or "")
+    value = Fraction(int(digits)) * Fraction(10) ** power
+    return -value if groups["sign"] == "-" else value
+
+
+def exact_rational(value: object, what: str) -> Fraction:
+    """`value` as a Fraction; `what` names it in the error.
+
+    Raises TypeError for floats and other inexact things, ValueError for a text that is not a rational.
+    """
+    match value:
+        case bool():
+            raise TypeError(f"{what} is a number, not a truth value")
+        case Fraction() | int():
+            return Fraction(value)
+        case Decimal() if value.is_finite():
+            return Fraction(value)
+        case str():
+            try:
+                return parse_rational(value.strip())
+            except NotExact as error:
+                raise ValueError(f"{what}: {value!r} {error.reason}") from None
+        case float():
+            raise TypeError(
+                f"{what} = {value!r} is a binary floating-point number, which is not exact; "
+                f'give a text such as "{_suggest(value)}" or a fractions.Fraction'
+            )
+    rational = _foreign_rational(value)
+    if rational is not None:
+        return rational
+    raise TypeError(f"{what} must be an int, a fractions.Fraction or a text such as '1/3', not {type(value).__name__}")
+
+
+def _suggest(value: float) -> str:
+    return repr(value) if value == value and abs(value) != float("inf") else "1/3"
+
+
+def _foreign_rational(value: object) -> Fraction | None:
+    """Integers of other libraries, and SymPy's rationals, which carry integers p and q; nothing is imported for it."""
+    try:
+        return Fraction(index(value))  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    p, q = getattr(value, "p", None), getattr(value, "q", None)
+    if isinstance(p, int) and isinstance(q, int) and q > 0:
+        return Fraction(p, q)
+    return None
+
+
+# --- Decimal texts of enclosures: rounded outwards, so that the text itself is a proved bound -------------------------
+#
+
+#: Beyond these the text uses scientific notation, as `1.25e-30`.
+_LEAST_PLAIN = -7
+_GREATEST_PLAIN = 21
+
+
+def round_down(value: Fraction, digits: int) -> Fraction:
+    """The greatest decimal with at most `digits` significant digits that is <= value."""
+    if not value:
+        return value
+    quantum = Fraction(10) ** (magnitude(value) - digits + 1)
+    return Fraction(value // quantum) * quantum
+
+
+def round_up(value: Fraction, digits: int) -> Fraction:
+    """The least decimal with at most `digits` significant digits that is >= value."""
+    return -round_down(-value, digits)
+
+
+def magnitude(value: Fraction) -> int:
+    """The power of ten of the leading digit: 10^e <= |value| < 10^(e+1). `value` is not zero."""
+    numerator, denominator = abs(value.numerator), value.denominator
+    # The number of bits gives the power within one; exact comparison settles it.
+    power = (numerator.bit_length() - denominator.bit_length()) * 30103 // 100000
+    while Fraction(numerator, denominator) >= Fraction(10) ** (power + 1):
+        power += 1
+    while Fraction(numerator, denominator) < Fraction(10) ** power:
+        power -= 1
+    return power
+
+
+def _decimals(denominator: int) -> int:
+    """The least n >= 0 with denominator | 10^n; raises ValueError where there is none."""
+    twos = (denominator & -denominator).bit_length() - 1
+    fives, rest = 0, denominator >> twos
+    # Whole powers 5^(2^k) at a time: one 5 at a time is quadratic, and denominators may have a million digits.
+    powers = [5]
+    while rest % powers[-1] == 0:
+        rest //= powers[-1]
+        fives += 1 << (len(powers) - 1)
+        powers.append(powers[-1] ** 2)
+    for k in reversed(range(len(powers))):
+        if rest % powers[k] == 0:
+            rest //= powers[k]
+            fives += 1 << k
+    if rest != 1:
+        raise ValueError("not a decimal number")
+    return max(twos, fives)
+
+
+def decimal(value: Fraction) -> str:
+    """The decimal text of a decimal number exactly; ValueError for other rationals."""
+    if not value:
+        return "0"
+    power = -_decimals(value.denominator)
+    scaled = value * 10**-power
+    digits = str(abs(scaled.numerator))
+    stripped = digits.rstrip("0")
+    power += len(digits) - len(stripped)
+    sign = "-" if value < 0 else ""
+    leading = power + len(stripped) - 1
+    if not _LEAST_PLAIN <= leading <= _GREATEST_PLAIN:
+        mantissa = stripped[0] + ("." + stripped[1:] if len(stripped) > 1 else "")
+        return f"{sign}{mantissa}e{leading}"
+    if power >= 0:
+        return sign + stripped + "0" * power
+    if len(stripped) > -power:
+        return f"{sign}{stripped[:power]}.{stripped[power:]}"
+    return f"{sign}0.{'0' * (-power - len(stripped))}{stripped}"
+
+
+def exact_text(value: Fraction) -> str:
+    """The number exactly: as a decimal where it is one with a moderate number of digits, else as `p/q`."""
+    try:
+        return decimal(value)
+    except ValueError:
+        return str(value)
+
+
+def outward(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Decimal numbers of at most `digits` significant digits that enclose [low, high]."""
+    return round_down(low, digits), round_up(high, digits)
+
+
+# --- Logarithms of rationals, enclosed --------------------------------------------------------------------------------
+#
+
+
+def log_enclosure(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Decimal numbers of at most `digits` significant digits around the logarithms of [low, high], 0 < low <= high."""
+    if low == high == 1:
+        return Fraction(0), Fraction(0)
+    with flint.ctx.workprec(64 + 8 * digits):
+        below, above = flint.arb(to_fmpq(low)).log(), flint.arb(to_fmpq(high)).log()
+        return outward(dyadic(below.lower()), dyadic(above.upper()), digits)

@@ -1,1 +1,0 @@
-"""Alpha, beta and gamma: what is claimed where, and the theorems of section 6 of the paper."""

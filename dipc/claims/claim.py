@@ -1,0 +1,543 @@
+"""The claim: which alpha, beta, gamma and eps hold for a row, and where each comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Protocol
+
+from dipc.algebra.limits import Undecided
+from dipc.algebra.numbers import exact_rational
+from dipc.algebra.parametric import (
+    RESULT_BIT_LIMIT,
+    Parametric,
+    Selected,
+    TooLarge,
+    bits,
+    constant_of,
+    limit,
+    rebuilt,
+    unknowns,
+)
+from dipc.claims.expression import AN_INTERVAL, ClaimExpression
+from dipc.claims.given import INFINITY, Cell, show_value
+from dipc.claims.table import MISTAKE_LIMIT, Row, Table, first_of_each_claim
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import BetaForm, PiecewiseForm, over_positive, sign_throughout
+from dipc.text.ast import ClaimedInputs, ClaimField, Expr, IntervalExpr, Name, mentions
+from dipc.text.core import BoolType, DomType
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
+from dipc.text.parser import parse_interval
+from dipc.text.printer import print_expression
+from dipc.text.program import CoreProgram
+
+# --- The intervals of eps that a claim is about -----------------------------------------------------------------------
+#
+
+
+def resolve_intervals(
+    source: Source, intervals: tuple[IntervalExpr, ...], constants: Mapping[str, Parametric]
+) -> tuple[Interval, ...]:
+    """The intervals with exact ends, in increasing order, disjoint and within (0, inf).
+
+    Raises DiagnosticError for anything else.
+    """
+    resolved = sorted(
+        ((_interval(source, tree, constants), tree) for tree in intervals),
+        # [1, 1] comes before (1, 2).
+        key=lambda pair: (pair[0].lower, not pair[0].lower_closed),
+    )
+    for (left, _), (right, tree) in pairwise(resolved):
+        if _overlap(left, right):
+            raise _error(source, tree, "E0624", f"the intervals {left} and {right} overlap", "give disjoint intervals")
+    return tuple(interval for interval, _ in resolved)
+
+
+def intervals_text(intervals: tuple[Interval, ...]) -> str:
+    """`(0, 1], (2, inf)`."""
+    return ", ".join(str(interval) for interval in intervals)
+
+
+def _interval(source: Source, tree: IntervalExpr, constants: Mapping[str, Parametric]) -> Interval:
+    low = _end(source, tree.low, constants)
+    high = None if tree.high is None else _end(source, tree.high, constants)
+    if low < 0:
+        raise _error(source, tree.low, "E0622", f"eps is positive, but the interval begins at {low}", "begin with `(0`")
+    if low == 0 and tree.low_closed and (high != 0 or tree.high_closed):
+        raise _error(source, tree, "E0623", "eps = 0 is not a privacy budget", "begin with `(0`, which leaves 0 out")
+    assert high is not None or not tree.high_closed, "the parser refuses `inf]`"
+    if high is not None and (high < low or (high == low and not (tree.low_closed and tree.high_closed)) or high == 0):
+        note = f"write `[{low}, {high}]` for the one point" if high == low > 0 else "give the lower end first"
+        raise _error(source, tree, "E0621", "the interval is empty", note)
+    return Interval(low, high, tree.low_closed, tree.high_closed)
+
+
+def _end(source: Source, tree: Expr, constants: Mapping[str, Parametric]) -> Fraction:
+    value = constant_of(ClaimExpression(AN_INTERVAL, source, tree).value(constants))
+    if value is None:
+        raise _error(
+            source, tree, "E0620", "an end of an interval is a rational number", "write for example `(1/2, 3]`"
+        )
+    return value
+
+
+def _overlap(left: Interval, right: Interval) -> bool:
+    if left.upper is None:
+        return True
+    return right.lower < left.upper or (right.lower == left.upper and left.upper_closed and right.lower_closed)
+
+
+def _error(source: Source, tree: Expr | IntervalExpr, code: str, message: str, note: str) -> DiagnosticError:
+    return DiagnosticError(Diagnostic(code, message, source.excerpt(tree.span), notes=(note,)))
+
+
+# --- The claim: which alpha, beta and gamma hold for a row, and where each comes from ---------------------------------
+#
+# A column of the table wins over an option, an option over the program's claim block. Without any of them alpha is
+# dd(u) where the table has a column dd, else 0; gamma is 0; eps is (0, inf); beta has no default.
+#
+# Where alpha is dd(u) and that is infinite, Pr >= 1 - beta is claimed for every alpha, and so for beta's limit as
+# alpha grows.
+
+
+class Symbolic(Protocol):
+    """What SymPy calls an expression."""
+
+    @property
+    def free_symbols(self) -> Any:
+        """Its symbols."""
+
+
+#: What may be given for alpha, beta and gamma from Python: text, an exact number, an expression of SymPy; None is not
+#: given.
+Given = str | int | Fraction | Decimal | Symbolic | None
+
+#: What may be given for eps: intervals as text, an interval, or the one eps that is asked about; None is not given.
+GivenEps = str | int | Fraction | Interval | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """What is claimed at a row. `alpha` None is infinity; the row holds vacuously where dd < alpha.
+    Rows with the same claim share one object."""
+
+    alpha: Fraction | None
+    gamma: Cell
+    beta: BetaForm
+    alpha_text: str
+    vacuous: bool
+
+
+#: The names that stand for different numbers in different rows; one that is infinite grows without bound.
+_DISTANCES = ("alpha", "gamma", "dd")
+
+#: A row's cells alpha, beta, gamma and dd.
+Key = tuple[Cell | None, Cell | None, Cell | None, Cell | None]
+
+
+@dataclass(slots=True)
+class Claim:
+    """The claim for all rows of one table."""
+
+    program: CoreProgram
+    table: Table
+    alpha: ClaimExpression | None
+    beta: ClaimExpression | None
+    gamma: ClaimExpression | None
+    intervals: tuple[Interval, ...]
+    constants: dict[str, Parametric]
+    _known: dict[Key, Terms] = field(default_factory=dict)
+    _betas: dict[BetaForm, BetaForm] = field(default_factory=dict)
+    _gammas: dict[Fraction, Cell] = field(default_factory=dict)
+    _column_betas: dict[str, ClaimExpression] = field(default_factory=dict)
+    #: By the identity of a beta of this claim, its value with the distances left open; None where it has none.
+    _opened: dict[int, Selected | None] = field(default_factory=dict)
+
+    def terms(self, row: Row) -> Terms:
+        """What is claimed at `row`; raises DiagnosticError where that has no exact meaning."""
+        key = (row.alpha, row.beta, row.gamma, row.dd)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._compile(row)
+        return known
+
+    def compiled(self) -> Iterator[tuple[Key, Terms]]:
+        """The different claims of the rows seen so far (of all rows after `check`), by the cells they come from."""
+        yield from self._known.items()
+
+    @property
+    def stated(self) -> dict[str, str | None]:
+        """alpha, beta and gamma as they are claimed; None for one that a column of the table has for each row."""
+        return {name: None if name in self.table.columns else self.said(name) for name in ("alpha", "beta", "gamma")}
+
+    def said(self, name: str) -> str:
+        """alpha, beta or gamma by the options, the claim block, or else by default."""
+        given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}[name]
+        if given is not None:
+            return print_expression(given.tree)
+        return "dd" if name == "alpha" and "dd" in self.table.columns else "0"
+
+    def column_beta(self, text: str) -> ClaimExpression:
+        """The beta of a cell that was read before."""
+        return self._column_betas[text]
+
+    def check(self) -> None:
+        """Raise DiagnosticError for the mistakes of all rows together, so that nothing is begun with a bad claim."""
+        mistakes: list[Diagnostic] = []
+        for row in first_of_each_claim(self.table.rows):
+            try:
+                self.terms(row)
+            except DiagnosticError as error:
+                mistakes += [found for found in error.diagnostics if found not in mistakes]
+                if len(mistakes) >= MISTAKE_LIMIT:
+                    break
+        if mistakes:
+            raise DiagnosticError(*mistakes)
+
+    def _compile(self, row: Row) -> Terms:
+        dd = None if row.dd is None else row.dd.value
+        names = dict(self.constants)
+        if row.dd is not None:
+            names["dd"] = _distance(row.dd)
+        if self.alpha is not None and mentions(self.alpha.tree, "gamma"):
+            names["gamma"] = Parametric.number(self._gamma(row, names))
+        alpha = self._alpha(row, names)
+        names["alpha"] = Parametric.unknown("alpha") if alpha is None else Parametric.number(alpha)
+        gamma = self._gamma(row, names)
+        names["gamma"] = Parametric.number(gamma)
+        cell = self._gammas.setdefault(gamma, Cell(gamma, show_value(gamma)))
+        beta = self._beta(row, names)
+        vacuous = isinstance(dd, Fraction) and alpha is not None and dd < alpha
+        alpha_text = "inf" if alpha is None else str(alpha)
+        return Terms(alpha, cell, self._betas.setdefault(beta, beta), alpha_text, vacuous)
+
+    def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, at: Cell, shown: str) -> Terms:
+        """What is claimed at `row` with the radius `at`, with the limit that beta has as alpha and gamma grow towards
+        these (None for infinity); `shown` is alpha's text. Raises DiagnosticError where there is no such limit."""
+        names = dict(self.constants)
+        if row.dd is not None:
+            names["dd"] = _distance(row.dd)
+        names["alpha"] = Parametric.unknown("alpha") if alpha is None else Parametric.number(alpha)
+        names["gamma"] = Parametric.unknown("alpha") if gamma is None else Parametric.number(gamma)
+        beta = self._beta(row, names)
+        return Terms(alpha, at, self._betas.setdefault(beta, beta), shown, vacuous=False)
+
+    def _alpha(self, row: Row, names: dict[str, Parametric]) -> Fraction | None:
+        if row.alpha is not None and row.alpha.value != "dd":
+            assert isinstance(row.alpha.value, Fraction)
+            return row.alpha.value
+        wants_dd = row.alpha is not None or (
+            self.alpha is not None and isinstance(self.alpha.tree, Name) and self.alpha.tree.name == "dd"
+        )
+        if wants_dd or self.alpha is None:
+            if row.dd is not None:
+                return row.dd.value if isinstance(row.dd.value, Fraction) else None
+            if wants_dd or self.program.ideal is not None:
+                raise DiagnosticError(self._no_dd(row))
+            return Fraction(0)
+        value = self.alpha.number(names, self.intervals)
+        if value is None:
+            tree = self.alpha.tree
+            raise self.alpha.error(
+                "E0610",
+                "alpha is a number or `dd`",
+                tree,
+                "",
+                "it cannot depend on eps, unless one eps is asked about, nor be infinite",
+            )
+        if value < 0:
+            raise self.alpha.error(
+                "E0611", f"alpha is negative: {value}", self.alpha.tree, "", "a distance is at least 0"
+            )
+        return value
+
+    def _gamma(self, row: Row, names: dict[str, Parametric]) -> Fraction:
+        if row.gamma is not None:
+            assert isinstance(row.gamma.value, Fraction)
+            return row.gamma.value
+        if self.gamma is None:
+            return Fraction(0)
+        tree = self.gamma.tree
+        if isinstance(tree, Name) and tree.name == "free" and tree.name not in names:
+            advice = ("give gamma a number", "`dipc check --gamma free` decides a claim for every gamma")
+            raise self.gamma.error("E0614", "gamma is free, and one gamma is needed here", tree, "", *advice)
+        value = self.gamma.number(names, self.intervals)
+        if value is None:
+            raise self.gamma.error(
+                "E0610",
+                "gamma is a number",
+                self.gamma.tree,
+                "",
+                "it cannot depend on eps, unless one eps is asked about (`--eps 1/2`), nor be infinite",
+                "for gamma = 3/eps ask about every gamma*eps: `--inputs all --gamma free`, with beta in gamma*eps",
+                "`dipc solve --inputs all --for gamma` finds the least k such that gamma = k/eps is enough",
+            )
+        if value < 0:
+            raise self.gamma.error(
+                "E0611", f"gamma is negative: {value}", self.gamma.tree, "", "a distance is at least 0"
+            )
+        return value
+
+    def _beta(self, row: Row, names: dict[str, Parametric]) -> BetaForm:
+        if row.beta is not None:
+            return self._in_cell(row.beta, lambda expression: self._value(expression, names))
+        if self.beta is None:
+            raise DiagnosticError(_no_beta(row if "beta" in self.table.columns else None))
+        return self._value(self.beta, names)
+
+    def _value(self, expression: ClaimExpression, names: dict[str, Parametric]) -> BetaForm:
+        try:
+            found = self._with_names(expression, names)
+            value = limit(found, sign_throughout(self.intervals)) if unknowns(found) else found
+            if value is None:
+                raise expression.error(
+                    "E0609",
+                    "beta has no limit where dd is infinite",
+                    expression.tree,
+                    "",
+                    "a row with dd = inf needs Pr >= 1 - beta for every alpha, so beta must have a limit",
+                )
+            if isinstance(value, Parametric):
+                quotient = over_positive(value.numerator_flat(), value.denominator)
+                if quotient is not None:
+                    return PiecewiseForm(quotient)
+            result = PiecewiseForm(value)
+            result.conditions()
+        except TooLarge:
+            raise expression.error(
+                "E0613", "beta has too many pieces", expression.tree, "", "nest fewer of min, max and abs"
+            ) from None
+        except Undecided as error:
+            raise expression.error(
+                "E0613", "beta is too large to be brought to one denominator", expression.tree, "", error.reason
+            ) from None
+        return result
+
+    def _with_names(self, expression: ClaimExpression, names: dict[str, Parametric]) -> Selected:
+        """The value of the expression with the names of a row. It is evaluated once, with the distances left open, and
+        again with their values only where it then has none; raises DiagnosticError where it has none at all."""
+        if id(expression) not in self._opened:
+            left_open = {**self.constants, **{name: Parametric.unknown(name) for name in _DISTANCES}}
+            try:
+                self._opened[id(expression)] = expression.value(left_open, self.intervals)
+            except DiagnosticError:
+                self._opened[id(expression)] = None
+        opened = self._opened[id(expression)]
+        values = {name: names[name] for name in _DISTANCES if name in names}
+        if opened is not None and unknowns(opened) <= values.keys():
+            with suppress(TooLarge):
+                found = rebuilt(opened, lambda leaf: leaf.substituted(values))
+                if found is not None and bits(found) <= RESULT_BIT_LIMIT:
+                    return found
+        return expression.value(names, self.intervals, far=True)
+
+    def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
+        """Parse and use the beta of a cell, with diagnostics that point into the table."""
+        place = self.table.beta_places.get(cell.text)
+        try:
+            expression = self._column_betas.get(cell.text)
+            if expression is None:
+                expression = ClaimExpression.parse("beta", cell.text, "<beta>")
+                self._column_betas[cell.text] = expression
+            return use(expression)
+        except DiagnosticError as error:
+            raise DiagnosticError(*(_moved(found, place, cell.text) for found in error.diagnostics)) from None
+
+    def _no_dd(self, row: Row) -> Diagnostic:
+        if "dd" in self.table.columns:
+            return Diagnostic("E0612", f"alpha is dd, but row {row.number} has an empty cell in the column dd")
+        notes = ("add a column `dd`, the distance to disagreement of each input (a rational or `inf`)",)
+        return Diagnostic("E0612", "alpha is dd, but the table has no column `dd`", notes=notes)
+
+
+def resolve_claim(
+    program: CoreProgram,
+    table: Table,
+    *,
+    beta: Given = None,
+    alpha: Given = None,
+    gamma: Given = None,
+    eps: GivenEps = None,
+) -> Claim:
+    """The claim for `table`; None stands for an option that is not given.
+
+    Raises DiagnosticError for what cannot be read or makes no sense, TypeError for inexact numbers.
+    """
+    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
+    claim = Claim(
+        program,
+        table,
+        alpha=claim_expression(program, "alpha", alpha),
+        beta=claim_expression(program, "beta", beta),
+        gamma=claim_expression(program, "gamma", gamma),
+        intervals=claimed_intervals(program, eps, constants),
+        constants=constants,
+    )
+    claim.check()
+    return claim
+
+
+def _field(program: CoreProgram, name: str) -> ClaimField | None:
+    if program.claim is None:
+        return None
+    return next((found for found in program.claim.fields if found.name == name), None)
+
+
+def claim_expression(program: CoreProgram, name: str, given: Given) -> ClaimExpression | None:
+    """alpha, beta or gamma as it is given, or as the program's claim block has it; None where neither says it. Raises
+    DiagnosticError and TypeError."""
+    if given is not None:
+        return ClaimExpression.parse(name, expression_text(given, name), f"<{name}>")
+    found = _field(program, name)
+    if found is None or isinstance(found.value, tuple | ClaimedInputs):
+        return None
+    return ClaimExpression(name, program.source, found.value)
+
+
+def claimed_intervals(
+    program: CoreProgram, given: GivenEps, constants: Mapping[str, Parametric]
+) -> tuple[Interval, ...]:
+    """The eps that are asked about: those given, those of the claim block, or all. Raises DiagnosticError."""
+    match given:
+        case None if program.only_at is not None:
+            return (Interval(program.only_at, program.only_at, True, True),)
+        case None:
+            found = _field(program, "eps")
+            if found is None or not isinstance(found.value, tuple):
+                return (Interval.positive(),)
+            return resolve_intervals(program.source, found.value, constants)
+        case Interval():
+            intervals: tuple[Interval, ...] = (given,)
+        case _:
+            source = Source("<eps>", given_text(given))
+            intervals = resolve_intervals(source, parse_interval(source), constants)
+    program.require_meaning(the_one_eps(intervals))
+    return intervals
+
+
+def the_one_eps(intervals: Sequence[Interval]) -> Fraction | None:
+    """The eps that the intervals are about, None where they are about several."""
+    return intervals[0].lower if len(intervals) == 1 and intervals[0].is_point else None
+
+
+def given_text(eps: str | int | Fraction | Interval) -> str:
+    """The intervals that are given as text. Raises TypeError."""
+    if isinstance(eps, bool):
+        raise TypeError("eps is a number or intervals as text, not a truth value")
+    if isinstance(eps, str | int | Fraction | Interval):
+        return str(eps)
+    raise TypeError(f'eps is an interval as text, such as "(0, inf)", not {type(eps).__name__}')
+
+
+def expression_text(given: Given, name: str) -> str:
+    """An expression that is given as text. Raises TypeError for what is neither text nor an exact number."""
+    if isinstance(given, str):
+        return given
+    if hasattr(given, "free_symbols"):
+        return re.sub(r"\b(Min|Max|Abs)\(", lambda found: found[0].lower(), str(given)).replace("**", "^")
+    return str(exact_rational(given, name))
+
+
+def _distance(cell: Cell) -> Parametric:
+    return Parametric.unknown("alpha") if cell is INFINITY else Parametric.number(_fraction(cell))
+
+
+def _fraction(cell: Cell) -> Fraction:
+    assert isinstance(cell.value, Fraction)
+    return cell.value
+
+
+def _no_beta(row: Row | None) -> Diagnostic:
+    if row is not None:
+        return Diagnostic(
+            "E0601", f"no beta is given for row {row.number}", notes=("fill the cell, or give `--beta` for such rows",)
+        )
+    return Diagnostic(
+        "E0601",
+        "no beta is given",
+        notes=("give `--beta EXPR`, a column `beta` in the table, or `beta:` in the program's claim block",),
+    )
+
+
+def _moved(found: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
+    """A diagnostic about the text of a cell, as one about the table."""
+    if found.excerpt is None:
+        return found
+    if place is None:
+        return replace(found, message=f"column `beta`, {cell!r}: {found.message}", excerpt=None)
+    quote = 1 if place.text[place.column - 1 : place.column] == '"' else 0
+    column = place.column + quote + found.excerpt.column - 1
+    return replace(found, excerpt=replace(place, column=column, length=found.excerpt.length), secondary=())
+
+
+# --- A claim as it is asked about: what options say of it -------------------------------------------------------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimOptions:
+    """The parts of a claim that options give; None leaves one to the columns of a table and the program's claim block.
+
+    Sources keep theirs: the same question with another part is asked with `dataclasses.replace`.
+    """
+
+    beta: Given = None
+    alpha: Given = None
+    gamma: Given = None
+    eps: GivenEps = None
+
+
+# --- Whether gamma does anything in a claim, and whether it was meant to ----------------------------------------------
+#
+
+
+def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
+    """A gamma that no output can use, and one that is 0 by default though beta depends on it. `plain`: answers have no
+    distance of their own, so that finite outputs must be equal whatever gamma is."""
+    found: list[Diagnostic] = []
+    gammas = [terms.gamma.value for _, terms in claim.compiled()]
+    given = claim.gamma is not None or "gamma" in claim.table.columns
+    if any(gammas):
+        found += unused_gamma(claim.program, plain)
+    if not given and claim.beta is not None and mentions(claim.beta.tree, "gamma"):
+        found.append(forgotten(claim))
+    return tuple(found)
+
+
+def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:
+    """A warning where no output can use gamma."""
+    return (_unused(program),) if plain and _finite_outputs(program) else ()
+
+
+def _finite_outputs(program: CoreProgram) -> bool:
+    """Whether all outputs are bool or DOM."""
+    return all(isinstance(program.slots[slot].type, BoolType | DomType) for slot in program.outputs)
+
+
+def forgotten(claim: Claim) -> Diagnostic:
+    """beta depends on gamma, which is 0 as nobody said what it is."""
+    assert claim.beta is not None
+    place = claim.beta.source.excerpt(claim.beta.tree.span)
+    notes = ("give `--gamma VALUE`, or `gamma:` in the claim block; `--gamma free` asks about every gamma",)
+    return Diagnostic("W0601", "beta mentions gamma, which is 0 as it is not given", place, notes=notes)
+
+
+def _unused(program: CoreProgram) -> Diagnostic:
+    names: Sequence[str] = [program.slots[slot].name for slot in program.outputs]
+    numeric = [
+        program.slots[slot].name
+        for slot in program.outputs
+        if isinstance(found := program.slots[slot].type, DomType) and not any(isinstance(v, str) for v in found.values)
+    ]
+    name = (numeric or names or ["out"])[0]
+    notes = [
+        "finite outputs count as near only where they are equal, whatever gamma is",
+        f"`metric {{ output: abs({name} - {name}'); }}` would use it" if numeric else "",
+        "or let a bool output say whether the answer is good enough",
+    ]
+    return Diagnostic("W0602", "gamma is given, but no output can use it", notes=tuple(filter(None, notes)))

@@ -1,0 +1,640 @@
+"""The theorems of section 6 of the paper and their conditions: how a claim moves with its distances."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.algebra.parametric import Parametric
+from dipc.claims.claim import Claim, Key
+from dipc.claims.expression import ClaimExpression
+from dipc.sign.decide import Fails, Holds, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import sign_throughout
+from dipc.text.ast import (
+    GREEK,
+    Binary,
+    BinaryOp,
+    Call,
+    Eps,
+    Expr,
+    Name,
+    Number,
+    Unary,
+    UnaryOp,
+    mentions,
+    rewritten,
+    walk,
+)
+from dipc.text.diagnostic import DiagnosticError
+from dipc.text.printer import print_expression
+
+# --- Whether a claim expression falls as a distance grows: decided where it is one closed form, else put together -----
+#
+
+#: A function with more summands is looked at part by part.
+MOST_TERMS = 400
+
+#: Values of the unknowns at which a growing function is looked for.
+_SAMPLES = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(5))
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Where a function grows with the unknown `name`: at this value and eps or, if only that is known, where value·eps
+    is `product`."""
+
+    name: str
+    value: Fraction | None
+    eps: Fraction | None
+    product: Fraction | None
+
+    def __str__(self) -> str:
+        if self.product is not None:
+            return f"where {self.name}*eps = {self.product}"
+        return f"at {self.name} = {self.value}, eps = {self.eps}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """What is proved of an expression, for all eps of the intervals and all values >= 0 of the unknowns.
+
+    `falls` and `rises` are about one unknown, and weak: both hold of what does not depend on it. False says nothing;
+    `growth` is a place where a closed form was proved to grow. `continuous` says that no divisor is ever 0.
+    """
+
+    falls: bool = False
+    rises: bool = False
+    nonnegative: bool = False
+    nonpositive: bool = False
+    positive: bool = False
+    continuous: bool = True
+    growth: Growth | None = None
+
+    @property
+    def constant(self) -> bool:
+        return self.falls and self.rises
+
+
+def trend(of: ClaimExpression, unknown: str, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Trend:
+    """How the value changes with `unknown`. `names` gives what all names stand for: numbers, or unknowns."""
+    return _Analysis(of, unknown, names, intervals).of(of.tree)
+
+
+@dataclass(frozen=True, slots=True)
+class _Analysis:
+    whole: ClaimExpression
+    unknown: str
+    names: Mapping[str, Parametric]
+    intervals: Sequence[Interval]
+
+    def of(self, node: Expr) -> Trend:
+        value = self._value(node)
+        if value is not None:
+            return self._exact(value)
+        match node:
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                return _negated(self.of(operand))
+            case Binary(op=op, left=left, right=right):
+                return self._binary(op, self.of(left), right)
+            case Call(function="exp", arguments=(inner,)):
+                found = self.of(inner)
+                return Trend(found.falls, found.rises, True, False, True, found.continuous)
+            case Call(function="abs", arguments=(inner,)):
+                return _absolute(self.of(inner))
+            case Call(function="min" | "max" as function, arguments=arguments):
+                return _selected(function, [self.of(argument) for argument in arguments])
+        return Trend(continuous=False)
+
+    def _value(self, node: Expr) -> Parametric | None:
+        """The expression as one function whose numerator is not too long, None where it is none."""
+        try:
+            value = replace(self.whole, tree=node).value(self.names, self.intervals)
+        except DiagnosticError:
+            return None
+        if not isinstance(value, Parametric) or sum(map(len, value.numerator.values())) > MOST_TERMS:
+            return None
+        return value
+
+    def _exact(self, value: Parametric) -> Trend:
+        below = sign_throughout(self.intervals)(value.denominator)
+        if not below:
+            # It is 0 nowhere, but has both signs.
+            free = self.unknown not in value.unknowns()
+            return Trend(free, free)
+        above = value if below > 0 else -value
+        falls, rises = _falls(above, self.unknown), _falls(-above, self.unknown)
+        summands = list(above.terms())
+        positive = all(c > 0 for *_, c in summands) and any(
+            all(j == 0 for _, j, _ in factors) for _, _, factors, _ in summands
+        )
+        return Trend(
+            falls is True,
+            rises is True,
+            _nonnegative(above, self.intervals),
+            _nonnegative(-above, self.intervals),
+            positive,
+            growth=falls if isinstance(falls, Growth) else None,
+        )
+
+    def _binary(self, op: BinaryOp, left: Trend, tree: Expr) -> Trend:
+        if op is BinaryOp.POWER:
+            return _power(left, tree)
+        right = self.of(tree)
+        match op:
+            case BinaryOp.ADD:
+                return _sum(left, right)
+            case BinaryOp.SUBTRACT:
+                return _sum(left, _negated(right))
+            case BinaryOp.MULTIPLY:
+                return _product(left, right)
+            case BinaryOp.DIVIDE:
+                return _product(left, _inverse(right))
+        return Trend(continuous=False)
+
+
+# --- signs of one function -------------------------------------------------------------------------
+
+
+def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
+    """True only if the numerator is >= 0 for all eps of the intervals and all unknowns >= 0."""
+    if all(c > 0 for *_, c in value.terms()):
+        return True
+    if value.is_flat():
+        return all(_holds(value.numerator_flat(), interval) for interval in intervals)
+    return any(
+        all(_holds(part, Interval.positive()) for part in _along(value, name).values()) for name in value.unknowns()
+    )
+
+
+def _falls(value: Parametric, name: str) -> bool | Growth:
+    """Whether the numerator never grows with the unknown `name`, whatever eps > 0 and the other unknowns are.
+
+    True is proved. A Growth is a place where it does grow, proved as well. False says nothing.
+    """
+    parts = _along(value, name)
+    failed: list[Fraction] = []
+    unsettled = False
+    for part in parts.values():
+        try:
+            decision = decide_nonnegative(-part.derivative(), Interval.positive())
+        except Undecided:
+            unsettled = True
+            continue
+        if isinstance(decision, Fails):
+            failed.append(decision.witness)
+    if not failed and not unsettled:
+        return True
+    if len(parts) == 1 and failed:
+        return Growth(name, None, None, failed[0])
+    return _growth(value, name)
+
+
+def _along(value: Parametric, name: str) -> dict[object, ExpPoly]:
+    """With t = U·eps, the numerator is Σ (a factor that is >= 0, free of t) · (its exponential polynomial in t)."""
+    parts: dict[object, list[tuple[int, Fraction, Fraction]]] = {}
+    for k, q, factors, c in value.terms():
+        j, r = next(((j, r) for other, j, r in factors if other == name), (0, Fraction(0)))
+        rest = (k - j, q, tuple(factor for factor in factors if factor[0] != name))
+        parts.setdefault(rest, []).append((j, r, c))
+    return {rest: ExpPoly.from_terms(terms) for rest, terms in parts.items()}
+
+
+def _growth(value: Parametric, name: str) -> bool | Growth:
+    """A Growth at one of a few values of the unknowns; False if there is none."""
+    others = sorted(value.unknowns() - {name})
+    for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):
+        at = {other: Fraction(1) for other in others} | dict(zip([name, *others], values, strict=False))
+        try:
+            decision = decide_nonnegative(-_slope(value, name, at), Interval.positive())
+        except Undecided:
+            continue
+        if isinstance(decision, Fails):
+            return Growth(name, at[name], decision.witness, None)
+    return False
+
+
+def _slope(value: Parametric, name: str, at: Mapping[str, Fraction]) -> ExpPoly:
+    """The derivative of the numerator by `name` at these values of all unknowns, as a function of eps."""
+    slope = value.derivative(name).substituted({other: Parametric.number(number) for other, number in at.items()})
+    assert slope is not None, "a number may always stand for an unknown"
+    return slope.numerator_flat()
+
+
+def _holds(function: ExpPoly, interval: Interval) -> bool:
+    try:
+        return isinstance(decide_nonnegative(function, interval), Holds)
+    except Undecided:
+        return False
+
+
+# --- rules -----------------------------------------------------------------------------------------
+
+
+def _negated(it: Trend) -> Trend:
+    return Trend(it.rises, it.falls, it.nonpositive, it.nonnegative, False, it.continuous)
+
+
+def _sum(left: Trend, right: Trend) -> Trend:
+    return Trend(
+        left.falls and right.falls,
+        left.rises and right.rises,
+        left.nonnegative and right.nonnegative,
+        left.nonpositive and right.nonpositive,
+        left.nonnegative and right.nonnegative and (left.positive or right.positive),
+        left.continuous and right.continuous,
+    )
+
+
+def _product(left: Trend, right: Trend) -> Trend:
+    """|left|·|right| falls where both do, and is taken with the sign that both together have."""
+    if left.nonpositive and not left.nonnegative:
+        return _negated(_product(_negated(left), right))
+    if right.nonpositive and not right.nonnegative:
+        return _negated(_product(left, _negated(right)))
+    continuous = left.continuous and right.continuous
+    if left.nonnegative and right.nonnegative:
+        both = left.positive and right.positive
+        return Trend(
+            left.falls and right.falls,
+            left.rises and right.rises,
+            True,
+            (left.nonpositive or right.nonpositive),
+            both,
+            continuous,
+        )
+    if right.nonnegative and right.constant:
+        return Trend(left.falls, left.rises, continuous=continuous)
+    if left.nonnegative and left.constant:
+        return Trend(right.falls, right.rises, continuous=continuous)
+    constant = left.constant and right.constant
+    return Trend(constant, constant, continuous=continuous)
+
+
+def _inverse(it: Trend) -> Trend:
+    if not it.positive:
+        # A divisor without the unknown is 0 nowhere, or the claim is refused.
+        return Trend(it.constant, it.constant, it.nonnegative, it.nonpositive, it.nonnegative, it.constant)
+    return Trend(it.rises, it.falls, True, False, True, it.continuous)
+
+
+def _power(base: Trend, exponent: Expr) -> Trend:
+    if not isinstance(exponent, Number):
+        return Trend(continuous=False)
+    result = Trend(True, True, True, False, True, base.continuous)
+    for _ in range(int(exponent.value)):
+        result = _product(result, base)
+    return result
+
+
+def _absolute(it: Trend) -> Trend:
+    if it.nonnegative:
+        return it
+    if it.nonpositive:
+        return _negated(it)
+    return Trend(it.constant, it.constant, True, False, False, it.continuous)
+
+
+def _selected(function: str, found: Sequence[Trend]) -> Trend:
+    some, every = (any, all) if function == "max" else (all, any)
+    return Trend(
+        all(it.falls for it in found),
+        all(it.rises for it in found),
+        some(it.nonnegative for it in found),
+        every(it.nonpositive for it in found),
+        some(it.positive for it in found),
+        all(it.continuous for it in found),
+    )
+
+
+# --- Which theorem of section 6 of the paper makes single obligations say more than they do by themselves -------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition of a theorem: whether it was proved to hold, and the reason or what is known instead."""
+
+    name: str
+    holds: bool
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {"condition": self.name, "holds": self.holds, "why": self.why}
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """What all obligations together decide, and by which theorem; `name` None where its conditions do not hold.
+
+    `decides` completes the sentence "the verdict is for …".
+    """
+
+    name: str | None
+    decides: str
+    conditions: tuple[Condition, ...]
+
+    @property
+    def failed(self) -> Condition | None:
+        """The first condition that was not proved."""
+        return next((condition for condition in self.conditions if not condition.holds), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {
+            "name": self.name,
+            "decides": self.decides,
+            "conditions": [condition.as_json() for condition in self.conditions],
+        }
+
+    def __str__(self) -> str:
+        if self.name is not None:
+            return f"{self.name}: for {self.decides}, as {self.conditions[0].why}"
+        failed = self.failed
+        assert failed is not None
+        return f"only for {self.decides}: {failed.why}"
+
+
+# --- The conditions of the theorems of section 6, checked exactly for one claim ---------------------------------------
+#
+# The claim of a program is a region: the distances (alpha, gamma) that it is about, and beta as a function of them, of
+# eps and of the input. It is
+#
+# - *simple* (Definition 5) if alpha and gamma do not depend on eps (no claim lets them) and beta never grows when alpha
+#   or gamma does: decided by the sign of the derivatives, for all eps > 0 and all alpha, gamma >= 0 at once;
+# - *limit-definable* (Definition 8) if linear inequalities describe the set of (alpha, gamma) (alpha is dd, a number or
+# a
+#   linear function of gamma) and beta has no jumps, and limits where a distance is infinite: beta is put together from
+#   exponential polynomials in alpha·eps and gamma·eps by + - * / min max abs, so it jumps only where a divisor is 0;
+# - *(alpha, gamma)-monotonic* (Definition 11) if the greatest alpha < a that goes with gamma never falls as gamma
+# grows:
+#   true where alpha does not depend on gamma, and of alpha = k·gamma + b exactly if k >= 0.
+#
+# Theorem 10: with gamma fixed and a limit-definable region, the obligation at alpha = dd(u) is necessary and sufficient
+# for all alpha < dd(u). The paper's beta is in [0, 1]; a greater beta claims nothing, and min(beta, 1) keeps all
+# conditions.
+
+#: The conditions of a table with more different betas are not looked into.
+MOST_BETAS = 300
+
+
+def theorem_of(claim: Claim) -> Theorem | None:
+    """What the rows of the claim's table decide beyond their own alpha; None where no row has alpha = dd.
+
+    The verdict on a row is that of its own obligation in any case.
+    """
+    found = [(key, terms) for key, terms in claim.compiled() if at_dd(claim, key)]
+    if not found:
+        return None
+    tied = claim.gamma is not None and any(key[2] is None for key, _ in found) and mentions(claim.gamma.tree, "alpha")
+    fixed = Condition(
+        "gamma is fixed", not tied, "gamma depends on alpha" if tied else "gamma does not depend on alpha"
+    )
+    gammas = {terms.gamma.value for _, terms in found}
+    gamma = gammas.pop() if len(gammas) == 1 else None
+    values = {"gamma": Parametric.number(gamma)} if isinstance(gamma, Fraction) else {}
+    conditions = (fixed, *region_conditions(claim, betas_of(claim, [key for key, _ in found]), values, ("alpha",)))
+    if all(condition.holds for condition in conditions):
+        return Theorem("Theorem 10", "every alpha < dd(u)", conditions[1:])
+    return Theorem(None, "alpha = dd(u)", conditions)
+
+
+def region_conditions(
+    claim: Claim, betas: Iterable[ClaimExpression], values: Mapping[str, Parametric], growing: tuple[str, ...]
+) -> tuple[Condition, ...]:
+    """Whether the region is simple and limit-definable, where the unknowns `growing` range over all numbers >= 0.
+
+    `values` says what alpha and gamma stand for where they are not left open.
+    """
+    left_open = {name: Parametric.unknown(name) for name in ("alpha", "gamma", "dd")}
+    names = claim.constants | left_open | dict(values)
+    betas = list(betas)
+    if len(betas) > MOST_BETAS:
+        why = f"{len(betas)} different betas are too many to look into"
+        return Condition("simple", False, why), Condition("limit-definable", False, why)
+    falls: list[str] = []
+    jumps = False
+    for beta in betas:
+        for unknown in growing:
+            found = trend(beta, unknown, names, claim.intervals)
+            if not found.falls:
+                falls.append(_objection(unknown, found))
+            jumps = jumps or not found.continuous
+    both = " or ".join(growing)
+    simple = Condition("simple", not falls, falls[0] if falls else f"beta never grows with {both}")
+    why = "a divisor in beta may be 0 for some alpha" if jumps else f"beta has no jumps in {both}"
+    return simple, Condition("limit-definable", not jumps, why)
+
+
+def at_dd(claim: Claim, key: Key) -> bool:
+    """Whether alpha is dd(u) for rows with these cells."""
+    alpha, _, _, dd = key
+    if alpha is not None:
+        return alpha.value == "dd"
+    if claim.alpha is None:
+        return dd is not None
+    return isinstance(claim.alpha.tree, Name) and claim.alpha.tree.name == "dd"
+
+
+def _objection(unknown: str, found: Trend) -> str:
+    if found.growth is not None:
+        return f"beta grows with {unknown} {found.growth}"
+    return f"that beta never grows with {unknown} could not be shown"
+
+
+def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
+    """The different betas of rows with these cells."""
+    texts = {beta.text if beta is not None else None for _, beta, _, _ in keys}
+    columns = [claim.column_beta(text) for text in sorted(text for text in texts if text is not None)]
+    return [claim.beta, *columns] if claim.beta is not None and None in texts else columns
+
+
+# --- Betas that are less, and functions of distance·eps or of eps where beta is of both: without some of its summands -
+#
+# beta = f(alpha·eps) + g(eps) with f, g >= 0 is at least f and at least g. A claim with one of them is stronger, and
+# its classes have one obligation each. No more is left where the other goes to 0: g, as alpha may be as small as one
+# likes for a given alpha·eps, and f far away from other answers.
+
+
+def lesser(
+    beta: ClaimExpression, names: Mapping[str, Parametric], distances: Collection[str], *, far: bool
+) -> str | None:
+    """The text of an expression that is at most beta for every eps > 0 and distance > 0: without the summands that are
+    seen not to be negative and mention some of the `distances`, or where they are `far` none. None where there are no
+    such summands."""
+    kept: list[Expr] = []
+    for term in summands(beta.tree):
+        near = any(mentions(term, name) for name in distances)
+        if near is not far or not is_nonnegative(beta, term, names):
+            kept.append(term)
+    if len(kept) == len(list(summands(beta.tree))):
+        return None
+    total: Expr = kept[0] if kept else Number(Fraction(0), "0")
+    for term in kept[1:]:
+        total = Binary(BinaryOp.ADD, total, term)
+    return print_expression(total)
+
+
+def below_one(beta: ClaimExpression) -> ClaimExpression:
+    """An expression that says the same: beta, without numbers that are at least 1 where it is the least of some. No
+    error has a greater probability."""
+    match beta.tree:
+        case Call("min", arguments):
+            left = [part for part in arguments if not (isinstance(part, Number) and part.value >= 1)]
+            return replace(beta, tree=left[0]) if len(left) == 1 else beta
+    return beta
+
+
+def summands(tree: Expr) -> Iterator[Expr]:
+    """The expressions whose sum it is."""
+    if isinstance(tree, Binary) and tree.op is BinaryOp.ADD:
+        yield from summands(tree.left)
+        yield from summands(tree.right)
+    elif isinstance(tree, Binary) and tree.op is BinaryOp.SUBTRACT:
+        yield from summands(tree.left)
+        yield Unary(UnaryOp.NEGATE, tree.right)
+    else:
+        yield tree
+
+
+def is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parametric]) -> bool:
+    """Whether a part of beta is seen not to be negative, by its coefficients."""
+    try:
+        value = ClaimExpression(beta.what, beta.source, term).value(names)
+    except DiagnosticError:
+        return False
+    if not isinstance(value, Parametric) or value.denominator != ExpPoly.one():
+        return False
+    return all(c > 0 for _, _, _, c in value.terms())
+
+
+# --- Betas of two distances that are both left open: as sums of functions of one each, or as functions of the lesser --
+#
+# A claim with beta = f(alpha) + g(gamma) follows from two: that the finite outputs are right with f, and that the
+# others are near with g.
+
+_ALPHA = ("alpha", "dd")
+_GAMMA = ("gamma",)
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """The texts of expressions of alpha, and of gamma, whose sum is at most beta."""
+
+    alpha: str
+    gamma: str
+
+
+def depends(beta: ClaimExpression, *, alpha: bool = False, gamma: bool = False) -> bool:
+    """Whether beta mentions any of these."""
+    names = (*(_ALPHA if alpha else ()), *(_GAMMA if gamma else ()))
+    return any(mentions(beta.tree, name) for name in names)
+
+
+def at_alpha(beta: ClaimExpression, value: Fraction) -> str:
+    """The text of beta with a number for alpha."""
+    return print_expression(_replaced(beta.tree, _ALPHA, Number(value, str(value))))
+
+
+def of_lesser(beta: ClaimExpression, name: str) -> str | None:
+    """The text of f of this distance where beta is f(min(alpha, gamma)); None where it is not written like that."""
+    found = 0
+
+    def lesser(part: Expr) -> Expr | None:
+        nonlocal found
+        if not (isinstance(part, Call) and part.function == "min"):
+            return None
+        names = {GREEK.get(a.name, a.name) if isinstance(a, Name) else "" for a in part.arguments}
+        if not names <= {*_ALPHA, *_GAMMA} or names.isdisjoint(_ALPHA) or names.isdisjoint(_GAMMA):
+            return None
+        found += 1
+        return Number(Fraction(0), "0")
+
+    rest = rewritten(beta.tree, lesser)
+    if not found or any(mentions(rest, name) for name in (*_ALPHA, *_GAMMA)):
+        return None
+    return print_expression(rewritten(beta.tree, lambda part: None if lesser(part) is None else Name(name)))
+
+
+def halves(beta: ClaimExpression, names: Mapping[str, Parametric]) -> tuple[Halves, ...]:
+    """Ways to write a function that is at most beta, for every eps > 0, alpha >= 0 and gamma >= 0, as a sum of one of
+    alpha and one of gamma; none where none is seen. `names` has alpha, dd and gamma as unknowns.
+
+    Summands of eps alone, and of both distances, are left out where they are seen not to be negative; where they may
+    be, those of both have no place, and those of eps alone, like numbers, go with either of the two. Other ways leave
+    out those of one distance, too, that do not scale with eps.
+    """
+    found = (_split(beta, names, scaling) for scaling in (False, True))
+    return tuple(dict.fromkeys(way for ways in found for way in ways))
+
+
+def _split(beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool) -> tuple[Halves, ...]:
+    parts = _Parts(scaling)
+    value = None
+    # A divisor may have a distance in it: then summand by summand.
+    with suppress(DiagnosticError):
+        value = beta.value(names)
+    if isinstance(value, Parametric) and value.denominator == ExpPoly.one():
+        for term in value.terms():
+            parts.add_term(*term)
+    else:
+        for tree in summands(beta.tree):
+            parts.add_tree(beta, tree, names)
+    if parts.together:
+        return ()
+    near, far, either = (" + ".join(found) or "0" for found in (parts.alpha, parts.gamma, parts.either))
+    if not parts.either:
+        return (Halves(near, far),)
+    return Halves(f"{near} + {either}", far), Halves(near, f"{far} + {either}")
+
+
+@dataclass(slots=True)
+class _Parts:
+    """The summands by what they depend on, where they are `scaling` only those of distance·eps, if the others are not
+    negative; `together` says that one depends on both distances and may be."""
+
+    scaling: bool
+    alpha: list[str] = field(default_factory=list)
+    gamma: list[str] = field(default_factory=list)
+    either: list[str] = field(default_factory=list)
+    together: bool = False
+
+    def add_term(self, k: int, q: Fraction, factors: tuple[tuple[str, int, Fraction], ...], c: Fraction) -> None:
+        """The summand c·eps^k·e^{q·eps}·Π U^j·e^{r·U·eps}."""
+        written = [f"({c})", f"eps^{k}", f"exp(({q})*eps)"]
+        for name, j, r in factors:
+            written += [f"{name}^{j}", f"exp(({r})*{name}*eps)"]
+        if self.scaling and c > 0 and factors and (q or k != sum(j for _, j, _ in factors)):
+            return
+        self._add("*".join(written), {name for name, _, _ in factors}, positive=c > 0, number=not k and not q)
+
+    def add_tree(self, beta: ClaimExpression, tree: Expr, names: Mapping[str, Parametric]) -> None:
+        """A summand as it is written."""
+        distances = {name for name in (*_ALPHA, *_GAMMA) if mentions(tree, name)}
+        number = not any(isinstance(part, Eps) for part in walk(tree))
+        positive = is_nonnegative(beta, tree, names)
+        self._add(f"({print_expression(tree)})", distances, positive=positive, number=number)
+
+    def _add(self, text: str, distances: set[str], *, positive: bool, number: bool) -> None:
+        if not distances:
+            if number or not positive:
+                self.either.append(text)
+        elif distances <= set(_ALPHA):
+            self.alpha.append(text)
+        elif distances <= set(_GAMMA):
+            self.gamma.append(text)
+        elif not positive:
+            self.together = True
+
+
+def _replaced(tree: Expr, names: tuple[str, ...], by: Expr) -> Expr:
+    return rewritten(
+        tree, lambda part: by if isinstance(part, Name) and GREEK.get(part.name, part.name) in names else None
+    )

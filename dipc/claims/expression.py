@@ -1,0 +1,392 @@
+"""Claim expressions (alpha, beta, gamma) evaluated exactly, with a diagnostic for all that cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.parametric import (
+    RESULT_BIT_LIMIT,
+    Combination,
+    Kind,
+    Parametric,
+    Selected,
+    TooLarge,
+    bits,
+    constant_of,
+    exponential,
+    negated,
+    over,
+    plus,
+    power,
+    select,
+    times,
+    unknowns,
+)
+from dipc.sign.chart import place_text, refined
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import sign_throughout, zero_of
+from dipc.text.ast import (
+    GREEK,
+    Binary,
+    BinaryOp,
+    Call,
+    Compare,
+    Element,
+    Eps,
+    Expr,
+    Name,
+    Number,
+    Truth,
+    Unary,
+    UnaryOp,
+    walk,
+)
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, listing, nearest
+from dipc.text.parser import parse_expression
+
+# --- Transcendental numbers in a tree, log(r) and e to the power of a rational; e to the power of n·log(r) is r^n -----
+#
+
+#: No whole number of logarithms is greater.
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Exponent:
+    """The sum of `rest` and n·log(r), for each (r, n) of `powers`."""
+
+    powers: tuple[tuple[Expr, int], ...]
+    rest: Expr
+
+
+#: Names of what differs from row to row: no constants of a program.
+_DISTANCES = ("alpha", "gamma", "dd", "inf")
+
+
+def is_transcendental(tree: object) -> bool:
+    """Whether a tree of syntax has `log` in it, or e to the power of a number that is not written as 0."""
+    return any(isinstance(part, Call) and _is_number(part) for part in walk(tree))
+
+
+def _is_number(call: Call) -> bool:
+    if call.function != "exp":
+        return call.function == "log"
+    (inner,) = call.arguments
+    if isinstance(inner, Number):
+        return bool(inner.value)
+    return all(is_constant(part) or (isinstance(part, Call) and part.function == "log") for part in walk(inner))
+
+
+def is_constant(part: object) -> bool:
+    """Whether a part of a tree is neither eps, nor a distance, nor a logarithm."""
+    match part:
+        case Eps() | Call(function="log"):
+            return False
+        case Name(name=name):
+            return GREEK.get(name, name) not in _DISTANCES
+    return True
+
+
+def in_exponent(tree: Expr) -> Exponent:
+    """The sum with its whole multiples of logarithms apart."""
+    powers: list[tuple[Expr, int]] = []
+    rest: Expr | None = None
+    for sign, term in _terms(tree, 1):
+        count, found = _multiple(term)
+        if found is not None and count.denominator == 1 and abs(count) <= _MOST:
+            powers.append((found, sign * int(count)))
+        elif rest is None:
+            rest = term if sign == 1 else Unary(UnaryOp.NEGATE, term, term.span)
+        else:
+            rest = Binary(BinaryOp.ADD if sign == 1 else BinaryOp.SUBTRACT, rest, term, term.span)
+    return Exponent(tuple(powers), Number(Fraction(0), "0", tree.span) if rest is None else rest)
+
+
+def _terms(tree: Expr, sign: int) -> Iterator[tuple[int, Expr]]:
+    match tree:
+        case Unary(op=UnaryOp.NEGATE, operand=operand):
+            yield from _terms(operand, -sign)
+        case Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
+            yield from _terms(left, sign)
+            yield from _terms(right, sign if op is BinaryOp.ADD else -sign)
+        case _:
+            yield sign, tree
+
+
+def _multiple(term: Expr) -> tuple[Fraction, Expr | None]:
+    """The number and the r where the term is a number times log(r)."""
+    match term:
+        case Call(function="log", arguments=(argument,)):
+            return Fraction(1), argument
+        case Binary(op=BinaryOp.MULTIPLY, left=Number(value=value), right=right):
+            count, found = _multiple(right)
+            return value * count, found
+        case Binary(op=BinaryOp.MULTIPLY | BinaryOp.DIVIDE as op, left=left, right=Number(value=value)) if value:
+            count, found = _multiple(left)
+            return (count * value if op is BinaryOp.MULTIPLY else count / value), found
+    return Fraction(1), None
+
+
+# --- Claim expressions (alpha, beta, gamma) evaluated exactly, with a diagnostic for all that cannot be ---------------
+#
+# Names stand for numbers, or are left open as unknowns: there is one evaluation, and what becomes of the unknowns is
+# asked of its value.
+
+#: What an end of an interval of eps is part of, which may not mention eps itself.
+AN_INTERVAL = "an interval"
+
+_FUNCTIONS = ("exp", "log", "min", "max", "abs")
+
+_KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
+
+_EVERYWHERE = (Interval.positive(),)
+
+_EPS = Parametric.of(ExpPoly.term(1, 1, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimExpression:
+    """An expression with the text it was read from; `what` names it in messages ("beta")."""
+
+    what: str
+    source: Source
+    tree: Expr
+
+    @staticmethod
+    def parse(what: str, text: str, origin: str) -> ClaimExpression:
+        """Raises DiagnosticError for what is not an expression. `origin` is shown as the file's name."""
+        source = Source(origin, text)
+        return ClaimExpression(what, source, parse_expression(source))
+
+    def evaluate(self, names: Mapping[str, Parametric]) -> Parametric:
+        """The value with `names` put in, as one closed form for every eps > 0; raises DiagnosticError where there is
+        none."""
+        value = self.value(names)
+        if isinstance(value, Parametric):
+            return value
+        note = "only beta may be put together from pieces by min, max and abs"
+        raise self.error("E0491", f"{self.what} is not one closed form for every eps", self.tree, "", note)
+
+    def number(self, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Fraction | None:
+        """The rational that it is for every eps of the intervals, None where it is none. Raises DiagnosticError where
+        it has no value."""
+        match intervals:
+            case [Interval(is_point=True, lower=eps)]:
+                with suppress(DiagnosticError):
+                    value = self.rational_at(eps, names)
+                    if value is not None:
+                        return value
+        return constant_of(self.value(names, intervals))
+
+    def rational_at(self, eps: Fraction, names: Mapping[str, Parametric]) -> Fraction | None:
+        """The value at one eps where that is a rational; None where it is computed with powers of e, or infinite.
+        Raises DiagnosticError where it has no value there."""
+        evaluation = _Evaluation(self, names, (), far=False, open_divisors=False, eps=Parametric.number(eps))
+        try:
+            return constant_of(evaluation.value(self.tree))
+        except TooLarge:
+            raise self.error("E0613", f"{self.what} is too large when split", self.tree) from None
+
+    def value(
+        self,
+        names: Mapping[str, Parametric],
+        intervals: Sequence[Interval] = _EVERYWHERE,
+        *,
+        far: bool = False,
+        open_divisors: bool = False,
+    ) -> Selected:
+        """The value with `names` put in, for eps in the `intervals`, where no divisor may be 0; raises DiagnosticError
+        where it has none.
+
+        With `far` it is that for a large enough unknown only. With `open_divisors` divisors may depend on unknowns:
+        they are for the caller to look at.
+        """
+        try:
+            value = _Evaluation(self, names, intervals, far, open_divisors).value(self.tree)
+        except TooLarge:
+            raise self.error("E0613", f"{self.what} is too large when split", self.tree) from None
+        if bits(value) > RESULT_BIT_LIMIT:
+            raise self.error("E0613", f"{self.what} has a number of more than {RESULT_BIT_LIMIT} bits", self.tree)
+        return value
+
+    def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
+        """What to raise about `node`, a part of this expression."""
+        return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    expression: ClaimExpression
+    names: Mapping[str, Parametric]
+    intervals: Sequence[Interval]
+    far: bool
+    open_divisors: bool
+    eps: Parametric = _EPS
+
+    def value(self, node: Expr) -> Selected:
+        match node:
+            case Number(value=value):
+                return Parametric.number(value)
+            case Eps():
+                return self.eps
+            case Name():
+                return self._name(node)
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                return negated(self.value(operand))
+            case Binary():
+                return self._binary(node)
+            case Call():
+                return self._call(node)
+            case Truth() | Compare() | Unary():
+                raise self._error("E0604", f"{self.expression.what} is a number, not a truth value", node)
+            case Element():
+                raise self._error(
+                    "E0604",
+                    f"{self.expression.what} may not depend on the program's variables",
+                    node,
+                    "",
+                    "give values that differ from row to row in a column of the table",
+                )
+        assert_never(node)
+
+    def _error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
+        return self.expression.error(code, message, node, label, *notes)
+
+    def _name(self, node: Name) -> Selected:
+        name = node.name if node.name in self.names else GREEK.get(node.name, node.name)
+        if name in self.names:
+            return self.names[name]
+        close = nearest(name, ["eps", *_FUNCTIONS, *self.names])
+        notes = [f"did you mean `{close}`?"] if close else []
+        allowed = [*([] if self.expression.what == AN_INTERVAL else ["eps"]), *sorted(self.names)]
+        if allowed:
+            notes.append(f"{self.expression.what} may mention {listing(allowed, limit=20)}")
+        else:
+            notes.append("an end of an interval is a rational number, such as 1/2")
+        raise self._error("E0602", f"`{node.name}` is not known in {self.expression.what}", node, "", *notes)
+
+    def _binary(self, node: Binary) -> Selected:
+        if node.op in {BinaryOp.AND, BinaryOp.OR}:
+            raise self._error("E0604", f"{self.expression.what} is a number, not a truth value", node)
+        left = self.value(node.left)
+        try:
+            match node.op:
+                case BinaryOp.ADD:
+                    return plus(left, self.value(node.right))
+                case BinaryOp.SUBTRACT:
+                    return plus(left, negated(self.value(node.right)))
+                case BinaryOp.MULTIPLY:
+                    return times(left, self.value(node.right))
+                case BinaryOp.DIVIDE:
+                    return self._quotient(left, node)
+                case BinaryOp.POWER:
+                    return power(left, self._natural(node.right))
+        except TooLarge:
+            raise self._error("E0613", f"{self.expression.what} is too large when multiplied out", node) from None
+        raise AssertionError(node.op)
+
+    def _quotient(self, left: Selected, node: Binary) -> Selected:
+        divisor = self.value(node.right)
+        try:
+            if not unknowns(divisor):
+                self._check_divisor(divisor, node.right)
+            quotient = over(left, divisor)
+        except ZeroDivisionError:
+            raise self._error("E0607", "division by zero", node.right, "this is 0") from None
+        open_divisor = isinstance(quotient, Combination) and quotient.right is divisor and bool(unknowns(divisor))
+        if open_divisor and not self.open_divisors:
+            raise self._error(
+                "E0609",
+                "division by a distance that is infinite in a row of the table",
+                node.right,
+                "",
+                "write the limit yourself, in a column beta",
+            )
+        return quotient
+
+    def _check_divisor(self, divisor: Selected, node: Expr) -> None:
+        """Raise DiagnosticError unless the divisor is proved to be 0 nowhere on the intervals."""
+        if isinstance(divisor, Parametric) and not divisor.numerator:
+            raise ZeroDivisionError
+        if constant_of(divisor) is not None:
+            return
+        where = ", ".join(map(str, self.intervals))
+        try:
+            zero = zero_of(divisor, self.intervals)
+        except Undecided as undecided:
+            raise self._error(
+                "E0608", f"{self.expression.what} divides by something that may be 0", node, "", undecided.reason
+            ) from None
+        if zero is None:
+            return
+        place = f"at eps = {zero}" if isinstance(zero, Fraction) else place_text(refined(zero, Limits()))
+        raise self._error(
+            "E0608",
+            f"{self.expression.what} divides by something that is 0 {place}",
+            node,
+            "",
+            f"the divisor must not be 0 for any eps in {where}",
+        )
+
+    def _natural(self, node: Expr) -> int:
+        # The parser lets only small natural literals through.
+        assert isinstance(node, Number)
+        assert node.value.denominator == 1
+        return int(node.value)
+
+    def _call(self, node: Call) -> Selected:
+        match node.function:
+            case "exp":
+                return self._exp(node)
+            case "min" | "max" | "abs" as function:
+                values = [self.value(argument) for argument in node.arguments]
+                return select(_KINDS[function], values, sign_throughout(self.intervals) if self.far else None)
+            case "log" if self._positive(node.arguments[0]) == 1:
+                return Parametric.number(Fraction(0))
+            case "log":
+                raise self._error(
+                    "E0615",
+                    f"a logarithm is only enclosed, and {self.expression.what} is computed exactly here",
+                    node,
+                    "",
+                    "exp(log(3) - eps) is exact, as 3*exp(-eps); other logarithms are for options and the claim block "
+                    "of `dipc check`",
+                    "or write a rational for it, on the side that makes the claim stronger: 1.0986 for log(3)",
+                )
+        raise AssertionError(f"the parser knows no function {node.function}")
+
+    def _exp(self, node: Call) -> Selected:
+        exponent = in_exponent(node.arguments[0])
+        inner = exponent.rest if exponent.powers else node.arguments[0]
+        argument = self.value(inner)
+        result = exponential(argument)
+        if result is None:
+            constant = constant_of(argument)
+            raise self._error(
+                "E0603",
+                "the exponent is not a rational multiple of eps",
+                inner,
+                "" if constant is None else f"this is {constant}",
+                "exp(q*eps) with a rational q can be decided exactly; exp(1) and exp(eps^2) are outside that class",
+            )
+        try:
+            for base, count in exponent.powers:
+                factor = power(Parametric.number(self._positive(base)), abs(count))
+                result = times(result, factor) if count > 0 else over(result, factor)
+        except TooLarge:
+            raise self._error("E0613", f"{self.expression.what} is too large when multiplied out", node) from None
+        return result
+
+    def _positive(self, node: Expr) -> Fraction:
+        """What a logarithm is taken of."""
+        value = constant_of(self.value(node))
+        if value is None or value <= 0:
+            message = "a logarithm is taken of a positive rational"
+            raise self._error("E0615", message, node, "this is none" if value is None else f"this is {value}")
+        return value

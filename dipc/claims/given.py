@@ -1,0 +1,419 @@
+"""Values of inputs and outputs as they are given: cells, `q = (0, 1/2)`, `q[2] = -1..1`, whole arrays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, TypeGuard, assert_never
+
+from dipc.algebra.numbers import NotExact, parse_rational
+from dipc.text import ast
+from dipc.text.claims import BadValue, NumberReader
+from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing, nearest
+from dipc.text.parser import parse_items
+from dipc.text.program import CoreProgram
+
+# --- Whole arrays given at once from Python: `q = (-1, 0, 1)` for `q[1]`, `q[2]` and `q[3]` ---------------------------
+#
+
+_ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
+
+
+def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
+    """The names of arrays, each with those of its elements."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if element := _ELEMENT.fullmatch(name):
+            found.setdefault(element[1], []).append(name)
+    return found
+
+
+def by_element(values: Mapping[str, object], arrays: Mapping[str, Sequence[str]], where: str) -> dict[str, object]:
+    """The values with arrays spelled out element by element, and names without blanks. A sequence is whatever has a
+    length and can be gone through, but for texts and dicts. Raises DiagnosticError, which begins with `where`, for one
+    of another length."""
+    result: dict[str, object] = {}
+    for name, value in values.items():
+        plain = "".join(name.split())
+        elements = arrays.get(plain)
+        if elements is None or not _is_sequence(value):
+            result[plain] = value
+            continue
+        if len(value) != len(elements):
+            counts = f"{len(value)} values for the {len(elements)} elements"
+            raise DiagnosticError(Diagnostic("E0509", f"{where} `{plain}`: {counts} of the array"))
+        result.update(zip(elements, value, strict=True))
+    return result
+
+
+def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    return hasattr(value, "__len__") and hasattr(value, "__iter__") and not isinstance(value, str | bytes | Mapping)
+
+
+# --- Cells of a table: exact values, read once for each distinct text -------------------------------------------------
+#
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """One value of a table. `value` None stands for infinity. A reader makes one Cell for each distinct value, so
+    identity is equality and hashing costs nothing."""
+
+    value: Value | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadCell:
+    """A cell that cannot be read: a diagnostic without its place."""
+
+    code: str
+    message: str
+    notes: tuple[str, ...]
+
+
+#: What reading a cell gives: None for an empty one.
+Read = Cell | BadCell | None
+
+
+class CellPool:
+    """Interns cells by value: `0.25` and `1/4` are the same Cell."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[type, Value], Cell] = {}
+
+    def cell(self, value: Value) -> Cell:
+        """The one Cell of this pool for `value`."""
+        key = (type(value), value)
+        cell = self._cells.get(key)
+        if cell is None:
+            cell = self._cells[key] = Cell(value, show_value(value))
+        return cell
+
+
+class Column(dict[str, Read]):
+    """The cells of one column by their text; each distinct text is read once."""
+
+    def __init__(self, read: Callable[[str], Read]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, text: str) -> Read:
+        result = self[text] = self._read(text)
+        return result
+
+
+#: The value of the cell `inf`.
+INFINITY = Cell(None, "inf")
+
+
+def show_value(value: Value) -> str:
+    """The canonical text of a value: `1/4`, `top`, `true`."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return value
+        case Fraction():
+            return str(value)
+    assert_never(value)
+
+
+def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callable[[str], Read]:  # noqa: A002 - the word of the language
+    """Reads cells of the column for a variable; an empty cell is a mistake where `required`."""
+    members = frozenset(type.values) if isinstance(type, DomType) else frozenset()
+
+    def read(raw: str) -> Read:
+        text = raw.strip()
+        if not text:
+            return _empty(name) if required else None
+        match type:
+            case BoolType():
+                return _truth(name, text, pool)
+            case DomType(values=values):
+                return _member(name, text, values, members, pool)
+            case IntType():
+                return _integer(text, pool)
+            case RealType():
+                return _number(text, pool)
+        assert_never(type)
+
+    return read
+
+
+def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
+    """Reads cells of the columns alpha, gamma and dd: rationals >= 0; `inf` in dd, `dd` in alpha."""
+
+    def read(raw: str) -> Read:
+        text = raw.strip()
+        if not text:
+            return None
+        if text == "inf" and name == "dd":
+            return INFINITY
+        if text == "dd" and name == "alpha":
+            return pool.cell("dd")
+        cell = _number(text, pool)
+        if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value < 0:
+            return BadCell("E0513", f"{name} is negative", ("a distance is a rational >= 0",))
+        return cell
+
+    return read
+
+
+def beta_reader(pool: CellPool) -> Callable[[str], Read]:
+    """Keeps the text: a beta is an expression, read later."""
+
+    def read(raw: str) -> Read:
+        text = raw.strip()
+        return pool.cell(text) if text else None
+
+    return read
+
+
+def describe_domain(values: tuple[Value, ...]) -> str:
+    """A domain as its declaration would have it, shortened where it is long: `{none, bot, top}`, `{-5..5}`."""
+    numbers = [value for value in values if isinstance(value, Fraction)]
+    if (
+        len(numbers) == len(values) > 2
+        and all(b - a == 1 for a, b in pairwise(numbers))
+        and numbers[0].denominator == 1
+    ):
+        return f"{{{numbers[0]}..{numbers[-1]}}}"
+    texts = [show_value(value) for value in values]
+    if len(texts) > 12:
+        texts = [*texts[:10], "...", texts[-1]]
+    return "{" + ", ".join(texts) + "}"
+
+
+def _empty(name: str) -> BadCell:
+    return BadCell("E0512", f"the input `{name}` is left empty", ("only cells of outputs may be left empty",))
+
+
+def _truth(name: str, text: str, pool: CellPool) -> Cell | BadCell:
+    if text.lower() in {"true", "false"}:
+        return pool.cell(text.lower() == "true")
+    return BadCell("E0511", f"{_quote(text)} is no value of `{name}`", ("a bool is `true` or `false`",))
+
+
+def _member(
+    name: str, text: str, values: tuple[Value, ...], members: frozenset[Value], pool: CellPool
+) -> Cell | BadCell:
+    if isinstance(values[0], Fraction):
+        cell = _number(text, pool)
+        if isinstance(cell, BadCell):
+            domain = describe_domain(values)
+            return BadCell(cell.code, cell.message, (*cell.notes, f"the domain of `{name}` is {domain}"))
+        value = cell.value
+    else:
+        value, cell = text, pool.cell(text)
+    if value in members:
+        return cell
+    notes = [f"the domain of `{name}` is {describe_domain(values)}"]
+    if isinstance(value, str):
+        close = nearest(text, [str(candidate) for candidate in values])
+        notes += [f"did you mean `{close}`?"] if close else []
+    return BadCell("E0511", f"{_quote(text)} is not in the domain of `{name}`", tuple(notes))
+
+
+def _integer(text: str, pool: CellPool) -> Cell | BadCell:
+    cell = _number(text, pool)
+    if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value.denominator != 1:
+        return BadCell("E0511", f"{_quote(text)} is not an integer", ("an int takes integers only",))
+    return cell
+
+
+def _number(text: str, pool: CellPool) -> Cell | BadCell:
+    try:
+        return pool.cell(parse_rational(text))
+    except NotExact as error:
+        return BadCell("E0510", f"{_quote(text)} {error.reason}", (_number_note(text, error.reason),))
+
+
+def _number_note(text: str, reason: str) -> str:
+    lowered = text.lower()
+    if "divides" in reason:
+        return "the denominator of a rational is not 0"
+    if "digits" in reason:
+        return "this is surely a slip: no mechanism needs such a number"
+    if lowered.lstrip("+-") in {"inf", "infinity"}:
+        return "`inf` is allowed only in the column `dd`"
+    if "," in text:
+        return "write a decimal point, not a comma"
+    if not text.isascii():
+        return "write numbers with the digits 0-9 and the ASCII minus sign"
+    return "write an exact number such as -1, 1/3, 0.25 or 1e-3"
+
+
+def _quote(text: str) -> str:
+    shown = text if len(text) <= 40 else text[:37] + "..."
+    return f"`{shown}`"
+
+
+# --- What is given for inputs or outputs: `q = (0, 1/2)`, `q[2] = -1..1`, `x in {none, top}`, `q = 0` -----------------
+#
+# One value, a range of integers, a list in braces, the name of a domain, or a vector for an array; a whole array is
+# meant by its name. What names an element wins over what names its array. Numbers may be written with constants.
+
+
+def array_of(name: str) -> str | None:
+    """The array that an element belongs to."""
+    match = _ELEMENT.fullmatch(name)
+    return match[1] if match else None
+
+
+class Specification:
+    """Collects the values that the texts of one option give to the `slots`; `mistakes` has what is wrong with them.
+
+    `kind` is what a slot is called ("input"); with `single` only one value for each is accepted.
+    """
+
+    def __init__(
+        self,
+        program: CoreProgram,
+        slots: Sequence[Slot],
+        *,
+        option: str,
+        kind: str,
+        code: str,
+        single: bool = False,
+    ) -> None:
+        self._program = program
+        self._option = option
+        self._kind = kind
+        self._code = code
+        self._single = single
+        self._slots = {slot.name: slot for slot in slots}
+        self.arrays: dict[str, list[Slot]] = {}
+        for name, slot in self._slots.items():
+            if array := array_of(name):
+                self.arrays.setdefault(array, []).append(slot)
+        self.known: dict[str, tuple[Value, ...]] = {}
+        self.mistakes: list[Diagnostic] = []
+        self._named: set[str] = set()
+
+    def take(self, text: str) -> None:
+        """One text, of any number of items."""
+        source = Source(f"<{self._option}>", text)
+        try:
+            items = parse_items(source)
+        except DiagnosticError as error:
+            self.mistakes += error.diagnostics
+            return
+        given = NumberReader(source, self._program.constants, [*self._program.domains], _NUMBER)
+        for item in items:
+            try:
+                self._item(given, item)
+            except BadValue as bad:
+                self.mistakes.append(bad.located(self._code, source))
+
+    def _item(self, given: NumberReader, item: ast.Item) -> None:
+        name = item.target.name
+        if isinstance(item.target, ast.Element):
+            name = f"{name}[{given.number(item.target.index)}]"
+        if name in self._slots:
+            targets, weak = [self._slots[name]], False
+        elif name in self.arrays:
+            targets, weak = self.arrays[name], True
+        else:
+            raise self._unknown(name, item.target.span)
+        if name in self._named:
+            raise BadValue(item.target.span, f"`{name}` is given twice", "give each one once")
+        self._named.add(name)
+        for slot in targets:
+            # So that it is not called missing as well.
+            self.known.setdefault(slot.name, ())
+        for slot, values in zip(targets, self._values(given, item, targets), strict=True):
+            if not (weak and slot.name in self._named):
+                self.known[slot.name] = values
+
+    def _values(self, given: NumberReader, item: ast.Item, targets: list[Slot]) -> Iterator[tuple[Value, ...]]:
+        trees: Sequence[ast.Values] = [item.values] * len(targets)
+        if isinstance(item.values, ast.Vector):
+            trees = item.values.values
+            if array_of(targets[0].name) is None or isinstance(item.target, ast.Element):
+                raise BadValue(item.values.span, f"`{targets[0].name}` is no array", "give it one value")
+            if len(trees) != len(targets):
+                many = f"{len(trees)} values for the {len(targets)} elements of `{item.target.name}`"
+                raise BadValue(item.values.span, many, f"they are {listing(slot.name for slot in targets)}")
+        read: dict[tuple[object, int], tuple[Value, ...]] = {}
+        for slot, tree in zip(targets, trees, strict=True):
+            key = (slot.type, id(tree))
+            if key not in read:
+                read[key] = self._set(given, tree, slot)
+            yield read[key]
+
+    def _set(self, given: NumberReader, tree: ast.Values, slot: Slot) -> tuple[Value, ...]:
+        """All in the domain of the slot, each once, in the order of the text."""
+        found: dict[tuple[type, Value], Value] = {}
+        for value in self._each(given, tree, slot):
+            found.setdefault((type(value), value), value)
+        if self._single and len(found) > 1:
+            note = f"`{slot.name}` has one value here, such as `{slot.name}={next(iter(found.values()))}`"
+            raise BadValue(tree.span, f"these are {len(found)} values", note)
+        return tuple(found.values())
+
+    def _each(self, given: NumberReader, tree: ast.Values, slot: Slot) -> Iterator[Value]:
+        match tree:
+            case ast.Listed(values=values):
+                for value in values:
+                    yield from self._each(given, value, slot)
+            case ast.Range():
+                yield from _range_in(slot, given.integers(tree), tree.span)
+            case ast.Vector():
+                raise BadValue(tree.span, "a vector in a vector", "arrays have one index")
+            case ast.Name(name=name) if name in self._program.domains and not _is_member(name, slot):
+                members = tuple(str(value) for value in self._program.domains[name].values)
+                yield from _all_in(slot, members, tree.span, f"of `{name}`")
+            case _:
+                yield from _all_in(slot, (self._one(given, tree, slot),), tree.span)
+
+    def _one(self, given: NumberReader, tree: ast.Values, slot: Slot) -> str:
+        """The canonical text of one value."""
+        text = given.text(tree)
+        if isinstance(tree, ast.Name | ast.Truth) and text not in self._program.constants:
+            if isinstance(slot.type, DomType | BoolType):
+                return text
+        elif isinstance(slot.type, BoolType) or _is_member(text, slot):
+            return text
+        return str(given.number(tree))
+
+    def _unknown(self, name: str, span: Span) -> BadValue:
+        names = [*self.arrays, *self._slots]
+        close = nearest(name, names)
+        notes = [f"did you mean `{close}`?"] if close else []
+        notes.append(f"the {self._kind}s are {listing(self._slots)}" if names else f"the program has no {self._kind}s")
+        return BadValue(span, f"the program has no {self._kind} `{name}`", *notes)
+
+
+_NUMBER = "write an exact number such as -1, 1/3 or 0.25, or the name of a constant"
+
+
+def _is_member(text: str, slot: Slot) -> bool:
+    return isinstance(slot.type, DomType) and text in slot.type.values
+
+
+def _range_in(slot: Slot, numbers: Iterable[int], span: Span) -> Iterator[Value]:
+    """The numbers, if all of them are in the domain of the slot. Raises BadValue."""
+    match slot.type:
+        case RealType() | IntType():
+            yield from map(Fraction, numbers)
+        case DomType(values=values) if set(found := [Fraction(number) for number in numbers]) <= set(values):
+            yield from found
+        case _:
+            yield from _all_in(slot, [*map(str, numbers)], span, "in this range")
+
+
+def _all_in(slot: Slot, texts: Sequence[str], span: Span, which: str = "") -> Iterator[Value]:
+    """The values with these texts, if all of them are in the domain of the slot. Raises BadValue."""
+    read = slot_reader(slot.name, slot.type, True, CellPool())
+    for text in texts:
+        cell = read(text)
+        if isinstance(cell, BadCell):
+            raise BadValue(span, cell.message + (f" ({which})" if which else ""), *cell.notes)
+        assert cell is not None
+        assert cell.value is not None
+        yield cell.value

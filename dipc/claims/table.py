@@ -1,0 +1,776 @@
+"""The table of det, from a CSV file or from Python: rows in a few bytes each, every mistake named."""
+
+from __future__ import annotations
+
+import csv
+import os
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any, Protocol, cast, overload
+
+from dipc.algebra.numbers import exact_rational
+from dipc.claims.given import (
+    BadCell,
+    Cell,
+    CellPool,
+    Column,
+    Read,
+    arrays_among,
+    beta_reader,
+    by_element,
+    claim_reader,
+    slot_reader,
+)
+from dipc.text.core import Slot
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, listing, nearest
+from dipc.text.program import CoreProgram
+
+# --- The rows of a table in a few bytes each: a column holds its distinct cells once, and a number for each row -------
+#
+
+#: One row of cells: the inputs, the outputs, and the claim columns alpha, beta, gamma and dd.
+_CLAIM_CELLS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: cells in the order of the program's inputs and outputs, None for an unconstrained output, and the
+    claim columns where they are given and not empty. Equal values are the same Cell throughout a table."""
+
+    number: int
+    inputs: tuple[Cell, ...]
+    outputs: tuple[Cell | None, ...]
+    alpha: Cell | None
+    beta: Cell | None
+    gamma: Cell | None
+    dd: Cell | None
+
+
+class NumberList:
+    """Natural numbers in as few bytes each as the largest so far needs."""
+
+    __slots__ = ("_bound", "_numbers")
+
+    def __init__(self) -> None:
+        self._numbers: array[int] = array("B")
+        self._bound = 1 << 8
+
+    def append(self, number: int) -> None:
+        """Add one number, at most 2^64 - 1."""
+        if number >= self._bound:
+            self._widen(number)
+        self._numbers.append(number)
+
+    def extend(self, numbers: list[int]) -> None:
+        """Add these numbers, of which there is at least one."""
+        largest = max(numbers)
+        if largest >= self._bound:
+            self._widen(largest)
+        self._numbers.extend(numbers)
+
+    def _widen(self, number: int) -> None:
+        """Make room for a number as large as this."""
+        while number >= self._bound:
+            wider = next(code for code in "HIQ" if array(code).itemsize > self._numbers.itemsize)
+            self._numbers = array(wider, self._numbers)
+            self._bound = 1 << 8 * self._numbers.itemsize
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, at: int) -> int:
+        return self._numbers[at]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._numbers)
+
+
+class _Numbering(dict[Cell | None, int]):
+    """The cells of a column in the order in which they came, numbered from 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells: list[Cell | None] = []
+
+    def __missing__(self, cell: Cell | None) -> int:
+        number = self[cell] = len(self.cells)
+        self.cells.append(cell)
+        return number
+
+
+#: Rows that are moved into the columns together.
+_TOGETHER = 1024
+
+
+class PackedRows(Sequence[Row]):
+    """Rows numbered from 1 on, each made when it is asked for; a million rows of 20 columns take some 25 MB as long as
+    no column has more than 256 distinct values."""
+
+    __slots__ = ("_columns", "_fresh", "_inputs", "_outputs", "_seen")
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        """No rows yet, of so many inputs and outputs."""
+        self._inputs = inputs
+        self._outputs = inputs + outputs
+        self._seen = [_Numbering() for _ in range(inputs + outputs + _CLAIM_CELLS)]
+        self._columns = [NumberList() for _ in self._seen]
+        self._fresh: list[Sequence[Cell | None]] = []
+
+    def append(self, cells: Sequence[Cell | None]) -> None:
+        """Add a row: its inputs, its outputs, then alpha, beta, gamma and dd."""
+        assert len(cells) == len(self._columns)
+        self._fresh.append(cells)
+        if len(self._fresh) == _TOGETHER:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Put what was added last into the columns."""
+        fresh, self._fresh = self._fresh, []
+        if fresh:
+            for column, seen, cells in zip(self._columns, self._seen, zip(*fresh, strict=True), strict=True):
+                column.extend([seen[cell] for cell in cells])
+
+    @property
+    def columns(self) -> list[tuple[Sequence[Cell | None], NumberList]]:
+        """The distinct cells of each column, and for each row the number of its cell among them: the inputs, the
+        outputs, then alpha, beta, gamma and dd."""
+        self._settle()
+        return [(seen.cells, numbers) for seen, numbers in zip(self._seen, self._columns, strict=True)]
+
+    def __len__(self) -> int:
+        return len(self._columns[-1]) + len(self._fresh)
+
+    def __iter__(self) -> Iterator[Row]:
+        self._settle()
+        columns = [
+            map(seen.cells.__getitem__, numbers) for seen, numbers in zip(self._seen, self._columns, strict=True)
+        ]
+        for number, cells in enumerate(zip(*columns, strict=True), start=1):
+            yield self._row(number, cells)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
+        if isinstance(at, slice):
+            return tuple(self[index] for index in range(*at.indices(len(self))))
+        self._settle()
+        index = range(len(self))[at]
+        cells = tuple(seen.cells[numbers[index]] for seen, numbers in zip(self._seen, self._columns, strict=True))
+        return self._row(index + 1, cells)
+
+    def _row(self, number: int, cells: tuple[Cell | None, ...]) -> Row:
+        inputs = cast(tuple[Cell, ...], cells[: self._inputs])
+        return Row(number, inputs, cells[self._inputs : self._outputs], *cells[self._outputs :])
+
+
+def first_of_each_claim(rows: Sequence[Row]) -> Iterator[Row]:
+    """The first row with each combination of alpha, beta, gamma and dd, in order; packed rows are not made for that."""
+    keys: Iterable[object]
+    if isinstance(rows, PackedRows):
+        keys = zip(*(numbers for _, numbers in rows.columns[-_CLAIM_CELLS:]), strict=True)
+    else:
+        keys = ((row.alpha, row.beta, row.gamma, row.dd) for row in rows)
+    seen: set[object] = set()
+    for at, key in enumerate(keys):
+        if key not in seen:
+            seen.add(key)
+            yield rows[at]
+
+
+def packed(rows: Sequence[Row], inputs: int, outputs: int) -> PackedRows:
+    """The same rows in columns."""
+    if isinstance(rows, PackedRows):
+        return rows
+    result = PackedRows(inputs, outputs)
+    for row in rows:
+        result.append((*row.inputs, *row.outputs, row.alpha, row.beta, row.gamma, row.dd))
+    return result
+
+
+# --- A CSV file as a stream of records that know where their cells stand ----------------------------------------------
+#
+
+#: Bytes of one line: a longer one is no row of a table, and reading it might never end.
+MAX_LINE = 10_000_000
+
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_UTF8_MARK = b"\xef\xbb\xbf"
+
+
+class CsvSource:
+    """The records of a CSV file, read as a stream; `place` locates a cell of the record given last.
+
+    Raises DiagnosticError (E0501-E0503) for a file that cannot be read, is not UTF-8 or is not CSV.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = os.fspath(path)
+        self._lines: list[str] = []
+        self._first_line = 1
+        self._next_line = 1
+
+    def records(self) -> Iterator[list[str]]:
+        """The records in order, blank lines left out. One pass."""
+        try:
+            with Path(self.name).open("rb") as file:
+                reader = csv.reader(self._decoded(file), strict=True, skipinitialspace=True)
+                while True:
+                    self._lines = []
+                    self._first_line = self._next_line
+                    try:
+                        record = next(reader)
+                    except StopIteration:
+                        return
+                    except csv.Error as error:
+                        raise DiagnosticError(self._malformed(error)) from None
+                    if len(record) > 1 or (record and record[0].strip()):
+                        yield record
+        except (OSError, ValueError) as error:
+            raise DiagnosticError(_unreadable(self.name, error)) from None
+
+    def _decoded(self, file: IO[bytes]) -> Iterator[str]:
+        """The file's lines as text; remembers the lines of the record being read."""
+        offset = 0
+        while raw := file.readline(MAX_LINE + 1):
+            if len(raw) > MAX_LINE:
+                raise DiagnosticError(self._too_long())
+            line = raw
+            if offset == 0 and raw.startswith(_UTF8_MARK):
+                line = raw[len(_UTF8_MARK) :]
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                position = offset + len(raw) - len(line) + error.start
+                raise DiagnosticError(self._undecodable(line, error.start, position, offset == 0)) from None
+            self._lines.append(text)
+            self._next_line += 1
+            if "\0" in text:
+                raise DiagnosticError(self._nul(text))
+            offset += len(raw)
+            yield text
+
+    def place(self, column: int | None) -> Excerpt:
+        """The cell with index `column` of the last record, or its first line where `column` is None."""
+        if column is None:
+            text = self._lines[0].rstrip("\r\n") if self._lines else ""
+            return Excerpt(self.name, self._first_line, 1, text, max(1, len(text)))
+        spans = cell_spans("".join(self._lines))
+        start, end = spans[min(column, len(spans) - 1)]
+        line = self._first_line
+        for text in self._lines:
+            if start < len(text) or text is self._lines[-1]:
+                shown = text.rstrip("\r\n")
+                return Excerpt(self.name, line, start + 1, shown, max(1, min(end, len(shown)) - start))
+            start, end, line = start - len(text), end - len(text), line + 1
+        raise AssertionError("a record has at least one line")
+
+    def _undecodable(self, line: bytes, start: int, position: int, first: bool) -> Diagnostic:
+        before = line[:start].decode("utf-8")
+        text = line.decode("utf-8", errors="replace").rstrip("\r\n")
+        if first and line.startswith(_UTF16_MARKS):
+            note = "the file looks like UTF-16: save it as UTF-8"
+        else:
+            note = "save the file as UTF-8"
+        return Diagnostic(
+            "E0502",
+            f"the table is not UTF-8: byte 0x{line[start]:02x} at offset {position}",
+            Excerpt(self.name, self._next_line, len(before) + 1, text, 1),
+            notes=(note,),
+        )
+
+    def _nul(self, text: str) -> Diagnostic:
+        at = text.index("\0")
+        return Diagnostic(
+            "E0503",
+            "the table contains a NUL byte",
+            Excerpt(self.name, self._next_line - 1, at + 1, text.rstrip("\r\n").replace("\0", "\ufffd"), 1),
+            notes=("a table is a text file of comma-separated values",),
+        )
+
+    def _too_long(self) -> Diagnostic:
+        place = Excerpt(self.name, self._next_line, 1, "", 1)
+        note = "a table is a text file of comma-separated values, one row a line"
+        return Diagnostic("E0503", f"a line of more than {MAX_LINE} bytes", place, notes=(note,))
+
+    def _malformed(self, error: csv.Error) -> Diagnostic:
+        message, note = _explain(str(error))
+        return Diagnostic("E0503", message, self.place(None), notes=(note,))
+
+
+def cell_spans(record: str) -> list[tuple[int, int]]:
+    """Where the cells of one raw CSV record stand, without surrounding blanks, quotes included.
+
+    A quote counts only where it opens a cell, and then until it is closed, as for the `csv` module.
+    """
+    spans = []
+    start = 0
+    fresh, quoted, open_quote = True, False, False
+    body = record.rstrip("\r\n")
+    for at, character in enumerate(body):
+        if character == "," and not open_quote:
+            spans.append(_trim(body, start, at))
+            start = at + 1
+            fresh, quoted = True, False
+        elif character == '"' and (fresh or quoted):
+            open_quote = not open_quote
+            fresh, quoted = False, True
+        elif character != " ":
+            fresh = False
+    spans.append(_trim(body, start, len(body)))
+    return spans
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    cell = text[start:end]
+    if not cell.strip():
+        return start, end
+    return start + len(cell) - len(cell.lstrip()), end - len(cell) + len(cell.rstrip())
+
+
+def _explain(error: str) -> tuple[str, str]:
+    """The `csv` module's words in ours, and how to mend it."""
+    if "unexpected end of data" in error:
+        return "a quoted cell is not closed", 'close the cell with `"`'
+    if "expected after" in error:
+        return "text after a closing quote", 'quote the whole cell, and write a quote inside it as `""`'
+    if "field larger than" in error:
+        return f"a cell of more than {csv.field_size_limit()} characters", "a cell holds one value"
+    if "new-line" in error:
+        return "a carriage return in the middle of a line", "end the lines with a line feed"
+    return f"not a CSV record: {error}", "a table is a text file of comma-separated values"
+
+
+def _unreadable(name: str, error: OSError | ValueError) -> Diagnostic:
+    match error:
+        case FileNotFoundError():
+            return Diagnostic("E0501", f"there is no file `{name}`", notes=("give the path of a CSV file",))
+        case IsADirectoryError():
+            return Diagnostic("E0501", f"`{name}` is a directory", notes=("give the path of a CSV file",))
+        case PermissionError():
+            return Diagnostic("E0501", f"no permission to read `{name}`", notes=("change the file's permissions",))
+        case OSError():
+            return Diagnostic("E0501", f"`{name}` cannot be read: {error.strerror or error}")
+        case ValueError():  # a path with a NUL character
+            return Diagnostic("E0501", f"`{name}` is no path: {error}")
+
+
+# --- A table given from Python: a list of dicts, a header with rows, or a DataFrame -----------------------------------
+#
+
+
+class DataFrame(Protocol):
+    """What pandas, polars and others call a DataFrame: rows, with named columns."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of the columns."""
+
+
+class PythonSource:
+    """The records of a table given as values: texts as in a CSV file, ints, Fractions, Decimals, bools, None (empty);
+    a sequence under the name of an array stands for its elements.
+
+    In a list of dicts a missing key is an empty cell. DataFrames are those of pandas and polars, and tables of Arrow:
+    in them NaN and NA are empty cells, and floats that are integers are these, as such libraries make floats of
+    integers beside an infinity. There is nothing to point at: `place` gives None.
+    Raises TypeError for inexact values (other floats) and for things that are no table.
+    """
+
+    def __init__(self, table: object, columns: Sequence[str], name: str = "<table>") -> None:
+        """`columns` are the names every table has; dicts may leave some out."""
+        self.name = name
+        frame = _from_frame(table)
+        if frame is not None:
+            header, rows = frame
+        elif isinstance(table, tuple) and len(table) == 2 and _is_header(table[0]):
+            header, rows = _with_header(table[0], table[1])
+        elif isinstance(table, Iterable) and not isinstance(table, Mapping | str | bytes):
+            header, rows = _from_dicts(list(table), columns)
+        else:
+            raise TypeError(
+                "a table is the path of a CSV file, a list of dicts, a pair (header, rows) or a DataFrame, "
+                f"not {type(table).__name__}"
+            )
+        arrays = arrays_among(columns)
+        if any("".join(column.split()) in arrays for column in header):
+            header, rows = _from_dicts(_spelled_out(header, rows, arrays), ())
+        self._header, self._rows = header, rows
+
+    def records(self) -> Iterator[list[str]]:
+        """The header, then the rows."""
+        yield self._header
+        for number, row in enumerate(self._rows, start=1):
+            yield [cell_text(cell, f"row {number}, column {name}") for cell, name in _paired(row, self._header)]
+
+    def place(self, column: int | None) -> None:  # noqa: ARG002 - the protocol's other half has places
+        """None: values have no place in a text."""
+        return
+
+
+def _is_header(candidate: object) -> bool:
+    return (
+        isinstance(candidate, Sequence)
+        and not isinstance(candidate, str)
+        and all(isinstance(name, str) for name in candidate)
+    )
+
+
+def _with_header(header: Sequence[str], rows: object) -> tuple[list[str], list[Sequence[object]]]:
+    if not isinstance(rows, Iterable) or isinstance(rows, str | bytes):
+        raise TypeError(f"the rows of a table are a sequence of sequences, not {type(rows).__name__}")
+    collected = list(rows)
+    for number, row in enumerate(collected, start=1):
+        if not isinstance(row, Sequence) or isinstance(row, str | bytes):
+            raise TypeError(f"row {number} of the table is a {type(row).__name__}, not a sequence of cells")
+    return list(header), collected
+
+
+def _from_dicts(rows: Sequence[object], columns: Sequence[str]) -> tuple[list[str], list[Sequence[object]]]:
+    """Where a row has a whole array under its name, its elements are no columns for that."""
+    header = dict.fromkeys(columns)
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"row {number} of the table is a {type(row).__name__}, not a dict")
+        for name in row:
+            if not isinstance(name, str):
+                raise TypeError(f"row {number} of the table: {name!r} is not a column name")
+            header.setdefault(name)
+    return list(header), [[row.get(name) for name in header] for row in rows if isinstance(row, Mapping)]
+
+
+def _spelled_out(
+    header: Sequence[str], rows: Sequence[Sequence[object]], arrays: Mapping[str, Sequence[str]]
+) -> list[dict[str, object]]:
+    """The rows as dicts without whole arrays; an array that a row leaves out says nothing of its elements."""
+    found: list[dict[str, object]] = []
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(header):
+            raise TypeError(f"row {number} of the table has {len(row)} cells, and the header {len(header)}")
+        given = {name: cell for name, cell in zip(header, row, strict=True) if cell is not None}
+        elements = by_element(given, arrays, f"row {number}:")
+        whole = [name for name in header if "".join(name.split()) in arrays]
+        found.append({**dict.fromkeys(name for name in header if name not in whole), **elements})
+    return found
+
+
+def _from_frame(table: object) -> tuple[list[str], list[Sequence[object]]] | None:
+    """The column names and rows of a DataFrame, known by what each library's has and nothing else does; none is
+    imported. None for what is no DataFrame."""
+    frame: Any = table
+    if hasattr(frame, "columns") and hasattr(frame, "itertuples"):  # pandas
+        header, rows = frame.columns, frame.itertuples(index=False, name=None)
+    elif hasattr(frame, "columns") and hasattr(frame, "iter_rows"):  # polars
+        header, rows = frame.columns, frame.iter_rows()
+    elif hasattr(frame, "column_names") and hasattr(frame, "to_pylist"):  # Arrow
+        header = frame.column_names
+        rows = ([row[name] for name in header] for row in frame.to_pylist())
+    else:
+        return None
+    return [str(name) for name in header], [[_frame_cell(cell) for cell in row] for row in rows]
+
+
+def _frame_cell(cell: object) -> object:
+    if type(cell).__name__ == "NAType":  # that of pandas, which is neither equal to itself nor not
+        return None
+    if isinstance(cell, float):
+        if cell != cell:
+            return None
+        return int(cell) if cell.is_integer() else cell
+    return cell
+
+
+def _paired(row: Sequence[object], header: list[str]) -> Iterator[tuple[object, str]]:
+    """The cells with their columns' names; cells too many keep no name, so that the reader sees them."""
+    for index, cell in enumerate(row):
+        yield cell, header[index] if index < len(header) else ""
+
+
+def cell_text(cell: object, what: str) -> str:
+    """The text a CSV file would have for this value; TypeError, naming `what`, for inexact ones."""
+    match cell:
+        case None:
+            return ""
+        case str():
+            return cell
+        case bool():
+            return "true" if cell else "false"
+        case float() | Decimal() if cell == float("inf"):
+            return "inf"
+        case int() | Fraction():
+            return str(cell)
+    if type(cell).__name__ in ("bool_", "bool") and hasattr(cell, "item"):  # NumPy's truth values are no bools
+        return "true" if cell.item() else "false"
+    return str(exact_rational(cell, what))
+
+
+# --- Values of inputs and outputs given from Python, by name ----------------------------------------------------------
+#
+
+
+def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell, ...]:
+    """A cell for every input; DiagnosticError for missing and unknown names and for values outside their domain."""
+    slots = [program.slots[slot] for slot in program.inputs]
+    cells = _cells(slots, "input", values, pool)
+    missing = [slot.name for slot, cell in zip(slots, cells, strict=True) if cell is None]
+    if missing:
+        what = "input" if len(missing) == 1 else "inputs"
+        raise DiagnosticError(Diagnostic("E0507", f"no value for the {what} {listing(missing)}"))
+    return tuple(cell for cell in cells if cell is not None)
+
+
+def output_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
+    """A cell for every output, None for the unconstrained ones; DiagnosticError as for inputs."""
+    return _cells([program.slots[slot] for slot in program.outputs], "output", values, pool)
+
+
+def _cells(slots: Sequence[Slot], role: str, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
+    given = by_element(values, arrays_among(slot.name for slot in slots), role)
+    known = {slot.name for slot in slots}
+    mistakes = [_unknown(name, role, slots) for name in given if name not in known]
+    cells: list[Cell | None] = []
+    for slot in slots:
+        cell = None
+        if slot.name in given:
+            text = cell_text(given[slot.name], f"{role} {slot.name}")
+            read = slot_reader(slot.name, slot.type, False, pool)(text)
+            if isinstance(read, BadCell):
+                mistakes.append(Diagnostic(read.code, f"{role} `{slot.name}`: {read.message}", notes=read.notes))
+            else:
+                cell = read
+        cells.append(cell)
+    if mistakes:
+        raise DiagnosticError(*mistakes)
+    return tuple(cells)
+
+
+def _unknown(name: str, role: str, slots: Sequence[Slot]) -> Diagnostic:
+    close = nearest(name, [slot.name for slot in slots])
+    notes = [f"did you mean `{close}`?"] if close else []
+    names = [slot.name for slot in slots]
+    notes.append(f"the {role}s are {listing(names)}" if names else f"there are no {role}s")
+    return Diagnostic("E0506", f"the program has no {role} `{name}`", notes=tuple(notes))
+
+
+# --- The table of det: one row for each input, read exactly or refused with every mistake named -----------------------
+#
+
+__all__ = ["CLAIM_COLUMNS", "MISTAKE_LIMIT", "Records", "Row", "Table", "read_table"]
+
+#: The columns that may stand beside the program's inputs and outputs; no variable can have these names.
+CLAIM_COLUMNS = ("alpha", "beta", "gamma", "dd")
+
+#: After so many mistakes in rows the rest of the table is not read.
+MISTAKE_LIMIT = 20
+
+
+class Records(Protocol):
+    """Where records come from; the first is the header. `place` locates a cell of the record given last."""
+
+    name: str
+
+    def records(self) -> Iterator[list[str]]: ...
+
+    def place(self, column: int | None) -> Excerpt | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table without mistakes: at least one row. `columns` are the claim columns it has; `beta_places` says where
+    each distinct text of the column `beta` stands first."""
+
+    name: str
+    rows: Sequence[Row]
+    columns: frozenset[str]
+    beta_places: dict[str, Excerpt | None]
+    computed: frozenset[str] = frozenset()
+    """The columns that nobody gave: dd where it is computed from the program's ideal."""
+
+
+#: What may be given as a table: the path of a CSV file, a dict for each row, a header with rows, a DataFrame, a Table.
+TableGiven = (
+    str
+    | os.PathLike[str]
+    | Sequence[Mapping[str, object]]
+    | tuple[Sequence[str], Iterable[Sequence[object]]]
+    | DataFrame
+    | Table
+)
+
+
+def read_table(table: TableGiven, program: CoreProgram, name: str = "<table>") -> Table:
+    """The whole table, checked against the program.
+
+    `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is taken
+    as it is; `name` is that of a table without a path. Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT
+    of them, and TypeError for what is no table.
+    """
+    if isinstance(table, Table):
+        return table
+    if isinstance(table, str | os.PathLike):
+        return _Reader(CsvSource(Path(table)), program).read()
+    names = [program.slots[slot].name for slot in (*program.inputs, *program.outputs)]
+    return _Reader(PythonSource(table, names, name), program).read()
+
+
+class _Reader:
+    def __init__(self, source: Records, program: CoreProgram) -> None:
+        self._source = source
+        self._inputs = [program.slots[slot] for slot in program.inputs]
+        self._outputs = [program.slots[slot] for slot in program.outputs]
+        self._pool = CellPool()
+        self._mistakes: list[Diagnostic] = []
+
+    def read(self) -> Table:
+        records = self._source.records()
+        header = next(records, None)
+        if header is None:
+            raise DiagnosticError(self._empty())
+        header_place = self._source.place(None)
+        names = ["".join(name.split()) for name in header]
+        self._check_header(header, names)
+        columns = [self._column(name) for name in names]
+        places: dict[str, Excerpt | None] = {}
+        rows = self._rows(records, names, columns, places)
+        if self._mistakes:
+            raise DiagnosticError(*self._mistakes)
+        if not rows:
+            raise DiagnosticError(self._header_only(header_place))
+        return Table(self._source.name, rows, frozenset(names) & frozenset(CLAIM_COLUMNS), places)
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def _rows(
+        self, records: Iterator[list[str]], names: list[str], columns: list[Column], places: dict[str, Excerpt | None]
+    ) -> PackedRows:
+        position = {name: index for index, name in enumerate(names)}
+        order = [position[slot.name] for slot in (*self._inputs, *self._outputs)]
+        order += [position.get(name, len(names)) for name in CLAIM_COLUMNS]
+        beta_at = position.get("beta")
+        width = len(names)
+        rows = PackedRows(len(self._inputs), len(self._outputs))
+        for number, record in enumerate(records, start=1):
+            if len(record) != width:
+                self._ragged(number, record, width)
+                continue
+            cells = [column[text] for column, text in zip(columns, record, strict=True)]
+            if BadCell in map(type, cells):
+                self._bad_cells(number, cells, names)
+                continue
+            good = cast(list[Cell | None], cells)
+            if beta_at is not None and (beta := good[beta_at]) is not None and beta.text not in places:
+                places[beta.text] = self._source.place(beta_at)
+            good.append(None)  # what stands for a claim column that is not there
+            rows.append([good[at] for at in order])
+        return rows
+
+    def _bad_cells(self, number: int, cells: Sequence[Read], names: list[str]) -> None:
+        for index, cell in enumerate(cells):
+            if isinstance(cell, BadCell):
+                label = f"column `{names[index]}`"
+                self._note(cell.code, cell.message, number, index, names[index], label, cell.notes)
+
+    def _ragged(self, number: int, record: list[str], width: int) -> None:
+        few = len(record) < width
+        self._note(
+            "E0509",
+            f"{_count(len(record), 'cell')} where the header has {_count(width, 'column')}",
+            number,
+            None if few else width,
+            None,
+            "" if few else "too many from here on",
+            ("leave a cell empty to leave an output unconstrained, but write its comma",)
+            if few
+            else ("a value that contains a comma is written in double quotes",),
+        )
+
+    def _note(
+        self,
+        code: str,
+        message: str,
+        number: int,
+        index: int | None,
+        name: str | None,
+        label: str,
+        notes: tuple[str, ...],
+    ) -> None:
+        place = self._source.place(index)
+        if place is None:
+            message = f"row {number}{'' if name is None else f', column `{name}`'}: {message}"
+        if len(self._mistakes) + 1 >= MISTAKE_LIMIT:
+            notes = (*notes, f"the table was read no further after {MISTAKE_LIMIT} mistakes")
+        self._mistakes.append(Diagnostic(code, message, place, label if place else "", notes))
+        if len(self._mistakes) >= MISTAKE_LIMIT:
+            raise DiagnosticError(*self._mistakes)
+
+    # --- header -----------------------------------------------------------------------------------
+
+    def _column(self, name: str) -> Column:
+        for required, slots in ((True, self._inputs), (False, self._outputs)):
+            for slot in slots:
+                if slot.name == name:
+                    return Column(slot_reader(name, slot.type, required, self._pool))
+        return Column(beta_reader(self._pool) if name == "beta" else claim_reader(name, self._pool))
+
+    def _check_header(self, header: list[str], names: list[str]) -> None:
+        known = [slot.name for slot in (*self._inputs, *self._outputs)]
+        expected = {*known, *CLAIM_COLUMNS}
+        mistakes = []
+        first: dict[str, int] = {}
+        for index, name in enumerate(names):
+            if name in first:
+                notes = (f"it is column {first[name] + 1} already; remove one of them",)
+                place = self._source.place(index)
+                mistakes.append(Diagnostic("E0508", f"the column `{name}` occurs twice", place, notes=notes))
+            elif name not in expected:
+                mistakes.append(self._unknown(name, known, self._source.place(index), header))
+            first.setdefault(name, index)
+            if len(mistakes) >= MISTAKE_LIMIT:
+                raise DiagnosticError(*mistakes)
+        missing = [name for name in known if name not in first]
+        if missing and not (mistakes and len(names) == 1):
+            mistakes.append(self._missing(missing))
+        if mistakes:
+            raise DiagnosticError(*mistakes)
+
+    def _unknown(self, name: str, known: list[str], place: Excerpt | None, header: list[str]) -> Diagnostic:
+        if len(header) == 1 and any(separator in header[0] for separator in ";\t|"):
+            note = "columns are separated by commas"
+            return Diagnostic("E0506", "the header is a single column", place, notes=(note,))
+        if not name:
+            note = "every column is named after an input or an output of the program"
+            return Diagnostic("E0506", "a column without a name", place, notes=(note,))
+        close = nearest(name, [*known, *sorted(CLAIM_COLUMNS)])
+        notes = [f"did you mean `{close}`?"] if close else []
+        notes.append(f"inputs are {_listing(self._inputs)}; outputs are {_listing(self._outputs)}")
+        notes.append(f"the columns {listing(sorted(CLAIM_COLUMNS))} are optional")
+        return Diagnostic("E0506", f"the program has no input or output `{name}`", place, notes=tuple(notes))
+
+    def _missing(self, missing: list[str]) -> Diagnostic:
+        what = "column" if len(missing) == 1 else "columns"
+        note = "the header names every input and output; leave the cells of an output empty to leave it unconstrained"
+        message = f"the table lacks the {what} {listing(missing)}"
+        return Diagnostic("E0507", message, self._source.place(None), notes=(note,))
+
+    def _empty(self) -> Diagnostic:
+        expected = ",".join(slot.name for slot in (*self._inputs, *self._outputs)[:6])
+        note = f"the first line names every input and output, for example `{expected}`"
+        return Diagnostic("E0504", f"the table `{self._source.name}` is empty", notes=(note,))
+
+    def _header_only(self, place: Excerpt | None) -> Diagnostic:
+        note = "an empty table says nothing about accuracy: give one row for each input"
+        message = f"the table `{self._source.name}` has a header but no rows"
+        return Diagnostic("E0505", message, place, notes=(note,))
+
+
+def _listing(slots: Sequence[Slot]) -> str:
+    return listing([slot.name for slot in slots]) if slots else "none"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

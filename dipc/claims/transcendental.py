@@ -1,0 +1,341 @@
+"""Transcendental numbers in a claim, `log(3)` and `exp(-2)`: exact in exponents, elsewhere enclosed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.algebra.numbers import decimal, log_enclosure, outward
+from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric
+from dipc.algebra.quotient import Quotient, simplest
+from dipc.claims.claim import ClaimOptions, claim_expression, claimed_intervals, the_one_eps
+from dipc.claims.expression import ClaimExpression, Exponent, in_exponent, is_constant, is_transcendental
+from dipc.text.ast import (
+    GREEK,
+    Binary,
+    BinaryOp,
+    Call,
+    Eps,
+    Expr,
+    Name,
+    Number,
+    Unary,
+    UnaryOp,
+    mentions,
+    rewritten,
+    walk,
+)
+from dipc.text.diagnostic import DiagnosticError
+from dipc.text.printer import print_expression
+from dipc.text.program import CoreProgram
+
+#: Significant digits of the numbers around a transcendental one.
+DIGITS = 40
+
+#: Beta comes last: what is wrong with alpha and gamma is said of them, though they may be part of it.
+_PARTS = ("alpha", "gamma", "beta")
+
+#: What a claim without these has no such number in.
+_WORDS = re.compile("log|exp")
+
+#: Names of numbers that are at least 0, and differ from row to row.
+_DISTANCES = ("alpha", "gamma", "dd", "inf")
+
+Ends = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class EnclosedClaim:
+    """A claim with such numbers, `said` in the user's words, between two without: the same two where it is exact."""
+
+    stronger: ClaimOptions
+    weaker: ClaimOptions
+    said: Mapping[str, str]
+
+
+def enclosed_claim(
+    program: CoreProgram, options: ClaimOptions, columns: Collection[str] = (), left_open: Sequence[str] = ()
+) -> EnclosedClaim | None:
+    """The two claims around that of the options and the claim block, but for the parts that `columns` of a table have;
+    None where there is no such number in them. Constants that are `left_open` have no value here; the first of them is
+    at least 0.
+
+    `stronger` has an alpha, a gamma and a beta that are at most those of the claim, `weaker` at least, for every eps
+    that is asked about. Raises DiagnosticError where a logarithm is none of a positive rational, or a number stands
+    where the direction is not seen.
+    """
+    if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
+        return None  # nothing has to be parsed to know that
+    given = {name: claim_expression(program, name, getattr(options, name)) for name in _PARTS if name not in columns}
+    known = {name: found for name, found in given.items() if found is not None}
+    if not any(is_transcendental(found.tree) for found in known.values()):
+        return None
+    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
+    one_eps = the_one_eps(claimed_intervals(program, options.eps, constants))
+    values = {name: value for name, value in program.constants.items() if name not in left_open}
+    open_number = next(iter(left_open), None)
+    stronger: dict[str, str] = {}
+    weaker: dict[str, str] = {}
+    for name, found in known.items():
+        tree = _put_in(found.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
+        if is_transcendental(tree):
+            low, high = _Enclosure(found, values, one_eps, open_number).ends(tree)
+            stronger[name], weaker[name] = print_expression(low), print_expression(high)
+    said = {name: print_expression(found.tree) for name, found in known.items()}
+    return EnclosedClaim(replace(options, **stronger), replace(options, **weaker), said)
+
+
+def _put_in(tree: Expr, parts: Mapping[str, Expr]) -> Expr:
+    """The tree with these distances in the places of their names, where they have such numbers."""
+    found = {name: part for name, part in parts.items() if is_transcendental(part)}
+
+    def put(part: Expr) -> Expr | None:
+        return found.get(GREEK.get(part.name, part.name)) if isinstance(part, Name) else None
+
+    for _ in found:  # alpha may be given by gamma, or gamma by alpha
+        if any(mentions(tree, name) for name in found):
+            tree = rewritten(tree, put)
+    return tree
+
+
+def enclosed_expression(
+    expression: ClaimExpression, constants: Mapping[str, Fraction], one_eps: Fraction | None
+) -> tuple[ClaimExpression, ClaimExpression]:
+    """The same with less and with more for its transcendental numbers: at most, and at least, as great for every eps,
+    or at the only one. Raises DiagnosticError as above."""
+    low, high = _Enclosure(expression, constants, one_eps).ends(expression.tree)
+    return replace(expression, tree=low), replace(expression, tree=high)
+
+
+@dataclass(frozen=True, slots=True)
+class _Enclosure:
+    """Trees without such numbers around trees with them, for every eps > 0, or for the only one; and for every value
+    of a constant, at least 0, if one is `open`."""
+
+    expression: ClaimExpression
+    constants: Mapping[str, Fraction]
+    eps: Fraction | None
+    open: str | None = None
+
+    def ends(self, node: Expr) -> tuple[Expr, Expr]:
+        """A tree that is at most this one everywhere, and one that is at least it."""
+        if not is_transcendental(node):
+            return node, node
+        number = self._of_powers(node) or self._number(node)
+        if number is not None:
+            below, above = number if number[0] == number[1] else outward(*number, DIGITS)
+            return _literal(below, node), _literal(above, node)
+        match node:
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                low, high = self.ends(operand)
+                return replace(node, operand=high), replace(node, operand=low)
+            case Binary(op=BinaryOp.ADD, left=left, right=right):
+                (low, high), (least, most) = self.ends(left), self.ends(right)
+                return replace(node, left=low, right=least), replace(node, left=high, right=most)
+            case Binary(op=BinaryOp.SUBTRACT, left=left, right=right):
+                (low, high), (least, most) = self.ends(left), self.ends(right)
+                return replace(node, left=low, right=most), replace(node, left=high, right=least)
+            case Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
+                return self._scaled(node, left, right)
+            case Binary(op=BinaryOp.DIVIDE, left=left, right=right):
+                return self._divided(node, left, right)
+            case Binary(op=BinaryOp.POWER, left=left) if self._sign(left) == 1:
+                low, high = self.ends(left)
+                return replace(node, left=low), replace(node, left=high)
+            case Call(function="exp", arguments=(inner,)):
+                exponent = in_exponent(inner)
+                # At one eps, too: e to the power of a number is none of the numbers here, e^(q·eps) is.
+                low, high = replace(self, eps=None).ends(exponent.rest)
+                factor = self._power(exponent, inner)
+                return self._times(factor, low, node), self._times(factor, high, node)
+            case Call(function="min" | "max", arguments=arguments):
+                ends = [self.ends(argument) for argument in arguments]
+                return (
+                    replace(node, arguments=tuple([low for low, _ in ends])),
+                    replace(node, arguments=tuple([high for _, high in ends])),
+                )
+            case Call(function="log", arguments=(inner,)):
+                raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
+        raise self._unseen(node)
+
+    def _of_powers(self, node: Expr) -> Ends | None:
+        """Rationals around a number made of powers of e alone, in which the same ones cancel: exp(q) is exp(q*eps) at
+        eps = 1. None for others."""
+        if any(not is_constant(part) for part in walk(node)):
+            return None
+
+        def with_eps(part: Expr) -> Expr | None:
+            match part:
+                case Call(function="exp", arguments=(inner,)):
+                    return replace(part, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
+            return None
+
+        numbers = {name: Parametric.number(value) for name, value in self.constants.items()}
+        with suppress(DiagnosticError, Undecided):
+            value = replace(self.expression, tree=rewritten(node, with_eps)).evaluate(numbers)
+            sign = value.denominator.sign_at_one()
+            if sign:
+                form = ClosedForm(simplest(Quotient(value.numerator_flat() * sign, value.denominator * sign)))
+                return form.at(Fraction(1), DIGITS)
+        return None
+
+    def _power(self, exponent: Exponent, inner: Expr) -> Fraction:
+        """e to the power of the logarithms of an exponent."""
+        result = Fraction(1)
+        for base, count in exponent.powers:
+            found = self._number(base)
+            if found is None or found[0] != found[1] or found[0] <= 0:
+                raise self._error(base, "a logarithm is taken of a positive rational", "this is none")
+            if found[0].numerator.bit_length() * abs(count) > RESULT_BIT_LIMIT:
+                raise self._error(inner, "a power of e is too large to be written out", "")
+            result *= found[0] ** count
+        return result
+
+    def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
+        """factor·exp(argument), in the place of a call."""
+        power = replace(node, arguments=(argument,))
+        above, below = (Number(Fraction(part), str(part), node.span) for part in factor.as_integer_ratio())
+        scaled = power if above.value == 1 else Binary(BinaryOp.MULTIPLY, above, power, node.span)
+        return scaled if below.value == 1 else Binary(BinaryOp.DIVIDE, scaled, below, node.span)
+
+    def _scaled(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
+        signs = self._sign(left), self._sign(right)
+        (low, high), (least, most) = self.ends(left), self.ends(right)
+        match is_transcendental(left), is_transcendental(right), signs:
+            case True, True, (1, 1):
+                return replace(node, left=low, right=least), replace(node, left=high, right=most)
+            case True, False, (_, 1 | -1 as sign):
+                low, high = (low, high) if sign == 1 else (high, low)
+                return replace(node, left=low), replace(node, left=high)
+            case False, True, (1 | -1 as sign, _):
+                least, most = (least, most) if sign == 1 else (most, least)
+                return replace(node, right=least), replace(node, right=most)
+        raise self._unseen(node)
+
+    def _divided(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
+        (low, high), (least, most) = self.ends(left), self.ends(right)
+        match is_transcendental(left), is_transcendental(right), (self._sign(left), self._sign(right)):
+            case True, False, (_, 1 | -1 as sign):
+                low, high = (low, high) if sign == 1 else (high, low)
+                return replace(node, left=low), replace(node, left=high)
+            case _, True, (1 | -1 as sign, 1):
+                least, most = (least, most) if sign == -1 else (most, least)
+                return replace(node, left=low, right=least), replace(node, left=high, right=most)
+        raise self._unseen(node)
+
+    def _sign(self, node: Expr) -> int | None:
+        """1 where it is at least 0 for every eps, -1 where it is at most 0, None where neither is seen."""
+        number = self._number(node)
+        if number is not None:
+            return 1 if number[0] >= 0 else -1 if number[1] <= 0 else None
+        match node:
+            case Eps() | Call(function="exp" | "abs"):
+                return 1
+            case Name(name=name) if GREEK.get(name, name) in (*_DISTANCES, self.open):
+                return 1
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                sign = self._sign(operand)
+                return None if sign is None else -sign
+            case Binary(op=BinaryOp.MULTIPLY | BinaryOp.DIVIDE, left=left, right=right):
+                one, two = self._sign(left), self._sign(right)
+                return None if one is None or two is None else one * two
+            case Binary(op=BinaryOp.ADD, left=left, right=right):
+                one, two = self._sign(left), self._sign(right)
+                return one if one == two else None
+            case Binary(op=BinaryOp.SUBTRACT, left=left, right=right):
+                one, two = self._sign(left), self._sign(right)
+                return one if one is not None and two == -one else None
+            case Binary(op=BinaryOp.POWER, left=left, right=Number(value=exponent)):
+                return 1 if exponent % 2 == 0 else self._sign(left)
+            case Call(function="min" | "max", arguments=arguments):
+                signs = {self._sign(argument) for argument in arguments}
+                return signs.pop() if len(signs) == 1 else None
+        return None
+
+    def _number(self, node: Expr) -> Ends | None:
+        """Rationals around a number, the same twice where it is one; None for what is a function of eps, or differs
+        from row to row, or is not enclosed here."""
+        match node:
+            case Number(value=value):
+                return value, value
+            case Eps() if self.eps is not None:
+                return self.eps, self.eps
+            case Name(name=name) if name in self.constants:
+                return self.constants[name], self.constants[name]
+            case Unary(op=UnaryOp.NEGATE, operand=operand):
+                found = self._number(operand)
+                return None if found is None else (-found[1], -found[0])
+            case Binary(op=op, left=left, right=right):
+                one, two = self._number(left), self._number(right)
+                if one is None or two is None or (op is BinaryOp.DIVIDE and two[0] <= 0 <= two[1]):
+                    return None
+                match op:
+                    case BinaryOp.POWER:
+                        return None if one[0] < 0 else (one[0] ** int(two[0]), one[1] ** int(two[0]))
+                    case BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.MULTIPLY | BinaryOp.DIVIDE:
+                        found_all = [_ARITHMETIC[op](x, y) for x, y in product(one, two)]
+                        return min(found_all), max(found_all)
+                return None
+            case Call(function="log", arguments=(inner,)):
+                found = self._number(inner)
+                if found is None or found[0] <= 0:
+                    raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
+                return log_enclosure(*found, DIGITS)
+            case Call(function="exp", arguments=(inner,)) if is_transcendental(node):
+                exponent = in_exponent(inner)
+                found = self._number(exponent.rest)
+                if found is None:
+                    return None
+                factor = self._power(exponent, inner)
+                try:
+                    below, above = (ClosedForm(ExpPoly.term(factor, 0, end)).at(Fraction(1), DIGITS) for end in found)
+                except Undecided as undecided:
+                    raise self._error(inner, undecided.reason, "") from None
+                return below[0], above[1]
+            case Call(function="min" | "max" | "abs" as function, arguments=arguments):
+                parts = [self._number(argument) for argument in arguments]
+                all_of = [part for part in parts if part is not None]
+                if len(all_of) < len(parts):
+                    return None
+                if function != "abs":
+                    pick = min if function == "min" else max
+                    return pick(low for low, _ in all_of), pick(high for _, high in all_of)
+                ((low, high),) = all_of
+                ends = abs(low), abs(high)
+                return (Fraction(0) if low < 0 < high else min(ends)), max(ends)
+        return None
+
+    def _unseen(self, node: Expr) -> Exception:
+        return self._error(
+            node,
+            "it is not seen whether this grows with the transcendental number in it",
+            "neither is its sign",
+            "write a rational for that number, on the side that makes the claim stronger",
+        )
+
+    def _error(self, node: Expr, message: str, label: str, *notes: str) -> Exception:
+        return self.expression.error("E0615", message, node, label, *notes)
+
+
+_ARITHMETIC: Mapping[BinaryOp, Callable[[Fraction, Fraction], Fraction]] = {
+    BinaryOp.ADD: lambda x, y: x + y,
+    BinaryOp.SUBTRACT: lambda x, y: x - y,
+    BinaryOp.MULTIPLY: lambda x, y: x * y,
+    BinaryOp.DIVIDE: lambda x, y: x / y,
+}
+
+
+def _literal(value: Fraction, of: Expr) -> Expr:
+    """A number in the place of another tree."""
+    above, below = (Number(Fraction(part), str(part), of.span) for part in abs(value).as_integer_ratio())
+    number: Expr = Binary(BinaryOp.DIVIDE, above, below, of.span)
+    with suppress(ValueError):  # where it is no decimal number
+        number = Number(abs(value), decimal(abs(value)), of.span)
+    return Unary(UnaryOp.NEGATE, number, of.span) if value < 0 else number

@@ -1,0 +1,211 @@
+"""`dipc tighten` and `dipc solve`: the least factor of beta, or the least eps, alpha, beta or gamma, with which a claim
+holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dipc.cli import later
+from dipc.cli.errors import ExitCode
+from dipc.cli.options import (
+    Work,
+    asked_of,
+    certificate_option,
+    claim_options,
+    define_option,
+    digits_option,
+    for_all_option,
+    format_option,
+    html_option,
+    inputs_option,
+    limit_option,
+    output_option,
+    plot_option,
+    program_argument,
+    quiet_option,
+    scale_options,
+)
+from dipc.cli.output import Output, check_table
+from dipc.cli.values import member_text, members, parse_family, table_path
+from dipc.inverse.claims import claims_of
+from dipc.inverse.question import asked as question_of
+from dipc.inverse.solution import DIGITS, Wanted
+from dipc.inverse.solve import solved
+from dipc.inverse.tighten import Tightest, tightest
+from dipc.outcome import solve as solutions
+from dipc.outcome import tighten as factors
+from dipc.outcome.outcome import Outcome
+from dipc.outcome.statement import Asked
+from dipc.outcome.tighten import Member
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+_TIGHTEN_EPILOG = """
+\b
+Examples:
+  dipc tighten sparse.dip table.csv
+  dipc tighten sparse.dip table.csv --beta "exp(-alpha*eps/8)" --digits 100
+  dipc tighten sparse.dip "sparse_{m}.csv" -D m=1..6 --format csv
+  dipc tighten sparse.dip --inputs "q = -1..1" -D m=1..6 --plot factors.svg
+  dipc tighten sparse.dip --inputs "q = -1..1" -D m=1..6 -D "c={1,2}"
+  dipc tighten sparse.dip --inputs all
+  dipc tighten sparse.dip --inputs all --for-all "m >= 3"
+
+\b
+The least factor is the supremum of (1 - Pr)/beta over all rows and all eps.
+It is exact: every digit shown is one of the number. It is enclosed where only
+bounds of probabilities are known.
+With ranges in -D each member of the family has its own table: {m} in the
+path stands for the value of m, or --inputs asks the program's ideal.
+
+\b
+Exit codes: 0 found, 2 bad input, 3 undecided (past a limit, or only
+enclosed), 70 internal error.
+"""
+
+
+@click.command(epilog=_TIGHTEN_EPILOG)
+@program_argument
+@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
+@inputs_option
+@click.option(
+    "-D",
+    "definitions",
+    metavar="name=values",
+    multiple=True,
+    help="Give a constant another value, or several: m=4, m=1..10 or c={1,2}; may be repeated.",
+)
+@for_all_option
+@claim_options(gamma=" free: any.")
+@digits_option(f"Significant digits; {DIGITS} by default.")
+@format_option("text", "json", "csv")
+@output_option
+@plot_option("Draw the factor against eps, or over a family against its constants (needs matplotlib).")
+@certificate_option
+@html_option
+@limit_option()
+@scale_options
+@quiet_option
+def tighten(**given: Any) -> ExitCode:
+    """Find the least factor f such that the claim holds with f*beta at every row, and the best 1/κ with integer κ.
+
+    The result is exact: a certified enclosure to as many digits as asked for, with the row and the eps that need it.
+    """
+    output, asked = Output.of(given), asked_of(given)
+    check_table(asked.table)
+    output.check(asked.program_path, asked.table)
+    family = parse_family(asked.definitions)
+    ranged = any(len(values) > 1 for values in family.values())
+    if output.plot is not None:
+        later.pictures.check_plot(output.plot, family)
+    if ranged and output.proof is not None:
+        notes = ("give one value for each constant",)
+        raise DiagnosticError(Diagnostic("E0903", "a family of programs has no certificate", notes=notes))
+    work = Work(asked, quiet=output.quiet)
+    found: list[Member] = []
+    with work.progress:
+        for constants in members(family):
+            try:
+                found.append(_member(asked, work, constants, ranged=ranged))
+            except KeyboardInterrupt:
+                if not found:
+                    raise
+                return output.deliver(replace(_outcome(found, asked, ranged=ranged), interrupted="interrupted\n"))
+            if found[-1].tightest.interrupted:
+                break
+    return output.deliver(_outcome(found, asked, ranged=ranged), asked.command("tighten"))
+
+
+def _outcome(found: list[Member], asked: Asked, *, ranged: bool) -> Outcome:
+    return factors.family(found, asked) if ranged else factors.outcome(found[0], asked)
+
+
+def _member(asked: Asked, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
+    """What is found for one member; a mistake says, in a family, which member it is about."""
+    try:
+        return Member(constants, _tightest(asked, work, constants))
+    except DiagnosticError as error:
+        if not ranged:
+            raise
+        note = f"this is the member with {member_text(constants)}"
+        raise DiagnosticError(*(replace(found, notes=(*found.notes, note)) for found in error.diagnostics)) from None
+
+
+def _tightest(asked: Asked, work: Work, constants: Mapping[str, Fraction]) -> Tightest:
+    program = work.program(constants)
+    work.progress.stage(f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else ""))
+    path = None if asked.table is None else table_path(asked.table, program.constants)
+    options = replace(asked.options, progress=work.progress)
+    question = question_of(program, path, options, work.engine(program))
+    return tightest(claims_of(question, work.progress, best=False), options.digits or DIGITS)
+
+
+_SOLVE_EPILOG = """
+\b
+Examples:
+  dipc solve laplace.dip table.csv --for eps --beta 1/10 --gamma 1
+  dipc solve laplace.dip table.csv --for gamma --beta 1e-23 --eps 50
+  dipc solve sparse.dip --inputs "q = -1..1" --for beta
+  dipc solve sparse.dip table.csv --for alpha --beta 1/10 --eps "[20, inf)"
+  dipc solve sparse.dip --inputs all --for alpha --beta 1/10
+
+\b
+What is asked for holds at every row, and for every eps of --eps:
+  eps    the exact set of eps at which the claim holds, and its least
+  gamma  the exact tolerance: the least gamma, certified from both sides
+  beta   the largest 1 - Pr of all rows, as closed forms in eps
+  alpha  the least alpha such that all rows with dd > alpha hold; for every
+         real input t/eps, with the least t
+Every digit shown is one of the number.
+
+\b
+Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
+3 undecided (a limit was reached), 70 internal error.
+"""
+
+
+@click.command(epilog=_SOLVE_EPILOG)
+@program_argument
+@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
+@click.option("--for", "wanted", type=click.Choice(["eps", "alpha", "beta", "gamma"]), help="What is asked for.")
+@inputs_option
+@define_option
+@for_all_option
+@claim_options(gamma=" free: any.", eps="1/2 or ")
+@digits_option(f"Significant digits; {DIGITS} by default.")
+@format_option("text", "json")
+@output_option
+@certificate_option
+@html_option
+@limit_option()
+@scale_options
+@quiet_option
+def solve(**given: Any) -> ExitCode:
+    """Find the least eps, alpha, beta or gamma with which a claim holds at every row of a table.
+
+    The answer is exact, or enclosed by two numbers at one of which the claim is proved, and refuted at the other; that
+    there is none is proved as well.
+    """
+    output, asked, wanted = Output.of(given), asked_of(given), given["wanted"]
+    check_table(asked.table)
+    output.check(asked.program_path, asked.table)
+    if wanted is None:
+        notes = ("give `--for eps`, `--for alpha`, `--for beta` or `--for gamma`",)
+        raise DiagnosticError(Diagnostic("E1025", "it is not said what to solve for", notes=notes))
+    work = Work(asked, quiet=output.quiet)
+    progress = work.progress
+    with progress:
+        program = work.program()
+    engine = work.engine(program)
+    progress.stage(f"reading what {program.name} is asked about")
+    with progress:
+        options = replace(asked.options, progress=progress)
+        question = question_of(program, asked.table, options, engine)
+        progress.stage(f"solving {program.name} for {wanted}")
+        found = solved(question, Wanted(wanted), options.digits or DIGITS, progress)
+    return output.deliver(solutions.outcome(found, asked), (*asked.command("solve"), "--for", wanted))

@@ -1,0 +1,34 @@
+"""What commands load when they need it, by the names that they have here: most runs need none of it, and some of it
+needs libraries that are not everywhere."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_MODULES = {
+    "certificates": "dipc.outcome.certificates",
+    "classes": "dipc.outcome.classes",
+    "compare": "dipc.simulation.compare",
+    "conform": "dipc.simulation.conform",
+    "estimate": "dipc.estimate.loss",
+    "experiments": "dipc.outcome.experiments",
+    "expressions": "dipc.simulation.expressions",
+    "formats": "dipc.outcome.formats",
+    "html": "dipc.outcome.html",
+    "latex": "dipc.outcome.latex",
+    "pictures": "dipc.outcome.pictures",
+    "runs": "dipc.simulation.runs",
+    "server": "dipc.language_server.server",
+    "suite": "dipc.suite.written",
+    "testing": "dipc.suite.testing",
+    "claims": "dipc.suite.claims",
+    "written": "dipc.inverse.written",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The module, imported when it is first used."""
+    if name not in _MODULES:
+        raise AttributeError(f"nothing is loaded later under the name {name!r}")
+    return import_module(_MODULES[name])

@@ -1,0 +1,229 @@
+"""What is shown of programs: `dipc prob`, `dtmc`, `table`, `fmt`, `examples` and `explain`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dipc.chain.state import is_symbolic
+from dipc.cli.errors import ExitCode
+from dipc.cli.options import (
+    Work,
+    asked_of,
+    define_option,
+    format_option,
+    inputs_option,
+    limit_option,
+    output_option,
+    program_argument,
+)
+from dipc.cli.output import Output, check_target, write_text
+from dipc.cli.terminal import ProgressBar, look_of, write
+from dipc.cli.values import parse_input, parse_output, positive_option
+from dipc.examples import names, text
+from dipc.explain.explanation import Explanation, codes, explanation
+from dipc.outcome import chain
+from dipc.outcome.outcome import GAP, Fields, Line, Part, Tone, Verbatim
+from dipc.outcome.outputs import answers, outcomes_at, outputs
+from dipc.outcome.text import render_parts
+from dipc.questions.question import prepared
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest, read_source
+from dipc.text.printer import formatted
+
+_PROB_EPILOG = """
+\b
+Examples:
+  dipc prob sparse.dip -D m=2 --input "q[1]=-1,q[2]=1"
+  dipc prob noisy_max.dip --input "q=(1, 0, 1/2)" --eps 1/10 --format json
+"""
+
+
+@click.command(epilog=_PROB_EPILOG)
+@program_argument
+@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
+@click.option("--eps", "eps_text", metavar="VALUE", help="Show each probability also as a number at this eps.")
+@define_option
+@format_option("text", "json", "latex")
+@output_option
+def prob(**given: Any) -> ExitCode:
+    """Show every output at one input with its exact probability, in closed form, for every eps."""
+    output, asked = Output.of(given), asked_of(given)
+    output.check(asked.program_path)
+    eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
+    work = Work(asked)
+    with work.progress as progress:
+        program = work.program(eps=eps)
+        values = parse_input(given["input_texts"], program.core)
+        progress.stage(f"looking for the outputs of {program.name}")
+        found = outputs(outcomes_at(program, values, eps, progress))
+        progress.stage("writing out closed forms")
+        return output.deliver(found)
+
+
+_DTMC_EPILOG = """
+\b
+Examples:
+  dipc dtmc sparse.dip -D m=2 --input "q[1]=-1,q[2]=1"
+  dipc dtmc sparse.dip --input "q=(-1,0,1)" --format dot | dot -Tsvg -O
+"""
+
+
+@click.command(epilog=_DTMC_EPILOG)
+@program_argument
+@click.option(
+    "--input",
+    "input_texts",
+    metavar="NAME=VALUE,…",
+    multiple=True,
+    help="The input; by default real inputs stay symbols.",
+)
+@click.option(
+    "--output", "output_texts", metavar="NAME=VALUE,…", multiple=True, help="Only the paths to these outputs."
+)
+@click.option("--eps", "eps_text", metavar="VALUE", help="Show each probability also as a number at this eps.")
+@define_option
+@format_option("text", "dot")
+@output_option
+def dtmc(**given: Any) -> ExitCode:
+    """Show a program's Markov chain: what each state knows of the noises drawn so far, and the exact probability of
+    each step, given what is known."""
+    output, asked = Output.of(given), asked_of(given)
+    output.check(asked.program_path)
+    eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
+    program = Work(asked).program(eps=eps)
+    core = program.core
+    open_inputs = not given["input_texts"]
+    if open_inputs and eps is not None:
+        note = "give `--input`, or leave `--eps` out: without values for the inputs there are no numbers"
+        raise DiagnosticError(Diagnostic("E0801", "`--eps` without `--input`", notes=(note,)))
+    values = parse_input(given["input_texts"], core, reals=not open_inputs)
+    symbolic = {core.slots[index].name for index in core.inputs if is_symbolic(core.slots[index].type)}
+    finite = {name: value for name, value in values.items() if name not in symbolic}
+    reals = {name: value for name, value in values.items() if name in symbolic}
+    with ProgressBar(f"exploring {core.name}"):
+        wanted = parse_output(given["output_texts"], core)
+        found = chain.chain_at(program, None if open_inputs else reals, wanted, finite)
+    constants = ", ".join(f"{name} = {value}" for name, value in core.constants.items())
+    title = core.name + (f" with {constants}" if constants else "")
+    title += "" if core.only_at is None else f", only at eps = {core.only_at}"
+    return output.deliver(chain.outcome(found, title, eps))
+
+
+_TABLE_EPILOG = """
+\b
+Examples:
+  dipc table sparse.dip --inputs "q = -1..1" -o table.csv
+  dipc table noisy_max.dip -D m=2 --inputs "q[1] = 0, q[2] in {0, 1/2, 1}"
+"""
+
+
+@click.command(epilog=_TABLE_EPILOG)
+@program_argument
+@inputs_option
+@define_option
+@click.option(
+    "--eps", "eps_text", metavar="VALUE", help="The one eps that the program is about, where it has such as 1/eps."
+)
+@output_option
+@limit_option("Such as rows=N: the most rows to write.")
+def table(**given: Any) -> ExitCode:
+    """Write the table of the exact answers: inputs, outputs and the distance to disagreement dd.
+
+    The answers are those of the program's `ideal` block. Inputs that are not named range over their whole domain.
+    """
+    asked, output = asked_of(given), Output(form="csv", target=given["target"])
+    output.check(asked.program_path)
+    at = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
+    work = Work(asked)
+    with work.progress as progress:
+        program = work.program(eps=at)
+        progress.stage(f"computing the answers of {program.name}")
+        made = prepared(program, None, asked.options.inputs, progress)
+    return output.deliver(answers(program.core, made))
+
+
+@click.command()
+@program_argument
+@click.option("--check", "only_check", is_flag=True, help="Print nothing; exit 1 if the form is another one.")
+@output_option
+def fmt(program_path: Path, only_check: bool, target: Path | None) -> ExitCode:
+    """Print a program in canonical form, with its comments, and one blank line where there are some."""
+    check_target(target)
+    source = read_source(program_path)
+    canonical = formatted(source)
+    if only_check:
+        if source.text == canonical:
+            return ExitCode.ACCURATE
+        write(sys.stderr, f"{program_path} is not in canonical form; `dipc fmt {program_path}` prints it\n")
+        return ExitCode.INACCURATE
+    write_text(target, canonical)
+    return ExitCode.ACCURATE
+
+
+_EXAMPLES_EPILOG = """
+\b
+Examples:
+  dipc examples
+  dipc examples sparse > sparse.dip
+"""
+
+
+@click.command(epilog=_EXAMPLES_EPILOG)
+@click.argument("name", required=False)
+@output_option
+def examples(name: str | None, target: Path | None) -> ExitCode:
+    """Write one of the mechanisms that come with dipc, or list them all with what they say of themselves."""
+    check_target(target)
+    if name is None:
+        page = render_parts(
+            [Fields([(known, _headline(text(known))) for known in names()], indent=0)], Output(target=target).look
+        )
+        write_text(target, page)
+    elif name in names():
+        write_text(target, text(name))
+    else:
+        raise DiagnosticError(_unknown(name, names()))
+    return ExitCode.ACCURATE
+
+
+def _headline(program: str) -> str:
+    """The first sentence of the comment at its beginning."""
+    comment = takewhile(lambda line: line.startswith("#"), program.lstrip().splitlines())
+    return " ".join(line.lstrip("# ") for line in comment).partition(". ")[0].removesuffix(".")
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:
+    close = nearest(name.removesuffix(".dip"), known)
+    notes = [f"did you mean `dipc examples {close}`?"] if close else []
+    return Diagnostic("E0810", f"there is no example `{name}`", notes=(*notes, "`dipc examples` lists them"))
+
+
+@click.command()
+@click.argument("code", metavar="[CODE]", required=False)
+def explain(code: str | None) -> ExitCode:
+    """Show an example that provokes a diagnostic, such as E0602, and what is said then; without a code, list all."""
+    if code is None:
+        told: list[Part] = [Line(f"{known}  {explanation(known).about}") for known in codes()]
+    else:
+        told = list(_explanation_parts(explanation(code)))
+    write(sys.stdout, render_parts(told, look_of(sys.stdout)))
+    return ExitCode.ACCURATE
+
+
+def _explanation_parts(found: Explanation) -> Iterator[Part]:
+    yield Line(f"{found.code}: about {found.about}", Tone.HEAD)
+    yield GAP
+    if found.command is None:
+        yield Line(f"it comes up when {found.when}")
+        return
+    for name, content in found.files:
+        yield Line(f"with {name}:")
+        yield Verbatim(f"    {line}" for line in content.splitlines())
+        yield GAP
+    yield Verbatim([f"$ {found.command}"], Tone.HEAD)
+    yield Verbatim(found.text.splitlines())

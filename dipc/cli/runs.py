@@ -1,0 +1,225 @@
+"""`dipc simulate` and `dipc conform`: what comes out of runs, against the exact probabilities."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from dipc.algebra.numbers import NotExact, parse_rational
+from dipc.cli import later
+from dipc.cli.errors import ExitCode
+from dipc.cli.options import (
+    Work,
+    asked_of,
+    define_option,
+    format_option,
+    limit_option,
+    output_option,
+    program_argument,
+    quiet_option,
+)
+from dipc.cli.output import Output
+from dipc.cli.terminal import ProgressBar, write, write_diagnostics
+from dipc.cli.values import parse_definitions, parse_input, parse_output, positive_option
+from dipc.text.core import Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, read_source
+from dipc.text.parser import parse
+from dipc.text.statements import lower
+
+_SIMULATE_EPILOG = """
+\b
+Examples:
+  dipc simulate sparse.dip --input "q=(-1,0,1)" --eps 1/2
+  dipc simulate noisy_max.dip --input "q=(1,0,1/2)" --eps 2 -n 1000000 --seed 7
+  dipc simulate laplace.dip --input "q=(0,0)" --eps 1 --output "out=(0,0)" --gamma 1
+
+\b
+Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
+70 internal error.
+"""
+
+
+@click.command(short_help="Run a program many times, and compare.", epilog=_SIMULATE_EPILOG)
+@program_argument
+@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
+@click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps to run it at.")
+@click.option(
+    "-n",
+    "--runs",
+    metavar="RUNS",
+    type=click.IntRange(min=1),
+    default=100_000,
+    help="How many runs; 100000 by default.",
+)
+@click.option(
+    "--seed", metavar="S", type=click.IntRange(min=0), default=0, help="Equal seeds give equal counts; 0 by default."
+)
+@define_option
+@click.option(
+    "--output",
+    "outputs",
+    metavar="NAME=VALUE,…",
+    multiple=True,
+    help="Compare how often these outputs come out, instead of all finite outputs; may be repeated.",
+)
+@click.option("--gamma", "gamma_text", metavar="VALUE", help="How far real outputs may be off --output; 0 by default.")
+@click.option(
+    "--confidence",
+    "confidence_text",
+    metavar="VALUE",
+    help="That of all intervals together; 0.999999 by default.",
+)
+@click.option(
+    "--loop-limit",
+    type=click.IntRange(min=1),
+    metavar="ROUNDS",
+    help="Give up when a run goes through a `while` more often; 100000 by default.",
+)
+@limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
+@format_option("text", "json")
+@output_option
+def simulate(**given: Any) -> ExitCode:
+    """Run a program many times at one input and one eps, and compare how often each output comes out with its exact
+    probability.
+
+    The interpreter shares nothing with the exact engine: it is a second opinion. Every exact probability has to lie in
+    the Clopper-Pearson interval around its estimate, and what is impossible must not come out at all. If the exact
+    probabilities are right, a mismatch has probability 1 - confidence at most.
+    """
+    output, asked = Output.of(given), asked_of(given)
+    output.check(asked.program_path)
+    constants = parse_definitions(asked.definitions)
+    eps = positive_option("--eps", given["eps_text"])
+    gamma = _gamma(given["gamma_text"], given["outputs"])
+    compare, runs = later.compare, later.runs
+    confidence = compare.CONFIDENCE if given["confidence_text"] is None else _confidence(given["confidence_text"])
+    source = read_source(asked.program_path)
+    core = lower(parse(source), source, constants, eps)
+    values = parse_input(given["input_texts"], core)
+    events = [parse_output([text], core) for text in given["outputs"]]
+    work = Work(asked)
+    try:
+        # First, because it finds loops that never end and values out of range on paths that no run may take.
+        with ProgressBar(f"computing the exact probabilities of {core.name}"):
+            expected = _expected(work, constants, eps, values, events, gamma)
+    except KeyboardInterrupt:
+        write(sys.stderr, "\ninterrupted before the first run, over the exact probabilities\n")
+        return ExitCode.INTERRUPTED
+    limit = given["loop_limit"]
+    counted = {"seed": given["seed"], "events": events, "gamma": gamma}
+    counted["loop_limit"] = runs.LOOP_LIMIT if limit is None else limit
+    try:
+        with ProgressBar(f"running {core.name}") as progress:
+            tally = runs.run(core, values, eps, given["runs"], **counted, progress=progress)
+    except later.expressions.LoopLimitReached as endless:
+        write_diagnostics(endless.diagnostics)
+        return ExitCode.UNDECIDED
+    except runs.SimulationInterrupted as stop:
+        return output.deliver(later.experiments.interrupted(stop.tally, stop.total, confidence))
+    return output.deliver(later.experiments.simulation(compare.judge(tally, expected, confidence)))
+
+
+def _expected(
+    work: Work,
+    constants: Mapping[str, Fraction],
+    eps: Fraction,
+    values: Mapping[str, Value],
+    events: Sequence[Mapping[str, Value]],
+    gamma: Fraction,
+) -> Any:
+    """The exact probabilities, or why they are not known."""
+    compare = later.compare
+    try:
+        program = work.program(constants, eps)
+    except DiagnosticError as error:
+        return compare.nothing(compare.why_unknown(error), events)
+    return compare.expect(program, values, events, gamma)
+
+
+_CONFORM_EPILOG = """
+\b
+Examples:
+  dipc conform response.dip --input x=1 --eps 1 --counts counts.csv
+  dipc conform laplace.dip --input "q=0" --eps 1/2 --samples samples.csv
+
+\b
+counts.csv has a column for each output and one, count, for how often it was
+observed; samples.csv has a line for each output, in the order in which they
+came out. Real outputs need samples: the first tenth chooses the cells in
+which the others are counted.
+
+\b
+Exit codes: 0 they conform, 1 they do not, 2 bad input, 3 some exact
+probability unknown, 70 internal error.
+"""
+
+
+@click.command(epilog=_CONFORM_EPILOG)
+@program_argument
+@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
+@click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps that it was run at.")
+@click.option("--counts", metavar="FILE.csv", type=Path, help="How often each output was observed.")
+@click.option("--samples", metavar="FILE.csv", type=Path, help="The outputs that were observed, one by one.")
+@define_option
+@limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
+@format_option("text", "json")
+@output_option
+@quiet_option
+def conform(**given: Any) -> ExitCode:
+    """Compare observed outputs of a real implementation with the exact distribution of a program.
+
+    Every exact probability has to lie in the Clopper-Pearson interval around the share observed, and what is impossible
+    must not have come out. If the implementation has this distribution, a deviation is reported with probability
+    1e-6 at most.
+    """
+    output, asked = Output.of(given), asked_of(given)
+    counts, samples = given["counts"], given["samples"]
+    output.check(asked.program_path, counts, samples)
+    if (counts is None) == (samples is None):
+        note = "counts.csv says how often each output came out; samples.csv has them one by one"
+        raise DiagnosticError(Diagnostic("E0801", "give either `--counts` or `--samples`", notes=(note,)))
+    constants = parse_definitions(asked.definitions)
+    eps = positive_option("--eps", given["eps_text"])
+    program = Work(asked).program(constants, eps)
+    values = parse_input(given["input_texts"], program.core)
+    observed = later.conform.read_observed(samples if counts is None else counts, program.core, counted=samples is None)
+    with ProgressBar(f"computing the exact probabilities of {program.name}", silent=output.quiet):
+        found = later.conform.judge(program, values, eps, observed, later.compare.CONFIDENCE)
+    return output.deliver(later.experiments.conformance(found))
+
+
+# --- options ---------------------------------------------------------------------------------------
+
+
+def _gamma(text: str | None, outputs: tuple[str, ...]) -> Fraction:
+    if text is None:
+        return Fraction(0)
+    if not outputs:
+        note = '`--output "out=0" --gamma 1` asks how often `out` is within 1 of 0'
+        raise DiagnosticError(Diagnostic("E0801", "`--gamma` without `--output`", notes=(note,)))
+    value = _rational("--gamma", text)
+    return value if value >= 0 else _refused("--gamma", text, "is negative")
+
+
+def _confidence(text: str) -> Fraction:
+    value = _rational("--confidence", text)
+    return value if 0 < value < 1 else _refused("--confidence", text, "does not lie between 0 and 1")
+
+
+def _rational(option: str, text: str) -> Fraction:
+    try:
+        return parse_rational(text.strip())
+    except NotExact as error:
+        return _refused(option, text, error.reason)
+
+
+def _refused(option: str, text: str, reason: str) -> NoReturn:
+    place = Source(f"<{option}>", text).excerpt(Span(0, len(text)))
+    shown = text.strip() if len(text) <= 40 else text[:37] + "..."
+    note = "write an exact number such as 0.999, 1/3 or 1e-6"
+    raise DiagnosticError(Diagnostic("E0805", f"`{shown}` {reason}", place, notes=(note,)))

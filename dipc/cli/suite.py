@@ -1,0 +1,173 @@
+"""`dipc test` and `dipc import`: claims with the verdicts that they should have, of this language and of DiPC's."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from contextlib import ExitStack
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from dipc.cli import later
+from dipc.cli.errors import ExitCode
+from dipc.cli.options import claims_tested, format_option, output_option, quiet_option
+from dipc.cli.output import Output, check_distinct, check_target, write_text
+from dipc.cli.terminal import look_of, write_diagnostics
+from dipc.cli.values import positive_option
+from dipc.outcome.text import render
+from dipc.questions.privacy.dipc_input import imported
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, read_source
+
+_TEST_EPILOG = """
+\b
+Examples:
+  dipc test claims.toml
+  dipc test claims/ -j auto --junit results.xml
+  dipc test claims.toml --format github
+
+\b
+A file of claims is TOML:
+  [[claim]]
+  name = "a seventh of the bound"
+  program = "sparse.dip"          # a path that begins at this file
+  table = "sparse.csv"            # or inputs = "q = -1..1", "all"
+  constants = { m = 3 }
+  beta = "2*m*c*exp(-alpha*eps/(8*c))/7"
+  expect = "inaccurate"           # or accurate (the default), undecided
+alpha, gamma, eps, for_all and limits may be given, too, as to `dipc check`;
+with adjacent = "linf:1" it is a claim about privacy, with budget and delta,
+which should be private (the default), not private or undecided.
+
+\b
+Exit codes: 0 all as expected, 1 a decided claim came out otherwise, 2 bad
+input, 3 a claim is unexpectedly undecided, 70 internal error.
+"""
+
+
+@click.command(epilog=_TEST_EPILOG)
+@click.argument("paths", metavar="FILE.toml…", type=Path, nargs=-1, required=True)
+@click.option("--junit", metavar="FILE", type=Path, help="Write the results to FILE as JUnit's XML, too.")
+@format_option("text", "json", "github", text="text by default; github: annotations of the places in the sources.")
+@output_option
+@click.option("-j", "--jobs", metavar="N", default="1", help="Test N claims at a time; auto for all processors.")
+@click.option("--cache", metavar="FILE", type=Path, help="Keep what is decided in FILE, and go on from there.")
+@quiet_option
+def test(**given: Any) -> ExitCode:
+    """Test that claims have the verdicts they should have: those of the files, and of all files *.dipc.toml in the
+    directories given.
+    """
+    output = Output.of(given)
+    files = list(later.claims.claims_files(given["paths"]))
+    output.check(*files)
+    claims = [claim for file in files for claim in later.claims.read_claims(file)]
+    return output.deliver(later.suite.outcome(claims_tested("testing claims", claims, output, given["jobs"])))
+
+
+_IMPORT_EPILOG = """
+\b
+Examples:
+  dipc import svt1.txt > svt1.dip
+  dipc import svt1.txt -o svt1.dip --pairs pairs.csv
+  dipc import histogram.txt --at 1/2
+  dipc privacy svt1.dip --adjacent pairs.csv
+  dipc import inputs/ --budget eps/2
+
+\b
+Exit codes: 0 written, 2 bad input; of a directory those of dipc test.
+"""
+
+
+#: What is tested of a directory, beside its programs.
+_CLAIMS = "imported.dipc.toml"
+
+
+@click.command(name="import", epilog=_IMPORT_EPILOG)
+@click.argument("path", metavar="FILE.txt|DIR", type=Path)
+@click.option("--pairs", "pairs", metavar="FILE", type=Path, help="Write the pairs of adjacent inputs to FILE.")
+@click.option("--at", "at_text", metavar="EPS", help="Fix eps: what is no multiple of eps has a meaning there.")
+@click.option("--budget", metavar="K*eps", help="The privacy budget of the files of a directory; eps by default.")
+@click.option("--delta", metavar="EXPR", help="Their delta; 0 by default.")
+@output_option
+def import_(
+    path: Path, pairs: Path | None, at_text: str | None, budget: str | None, delta: str | None, target: Path | None
+) -> ExitCode:
+    """Print a program of DiPC's input format as one of this language, or test that all files *.txt of a directory are
+    private for their pairs; -o keeps the programs, their pairs and the claims in a directory.
+
+    Clamped discrete noise (TDLap) becomes a choice for each value of its center. Rates that are no multiple of eps,
+    such as 1/eps, and weights that are none for every eps, such as (1-eps)/2, need --at: the program is then that of
+    this eps only, and its claim block says so.
+    """
+    at = None if at_text is None else positive_option("--at", at_text)
+    if path.is_dir():
+        if pairs is not None:
+            raise _no_part("--pairs", "a directory", "with -o DIR the pairs of each file are kept")
+        return _batch(path, at, {"budget": budget, "delta": delta}, target)
+    for option, value in (("--budget", budget), ("--delta", delta)):
+        if value is not None:
+            raise _no_part(option, "one file", "give it to `dipc privacy`")
+    Output(target=target).check(path)
+    check_target(pairs, "--pairs")
+    check_distinct({"-o": target, "--pairs": pairs}, path)
+    _import_one(path, at, target, pairs)
+    sys.stdout.flush()
+    return ExitCode.ACCURATE
+
+
+def _import_one(path: Path, at: Fraction | None, target: Path | None, pairs: Path | None) -> None:
+    name = re.sub(r"[^A-Za-z0-9_]", "_", path.stem)
+    found = imported(read_source(path), name if re.match("[A-Za-z]", name) else f"p_{name}", at)
+    write_diagnostics(found.warnings)
+    write_text(target, found.text)
+    if pairs is not None:
+        write_text(pairs, found.pairs())
+
+
+def _batch(path: Path, at: Fraction | None, claimed: dict[str, str | None], target: Path | None) -> ExitCode:
+    """All files of a directory, imported and tested; what cannot be imported is said, and the others are tested."""
+    files = sorted(path.glob("*.txt"))
+    if not files:
+        note = "DiPC's inputs end with .txt"
+        raise DiagnosticError(Diagnostic("E1420", f"there is no file *.txt in `{path}`", notes=(note,)))
+    unread = False
+    with ExitStack() as stack:
+        kept = target if target is not None else Path(stack.enter_context(TemporaryDirectory()))
+        if target is not None:
+            try:
+                kept.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise DiagnosticError(
+                    Diagnostic("E1420", f"cannot write to `{target}`: {error.strerror}", notes=("-o is a directory",))
+                ) from None
+        claims = []
+        for file in files:
+            program, pairs = kept / f"{file.stem}.dip", kept / f"{file.stem}.csv"
+            try:
+                _import_one(file, at, program, pairs)
+            except DiagnosticError as error:
+                write_diagnostics(error.diagnostics)
+                unread = True
+                continue
+            keys = {"name": file.name, "program": program.name, "adjacent": pairs.name, "expect": "private", **claimed}
+            lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items() if value is not None]
+            claims.append("\n".join(["[[claim]]", *lines]) + "\n")
+        if not claims:
+            return ExitCode.BAD_INPUT
+        write_text(kept / _CLAIMS, "\n".join(claims))
+        outcome = later.suite.outcome(
+            claims_tested("testing claims", later.claims.read_claims(kept / _CLAIMS), Output())
+        )
+    text = render(outcome, look_of(sys.stdout))
+    if target is None and str(kept) in text:
+        text = text.replace(str(kept), "DIR") + "\nDIR is where `-o DIR` keeps the programs\n"
+    write_text(None, text)
+    return ExitCode.BAD_INPUT if unread else ExitCode(outcome.standing.value)
+
+
+def _no_part(option: str, of: str, note: str) -> DiagnosticError:
+    return DiagnosticError(Diagnostic("E1412", f"`{option}` has no part in the import of {of}", notes=(note,)))

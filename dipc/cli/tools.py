@@ -1,0 +1,231 @@
+"""Commands around the others: `dipc verify`, `lsp`, `serve` and `bench`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import webbrowser
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+import dipc
+from dipc.cli import later
+from dipc.cli.errors import ExitCode
+from dipc.cli.options import define_option
+from dipc.cli.terminal import ProgressBar, write
+from dipc.cli.values import parse_definitions
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.verifier.command import NOT_TO_THE_END
+from dipc.verifier.command import verify as checked
+from dipc.verifier.reading import STEPS, Budget, Exhausted, Rejected, Unreadable
+
+_CHECKOUT = Path(dipc.__file__).resolve().parent.parent
+
+_VERIFY_EPILOG = """
+\b
+Examples:
+  dipc check sparse.dip table.csv --certificate proof.json
+  dipc verify proof.json
+  dipc verify proof.json --program sparse.dip --table table.csv
+
+\b
+The same checker runs with Python alone: python -P -m dipc.verifier FILE,
+or as one file made by: python -P -m dipc.verifier --export verify.pyz
+The format: dipc/certificate/FORMAT.md, beside the installed package's code.
+
+\b
+Exit codes: 0 accepted, and nothing was taken on trust; 1 rejected; 2 unreadable
+or bad usage; 3 accepted in part (some rows carry no proof, or something was
+taken on trust: the first line says what), or not checked to the end, as it
+takes too much work or memory; 70 internal error.
+"""
+
+
+@click.command(epilog=_VERIFY_EPILOG)
+@click.argument("certificate_path", metavar="FILE", type=Path)
+@click.option("--program", "program_path", metavar="PROG.dip", type=Path, help="Compare the program with this one.")
+@click.option("--table", "table_path", metavar="TABLE.csv", type=Path, help="Compare the rows with this table's.")
+@define_option
+@click.option(
+    "--steps", metavar="N", type=click.IntRange(min=1), help="Give up after so many steps; 120 million by default."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print the first line only.")
+def verify(
+    certificate_path: Path,
+    program_path: Path | None,
+    table_path: Path | None,
+    definitions: tuple[str, ...],
+    steps: int | None,
+    quiet: bool,
+) -> ExitCode:
+    """Check a certificate of `dipc check` or `dipc privacy`: its program is executed anew and every step derived again,
+    or the first wrong one is named."""
+    constants = parse_definitions(definitions)
+    if constants and program_path is None:
+        note = "give the program, too: `--program PROG.dip`"
+        raise DiagnosticError(Diagnostic("E0901", "-D gives a constant of a program, and there is none", notes=(note,)))
+
+    budget = Budget(STEPS if steps is None else steps)
+    try:
+        with ProgressBar(f"checking {certificate_path}", silent=quiet):
+            accepted = checked(
+                certificate_path, program=program_path, table=table_path, constants=constants, budget=budget
+            )
+    except Unreadable as error:
+        note = "give a file that `dipc check … --certificate FILE` wrote"
+        message = f"`{certificate_path}` is not read: {error.why}"
+        raise DiagnosticError(Diagnostic("E0902", message, notes=(note,))) from None
+    except Rejected as error:
+        write(sys.stdout, f"rejected: {error}\n")
+        return ExitCode.INACCURATE
+    except Exhausted as error:
+        write(sys.stdout, f"{NOT_TO_THE_END.format(error)}\n")
+        return ExitCode.UNDECIDED
+    lines = list(accepted.lines())
+    write(sys.stdout, "\n".join(lines[:1] if quiet else lines) + "\n")
+    return ExitCode.ACCURATE if accepted.complete else ExitCode.UNDECIDED
+
+
+_LSP_EPILOG = """
+\b
+Editors start it: it speaks the Language Server Protocol on standard input and output.
+"""
+
+
+@click.command(epilog=_LSP_EPILOG)
+def lsp() -> ExitCode:
+    """Tell an editor what is wrong with a program as it is written, what its names mean and where they are declared,
+    and put it into canonical form. It needs pygls."""
+    try:
+        server = later.server
+    except ModuleNotFoundError as missing:
+        if missing.name not in {"pygls", "lsprotocol"}:
+            raise
+        note = "install it: pip install 'dipc-verifier[lsp]'"
+        raise DiagnosticError(Diagnostic("E0811", "pygls is not installed", notes=(note,))) from None
+    if not (hasattr(sys.stdin, "buffer") and hasattr(sys.stdout, "buffer")):
+        note = "an editor starts `dipc lsp` and talks to it there"
+        raise DiagnosticError(Diagnostic("E0813", "standard input or output is closed", notes=(note,)))
+    server.made().start_io()
+    return ExitCode.ACCURATE
+
+
+#: Nobody else can connect here.
+HOST = "127.0.0.1"
+
+#: The port unless told otherwise: a link to the page is the same on every day.
+PORT = 8437
+
+_PACKAGE = "dipc_playground"
+
+#: The page may load its own files, and ask nobody else for anything.
+_POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+_SERVE_EPILOG = """
+\b
+Examples:
+  dipc serve
+  dipc serve --port 0 --no-open
+"""
+
+
+@click.command(epilog=_SERVE_EPILOG)
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, help=f"{PORT} by default; 0 is any free one.")
+@click.option("--open/--no-open", "opens", default=True, help="Open a browser, too; by default it does.")
+def serve(port: int, opens: bool) -> ExitCode:
+    """Open the playground: programs and claims in a browser, checked as they are typed.
+
+    The page runs dipc itself; this command only hands out its files, to this machine alone. It needs the distribution
+    dipc-playground.
+    """
+    site = _site()
+    with server(site, port) as running:
+        address = f"http://{HOST}:{running.server_address[1]}/"
+        write(sys.stdout, f"{address} (Ctrl-C ends it)\n")
+        if opens:
+            webbrowser.open(address)
+        try:
+            running.serve_forever()
+        except KeyboardInterrupt:
+            write(sys.stderr, "\n")
+    return ExitCode.ACCURATE
+
+
+def _site() -> Path:
+    """The directory of the built page."""
+    found = find_spec(_PACKAGE)
+    places = [] if found is None else [Path(place, "site") for place in found.submodule_search_locations or ()]
+    for place in places:
+        if (place / "index.html").is_file():
+            return place
+    message = "the playground is a distribution of its own, which is not installed"
+    notes = ("install it: pip install dipc-playground", "in a checkout, `make playground` builds it")
+    raise DiagnosticError(Diagnostic("E0810", message, notes=notes))
+
+
+def server(site: Path, port: int) -> ThreadingHTTPServer:
+    """Hands out the files of `site`; 0 is any free port. Raises DiagnosticError where the port cannot be had."""
+    try:
+        return ThreadingHTTPServer((HOST, port), partial(_Files, directory=str(site)))
+    except OSError as error:
+        message = f"port {port} cannot be had: {error.strerror or error}"
+        notes = ("give another one to `--port`; 0 is any that is free",)
+        raise DiagnosticError(Diagnostic("E0810", message, notes=notes)) from error
+
+
+class _Files(SimpleHTTPRequestHandler):
+    """The files of the page, to whoever asks for them by the name of this machine."""
+
+    extensions_map = {  # noqa: RUF012 - as in the class that it extends
+        **SimpleHTTPRequestHandler.extensions_map,
+        ".js": "text/javascript",
+        ".mjs": "text/javascript",
+        ".wasm": "application/wasm",
+    }
+
+    def end_headers(self) -> None:
+        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        # A page of somebody else's, whose name leads here, is no page of this machine.
+        name = self.headers.get("Host", "").rpartition(":")[0]
+        if name not in {HOST, "localhost"}:
+            self.send_error(421)
+            return False
+        return True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature is the standard library's
+        """Nobody reads it."""
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
+    add_help_option=False,
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def bench(arguments: tuple[str, ...]) -> int:
+    """Compare with the paper: run the benchmarks of a checkout."""
+    if not (_CHECKOUT / "benchmarks" / "__main__.py").is_file():
+        note = "in a checkout of the repository, `python -m benchmarks` or `make bench` runs them"
+        raise DiagnosticError(
+            Diagnostic("E0807", "the benchmarks are not part of the installed package", notes=(note,))
+        )
+    path = os.pathsep.join([str(_CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    finished = subprocess.run(  # noqa: S603 - this very interpreter with this checkout's own module
+        [sys.executable, "-m", "benchmarks", *arguments], env={**os.environ, "PYTHONPATH": path}, check=False
+    )
+    return finished.returncode

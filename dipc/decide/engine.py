@@ -1,0 +1,275 @@
+"""The engine: each different obligation decided once, in the order of the cases that ask."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import astuple, dataclass, field, replace
+from itertools import islice
+from time import perf_counter
+from typing import Generic, TypeVar
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.decide.decide import decide
+from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict
+from dipc.decide.series import decide_by_series, too_long
+from dipc.measure.bound import Bound, BoundMeasurer
+from dipc.measure.measure import Measurer
+from dipc.noise.law import NoClosedForm
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import BetaForm
+
+# --- Obligations decided, each different one once: here, or by whichever executor -------------------------------------
+#
+
+R = TypeVar("R")
+
+#: What may be asked: to decide an obligation, or only to measure a bound; the decision is UNDECIDED then, with the
+#: bound in closed form.
+Question = Obligation | Bound
+
+#: Answers that are remembered at a time: a table may have millions of rows.
+_REMEMBERED = 200_000
+
+
+#: Limits past which a closed form is too long to be written out; None is that of the degrees of common divisors.
+_LONG = ("terms", "integrand", "steps", None)
+
+
+def _is_too_long(undecided: Undecided) -> bool:
+    """Whether a closed form was not reached because it is too long."""
+    return isinstance(undecided, LimitReached) and undecided.limit in _LONG
+
+
+def _may_have_series(undecided: Undecided) -> bool:
+    """Whether a closed form was not reached because it is too long, or because there is none."""
+    return _is_too_long(undecided) or isinstance(undecided, NoClosedForm)
+
+
+@dataclass(slots=True, eq=False)
+class Pending:
+    """A question that was asked; `decision` once it is there, when `waiting` are called."""
+
+    question: Question
+    decision: Decision | None = None
+    waiting: list[Callable[[], None]] = field(default_factory=list)
+
+    def settle(self, decision: Decision) -> None:
+        """This is the answer."""
+        self.decision = decision
+        waiting, self.waiting = self.waiting, []
+        for call in waiting:
+            call()
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """How many events were measured, and how many different obligations decided, and in how many seconds."""
+
+    measures: int = 0
+    obligations: int = 0
+    measure_seconds: float = 0.0
+    sign_seconds: float = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(*(mine - theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+
+class Engine:
+    """Decides obligations in this process, each when it is asked for; equal ones once.
+
+    With `digits` the failing intervals are known to so many digits, each with its worst eps. With `keep_proofs`
+    decisions come with their proofs.
+    """
+
+    #: How many cases may be begun before the first of them is done: whoever decides at once looks no further.
+    window = 1
+
+    def __init__(
+        self,
+        measurer: Measurer,
+        limits: Limits,
+        *,
+        digits: int | None = None,
+        keep_proofs: bool = False,
+    ) -> None:
+        self.bounds = BoundMeasurer(measurer)
+        #: What takes a moment to be measured; the rest is followed without its closed form first, unless a proof is to
+        #: be written from it.
+        self._brief = None if keep_proofs else BoundMeasurer(measurer.brief)
+        self.limits = limits
+        self.digits = digits
+        self.keep_proofs = keep_proofs
+        #: What was decided of functions: different bounds may be the same one.
+        self._functions: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Decision] = {}
+        self._obligations = 0
+        self._sign_seconds = 0.0
+        self._ledger: dict[Question, Pending] = {}
+
+    def decide(self, question: Question) -> Decision:
+        """The decision, now. An obligation's is never wrong; it is UNDECIDED past a limit."""
+        pending = self.ask(question)
+        while pending.decision is None:
+            self.wait()
+        return pending.decision
+
+    def bound(self, question: Bound) -> ClosedForm:
+        """The bound in closed form, now. Raises Undecided."""
+        decision = self.decide(question)
+        if decision.bound is None:
+            raise Undecided(decision.reason or "")
+        return decision.bound
+
+    def run(self, asking: Generator[Question, Decision, R]) -> R:
+        """What a generator gives in the end, with each question that it asks decided, now."""
+        try:
+            question = next(asking)
+            while True:
+                question = asking.send(self.decide(question))
+        except StopIteration as stop:
+            result: R = stop.value
+            return result
+
+    def ask(self, question: Question) -> Pending:
+        """The one answer to this question, at once or in time."""
+        pending = self._ledger.get(question)
+        if pending is None:
+            if len(self._ledger) >= _REMEMBERED:
+                self._ledger = {key: kept for key, kept in self._ledger.items() if kept.decision is None}
+            pending = self._ledger[question] = Pending(question)
+            self._begin(pending)
+        return pending
+
+    def wait(self) -> None:
+        """Until something more is decided; something must be on its way."""
+        raise AssertionError("what is decided at once is waited for")
+
+    def _begin(self, pending: Pending) -> None:
+        pending.settle(self._decided(pending.question))
+
+    def _decided(self, question: Question) -> Decision:
+        obligation = question if isinstance(question, Obligation) else None
+        bound = question.bound if isinstance(question, Obligation) else question
+        tried: Decision | None = None
+        try:
+            measured = self._measured_briefly(bound)
+            long = measured is None
+            if measured is None:
+                if obligation is not None and self._brief is not None:
+                    tried = decide_by_series(obligation, self.bounds, self.limits)
+                    if tried.verdict is not Verdict.UNDECIDED:
+                        return tried
+                measured = self.bounds.measure(bound)
+        except Undecided as undecided:
+            if obligation is not None and _may_have_series(undecided):
+                if tried is None:
+                    tried = decide_by_series(obligation, self.bounds, self.limits)
+                return tried if tried.verdict is not Verdict.UNDECIDED else too_long(undecided, tried)
+            return Decision.undecided(undecided.reason)
+        if obligation is None:
+            return replace(Decision.undecided(MEASURED, measured), long=long)
+        decision = self._settled(measured, obligation)
+        return replace(decision, long=True) if long else decision
+
+    def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
+        """The bound where that takes a moment, whatever was asked before; None where it takes longer, or proofs are
+        kept. Raises Undecided past a limit that is the same for what takes longer."""
+        if self._brief is None:
+            return None
+        try:
+            return self._brief.measure(bound)
+        except Undecided as stopped:
+            if _is_too_long(stopped):
+                return None
+            raise
+
+    def _settled(self, measured: ClosedForm, obligation: Obligation) -> Decision:
+        beta, intervals = obligation.beta, obligation.intervals
+        known = self._functions.get((measured, beta, intervals))
+        if known is None:
+            begun = perf_counter()
+            try:
+                known = decide(measured, beta, intervals, self.limits, self.digits)
+            except Undecided as undecided:
+                known = Decision.undecided(undecided.reason, measured)
+            if not self.keep_proofs:
+                known = replace(known, proof=None)
+            self._obligations += 1
+            self._sign_seconds += perf_counter() - begun
+            if len(self._functions) >= _REMEMBERED:
+                self._functions.clear()
+            self._functions[measured, beta, intervals] = known
+        return known
+
+    @property
+    def spent(self) -> Spent:
+        """What was done so far."""
+        measurers = [self.bounds] if self._brief is None else [self._brief, self.bounds]
+        measured, seconds = sum(one.measured for one in measurers), sum(one.seconds for one in measurers)
+        return Spent(measured, self._obligations, seconds, self._sign_seconds)
+
+
+# --- The one loop that decides: it settles cases in order, looking ahead as far as the engine likes -------------------
+#
+
+
+class Underway(Generic[R]):
+    """A case being settled: its generator, and what it comes to in the end. Many rows may wait for the same one."""
+
+    __slots__ = ("_asked", "_error", "_settling", "done", "result")
+
+    def __init__(self, settling: Generator[Obligation | Bound, Decision, R]) -> None:
+        self._settling = settling
+        self._asked: Pending | None = None
+        self._error: Exception | None = None
+        self.done = False
+        self.result: R
+
+    def advance(self, engine: Engine) -> None:
+        """Go on until a decision is not there yet, or all is done."""
+        while not self.done:
+            decision = None
+            if self._asked is not None:
+                decision = self._asked.decision
+                if decision is None:
+                    return
+            try:
+                question = next(self._settling) if decision is None else self._settling.send(decision)
+            except StopIteration as stop:
+                self.result = stop.value
+                self.done = True
+            except Exception as error:  # it is raised when it is the turn of this case, as if none was looked ahead at
+                self._error = error
+                self.done = True
+            else:
+                self._asked = engine.ask(question)
+                if self._asked.decision is None:
+                    self._asked.waiting.append(lambda: self.advance(engine))
+                    return
+
+    def take(self) -> R:
+        """What the case came to; raises what settling it raised."""
+        if self._error is not None:
+            raise self._error
+        return self.result
+
+
+def settled(underway: Iterable[Underway[R]], engine: Engine) -> Iterator[R]:
+    """The results in order; the same object may come many times."""
+    coming = iter(underway)
+    ahead: deque[Underway[R]] = deque()
+    while True:
+        for each in islice(coming, engine.window - len(ahead)):
+            if not each.done:
+                each.advance(engine)
+            ahead.append(each)
+        if not ahead:
+            return
+        while not ahead[0].done:
+            engine.wait()
+        while ahead and ahead[0].done:
+            yield ahead.popleft().take()

@@ -1,0 +1,434 @@
+"""Tasks in processes of this machine, started late, or on a Dask cluster that the user started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from time import monotonic, perf_counter
+from typing import Any
+
+from dipc.decide.executors import Done, Finished, Task, perform
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+# --- Tasks in processes of this machine -------------------------------------------------------------------------------
+#
+# The processes are spawned, not forked: FLINT keeps state, and other threads may hold locks, that a fork would copy as
+# they are. Each has a pipe of its own and does its tasks in order, so that when one dies it is known which task it was
+# at, and the others go on. Pools of the standard library give up all their processes when one dies.
+
+#: Tasks that a process has at a time: the one it works on, and the next, so that it waits for nobody.
+_AT_HAND = 2
+
+#: So many processes may die before they say that they are there, when none ever did.
+_STILLBORN = 3
+
+
+def serve(connection: Connection) -> None:
+    """Be a worker: do tasks until the process at the other end of the pipe is gone, and then end at once."""
+    tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+
+    def listen() -> None:
+        try:
+            while True:
+                tasks.put(connection.recv())
+        except (EOFError, OSError):
+            os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    connection.send(None)
+    while True:
+        task = tasks.get()
+        try:
+            done = perform(task)
+        except MemoryError:
+            os._exit(os.EX_OSERR)
+        connection.send(done)
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """A process with its pipe, and its tasks with their tickets: it works on the first of them."""
+
+    process: SpawnProcess
+    connection: Connection
+    tasks: deque[tuple[int, Task]] = field(default_factory=deque)
+    ready: bool = False
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self.connection.close()
+
+
+class Processes:
+    """Does tasks in up to `most` processes, started as they are needed."""
+
+    attempts = 3
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.slots = _AT_HAND * most
+        self._context = get_context("spawn")
+        self._workers: list[_Worker] = []
+        self._waiting: deque[tuple[int, Task]] = deque()
+        self._any_ready = False
+        self._stillborn = 0
+
+    def submit(self, ticket: int, task: Task) -> None:
+        self._waiting.append((ticket, task))
+        self._hand_out()
+
+    def wait(self) -> list[Finished]:
+        finished: list[Finished] = []
+        while not finished:
+            self._hand_out()
+            ends = {worker.connection: worker for worker in self._workers}
+            for connection in wait(list(ends)):
+                assert isinstance(connection, Connection)
+                finished += self._receive(ends[connection])
+        self._hand_out()
+        return finished
+
+    def close(self) -> None:
+        self._waiting.clear()
+        while self._workers:
+            self._workers.pop().stop()
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that are there now."""
+        return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
+
+    def _hand_out(self) -> None:
+        while self._waiting:
+            worker = min(self._workers, key=lambda worker: len(worker.tasks), default=None)
+            if worker is None or (worker.tasks and len(self._workers) < self._most):
+                worker = self._start()
+            if len(worker.tasks) >= _AT_HAND:
+                return
+            ticket, task = self._waiting.popleft()
+            worker.tasks.append((ticket, task))
+            # A process that is gone is noticed where its answer is waited for.
+            with contextlib.suppress(OSError):
+                worker.connection.send(task)
+
+    def _start(self) -> _Worker:
+        here, there = self._context.Pipe()
+        process = self._context.Process(target=serve, args=(there,), daemon=True, name="dipc-worker")
+        with _sigint_blocked():
+            process.start()
+        there.close()
+        self._workers.append(_Worker(process, here))
+        return self._workers[-1]
+
+    def _receive(self, worker: _Worker) -> list[Finished]:
+        """What has come from a worker that has something to say, or is gone."""
+        try:
+            message = worker.connection.recv()
+        except (EOFError, OSError):
+            return self._lost(worker)
+        if message is None:
+            worker.ready = self._any_ready = True
+            return []
+        assert isinstance(message, Done)
+        ticket, _ = worker.tasks.popleft()
+        return [Finished(ticket, message)]
+
+    def _lost(self, worker: _Worker) -> list[Finished]:
+        self._workers.remove(worker)
+        worker.process.join(1)
+        code = worker.process.exitcode
+        worker.stop()
+        lost = worker.tasks.popleft()[0] if worker.tasks else None
+        self._waiting.extendleft(reversed(worker.tasks))  # those it had not begun
+        if not worker.ready and not self._any_ready:
+            self._stillborn += 1
+            if self._stillborn >= _STILLBORN:
+                raise DiagnosticError(_stillborn(code))
+            if lost is not None:
+                return [Finished(lost, None, "")]
+        return [] if lost is None else [Finished(lost, None, _end_text(code))]
+
+
+@contextlib.contextmanager
+def _sigint_blocked() -> Iterator[None]:
+    """What is started in the block never sees Ctrl-C: the process that started it decides what then happens."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Started with the first process, it would let SIGINT through again before that one is there.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_text(code: int | None) -> str:
+    if code is not None and code < 0:
+        with contextlib.suppress(ValueError):
+            return f"was ended by {signal.Signals(-code).name}"
+    return "ran out of memory" if code == os.EX_OSERR else f"ended with exit code {code}"
+
+
+def _stillborn(code: int | None) -> Diagnostic:
+    return Diagnostic(
+        "E1301",
+        f"the worker processes end as they start: the last one {_end_text(code)}",
+        notes=(
+            'a script that uses several processes does its work under `if __name__ == "__main__":`',
+            "without `-j` (or `jobs=`) everything is done in one process",
+        ),
+    )
+
+
+# --- Tasks in processes that are started late: a process takes longer to start than most tables take ------------------
+#
+
+#: Seconds of work in this process before others are worth starting: about what starting one takes.
+WORTH = 0.5
+
+
+class LateProcesses:
+    """Does tasks in turn until they have taken `worth` seconds, and from then on in up to `most` processes. They are
+    started on time even while this process is at a task that takes longer: it finishes that one."""
+
+    attempts = Processes.attempts
+
+    def __init__(self, most: int, worth: float | None = None) -> None:
+        self._processes = Processes(most)
+        self._left = WORTH if worth is None else worth
+        self._own: deque[tuple[int, Task]] = deque()
+        self._begun = False
+        self._error: Exception | None = None
+
+    @property
+    def slots(self) -> int:
+        return self._processes.slots
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that are there now."""
+        return self._processes.pids
+
+    def submit(self, ticket: int, task: Task) -> None:
+        if self._begun:
+            self._processes.submit(ticket, task)
+        else:
+            self._own.append((ticket, task))
+
+    def wait(self) -> list[Finished]:
+        if self._begun:
+            return self._processes.wait()
+        ticket, task = self._own.popleft()
+        started = perf_counter()
+        with self._others_begin_in(self._left):
+            try:
+                found = Finished(ticket, perform(task))
+            except MemoryError:
+                found = Finished(ticket, None, "ran out of memory")
+        self._left -= perf_counter() - started
+        if self._error is not None:
+            raise self._error
+        if self._left <= 0 and not self._begun:
+            self._begin()
+        return [found]
+
+    def close(self) -> None:
+        self._own.clear()
+        self._processes.close()
+
+    @contextlib.contextmanager
+    def _others_begin_in(self, seconds: float) -> Iterator[None]:
+        """While the block is at work, from then on, others work as well. Nothing else here is touched meanwhile."""
+        timer = threading.Timer(seconds, self._begin_or_tell)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _begin_or_tell(self) -> None:
+        try:
+            self._begin()
+        except Exception as error:  # it is raised where answers are waited for
+            self._error = error
+
+    def _begin(self) -> None:
+        self._begun = True
+        while self._own:
+            self._processes.submit(*self._own.popleft())
+
+
+# --- Tasks on a Dask cluster, which the user started ------------------------------------------------------------------
+#
+
+#: Seconds to wait for the scheduler, and for a worker where none is left.
+CONNECT, PATIENCE = 10.0, 60.0
+
+#: Seconds between two looks at the cluster while nothing comes back, and for which its size is taken as known.
+_LOOK = 1.0
+
+
+class Cluster:
+    """Does tasks on the workers of the Dask scheduler at `address`.
+
+    A task whose worker dies is done again by another one, which the scheduler sees to; one that costs too many workers
+    their lives (the scheduler's `allowed-failures`) comes back as lost.
+    """
+
+    attempts = 1
+
+    def __init__(self, address: str, *, connect: float = CONNECT, patience: float = PATIENCE) -> None:
+        """Raises DiagnosticError where Dask is not installed, or the scheduler is not reached within `connect`
+        seconds; `patience` is how long to wait for a worker where none is left."""
+        try:
+            import distributed as imported
+        except ImportError:
+            raise DiagnosticError(_not_installed()) from None
+        distributed: Any = imported  # its functions carry no types
+        self._address = address
+        self._patience = patience
+        try:
+            self._client: Any = _client(distributed, address, connect)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise DiagnosticError(_unreachable(address, connect, error)) from None
+        self._killed: type[Exception] = distributed.KilledWorker
+        self._back: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        self._futures: dict[int, Any] = {}
+        self._size = 1
+        self._looked = float("-inf")
+        self._seen = monotonic()
+
+    @property
+    def slots(self) -> int:
+        # One task more for each worker than it works on, so that none waits for the next.
+        self._look()
+        return max(1, 2 * self._size)
+
+    def submit(self, ticket: int, task: Task) -> None:
+        future = self._client.submit(perform, task, pure=False)
+        self._futures[ticket] = future
+        future.add_done_callback(lambda future: self._back.put((ticket, future)))
+
+    def wait(self) -> list[Finished]:
+        while True:
+            try:
+                ticket, future = self._back.get(timeout=_LOOK)
+            except queue.Empty:
+                self._look()
+                if not self._size and monotonic() - self._seen > self._patience:
+                    raise DiagnosticError(_no_workers(self._address, self._patience)) from None
+                continue
+            del self._futures[ticket]
+            return [self._finished(ticket, future)]
+
+    def close(self) -> None:
+        futures, self._futures = list(self._futures.values()), {}
+        if self._client.status != "closed":
+            self._client.cancel(futures, force=True)
+            self._client.close()
+
+    def _look(self) -> None:
+        """See how many workers there are, not too often."""
+        now = monotonic()
+        if now - self._looked < _LOOK:
+            return
+        self._looked = now
+        try:
+            self._size = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        except (OSError, ValueError) as error:
+            raise DiagnosticError(_gone(self._address, error)) from None
+        if self._size:
+            self._seen = now
+
+    def _finished(self, ticket: int, future: Any) -> Finished:
+        match future.status:
+            case "finished":
+                return Finished(ticket, future.result())
+            case "error":
+                error = future.exception()
+                if isinstance(error, self._killed):
+                    return Finished(ticket, None, "was lost to the cluster again and again")
+                if isinstance(error, MemoryError):
+                    return Finished(ticket, None, "ran out of memory")
+                raise DiagnosticError(_unable(error))
+        raise DiagnosticError(_gone(self._address, future.status))
+
+
+def _client(distributed: Any, address: str, connect: float) -> Any:
+    """A connected client, closed by `close` alone: never by the garbage collector, which may run while the next client
+    holds the lock that closing takes, too."""
+
+    class Closed(distributed.Client):  # type: ignore[misc]
+        def __init__(self) -> None:
+            try:
+                super().__init__(address, timeout=connect, set_as_default=False)
+            except BaseException:
+                with suppress(Exception):  # what was half begun may not end well; why it failed is what matters
+                    self.close(timeout=connect)
+                raise
+
+        def __del__(self) -> None:
+            """Leave it to `close`."""
+
+    return Closed()
+
+
+def _not_installed() -> Diagnostic:
+    return Diagnostic(
+        "E1307",
+        "Dask is not installed",
+        notes=(
+            '`pip install "dipc-verifier[dask]"` installs it',
+            "`-j N` uses the processors of this machine without it",
+        ),
+    )
+
+
+def _unreachable(address: str, seconds: float, error: Exception) -> Diagnostic:
+    why = " ".join(str(error).split()) or type(error).__name__
+    return Diagnostic(
+        "E1308",
+        f"no Dask scheduler answers at `{address}` within {seconds:g} s",
+        notes=("`dask scheduler` prints its address, such as tcp://127.0.0.1:8786", f"what was tried: {why}"[:300]),
+    )
+
+
+def _gone(address: str, why: object) -> Diagnostic:
+    return Diagnostic(
+        "E1308",
+        f"the Dask scheduler at `{address}` is gone: {why}",
+        notes=("with `--cache FILE` what was decided is kept for the next run",),
+    )
+
+
+def _no_workers(address: str, seconds: float) -> Diagnostic:
+    return Diagnostic(
+        "E1310",
+        f"the Dask scheduler at `{address}` has had no worker for {seconds:g} s",
+        notes=(f"`dask worker {address}` starts one", "with `--cache FILE` what was decided is kept for the next run"),
+    )
+
+
+def _unable(error: BaseException) -> Diagnostic:
+    why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return Diagnostic(
+        "E1309",
+        f"a Dask worker cannot do the work: {why[:200]}",
+        notes=("install the same dipc, with the same python-flint, on all machines",),
+    )

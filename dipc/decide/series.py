@@ -1,0 +1,459 @@
+"""Decisions about a bound whose closed form is too long to be written out: by Taylor polynomials in ball arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+
+import flint
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly, to_fmpq
+from dipc.algebra.limits import Limits, OutsideFragment, Undecided
+from dipc.algebra.numbers import outward
+from dipc.algebra.quotient import Closed, total
+from dipc.decide.decide import DIGITS, decide
+from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.bound import (
+    Bound,
+    BoundMeasurer,
+    Share,
+    UnexpandedBound,
+    coefficients,
+    left_out,
+    majorant_of,
+    series_of,
+)
+from dipc.measure.event import Event, Noise
+from dipc.measure.power_series import DISK, precision
+from dipc.noise.law import NoClosedForm
+from dipc.sign.interval import Interval, simplest_between
+from dipc.sign.piecewise import FormCell
+
+#: The first cells reach so far, in parts of the disk's radius; a cell that is not decided is halved so often at most,
+#: and a polynomial looked at on so small parts of it.
+SHARE = Fraction(1, 3)
+MOST_HALVINGS, MOST_PARTS = 6, 7
+
+#: Up to so many exponents of tails are kept as they are; of more each is a multiple of so many parts of the least one.
+_FEW_TAILS, _STEPS = 4, 8
+
+#: Cells that one obligation may take.
+MOST_CELLS = 200
+
+#: What remainders are, in bits: at first, and where the slack may be as small; balls are smaller by so many bits.
+_REMAINDERS, _BLUR = (24, 96), 16
+
+#: The precision of balls at first, and at most.
+_FIRST_BITS, _MOST_BITS = 192, 6_000
+
+#: Where it is looked whether a claim fails, before anything is proved.
+_SAMPLES = [Fraction(n) for n in (1, 2, 4, 8, 16, 32, 128, 1024)] + [Fraction(1, n) for n in (2, 4, 8, 32, 128, 1024)]
+
+#: An interval is short whose upper end is not so many times its lower one; of one without an end so much is looked at,
+#: in so many parts.
+_SHORT, _FAR, _PARTS = 8, 64, 4
+
+#: From where tails of normal noise are looked at.
+_STARTS = tuple([Fraction(2) ** n for n in range(-10, 21)])
+
+#: How exactly a probability next to 0 is known, in bits.
+_BITS_AT_ZERO = 64
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> Decision:
+    """Whether the bound is at least 1 - beta on the intervals, without its closed form.
+
+    ACCURATE only with that proved for every eps of the intervals, INACCURATE only with an eps of them at which it is
+    refuted. Else UNDECIDED: the reason is where it was not found out, empty where this way is no way.
+    """
+    try:
+        return Search(
+            obligation, UnexpandedBound.of(obligation.bound, bounds.measurer, limits), bounds, limits
+        ).decided()
+    except Undecided:
+        return Decision.undecided("")
+
+
+def too_long(undecided: Undecided, tried: Decision) -> Decision:
+    """The decision on what is past a limit in closed form, and was tried without it."""
+    return Decision.undecided(f"{undecided.reason}, and {tried.reason}" if tried.reason else undecided.reason)
+
+
+class _Refuted(Exception):
+    """The claim fails."""
+
+    def __init__(self, example: Counterexample) -> None:
+        super().__init__()
+        self.example = example
+
+
+class _Open(Exception):
+    """Nothing was found out around this eps."""
+
+    def __init__(self, eps: Fraction) -> None:
+        super().__init__()
+        self.eps = eps
+
+
+@dataclass
+class Search:
+    """How one obligation is decided."""
+
+    obligation: Obligation
+    unexpanded: UnexpandedBound
+    bounds: BoundMeasurer
+    limits: Limits
+    cells: int = 0
+
+    def decided(self) -> Decision:
+        """The decision. Raises Undecided where there is no such series."""
+        try:
+            cells = [
+                cell
+                for interval in self.obligation.intervals
+                for cell in self.obligation.beta.cells(interval, self.limits)
+            ]
+            left = [(part, cell) for cell in cells for part in self._open_parts(cell.hull)]
+            for sample in _samples([part for part, _ in left]):
+                self._look_at(sample)
+            for part, cell in left:
+                self._follow(part, cell)
+        except _Refuted as found:
+            return Decision(Verdict.INACCURATE, None, found.example)
+        except _Open as found:
+            return Decision.undecided(f"near eps = {float(found.eps):.3g} its Taylor polynomials do not tell")
+        return Decision(Verdict.ACCURATE)
+
+    def _look_at(self, eps: Fraction) -> None:
+        """Raises _Refuted where the claim is about this eps, and fails there."""
+        if not _is_in(eps, self.obligation.intervals):
+            return
+        probability = self.unexpanded.enclosure(eps, 4 * DIGITS)
+        numerator, denominator = self.obligation.beta.fraction_at(eps)
+        above, below = (part.enclosure(eps, 2 * DIGITS) for part in (denominator - numerator, denominator))
+        ends = [over / under for over in above for under in below]
+        shown, required = outward(*probability, DIGITS), outward(min(ends), max(ends), DIGITS)
+        if shown[1] < required[0]:
+            raise _Refuted(Counterexample(eps, shown, required))
+
+    # --- the ends -------------------------------------------------------------------------------------
+
+    def _open_parts(self, interval: Interval) -> list[Interval]:
+        """What short closed forms below the bound leave open."""
+        parts = list(self._failing(ClosedForm(ExpPoly.zero()), interval))
+        if any(part.upper is None for part in parts):
+            parts = [left for part in parts for left in self._far_out(part)]
+        if any(not part.lower for part in parts):
+            parts = [left for part in parts for left in self._failing(self.next_to_zero(), part)]
+        return parts
+
+    def _far_out(self, part: Interval) -> Iterator[Interval]:
+        """What bounds for large eps leave open of a part."""
+        if part.upper is not None:
+            yield part
+        elif not any(
+            noise.law.is_normal
+            for share in self.obligation.bound.shares
+            for event in share.events
+            for noise in event.noises
+        ):
+            yield from self._failing(self.next_to_infinity(), part)
+        else:
+            # Normal tails are exponentials in eps²: from `start` on they are at most ones in start·eps.
+            for start in _STARTS:
+                if start <= part.lower:
+                    continue
+                beyond = list(self._failing(self.from_start_on(start), Interval(start, None, True, False)))
+                if all(left.upper is not None for left in beyond):
+                    yield replace(part, upper=start, upper_closed=True)
+                    yield from beyond
+                    return
+            yield part
+
+    def _failing(self, form: ClosedForm, interval: Interval) -> Iterator[Interval]:
+        """Intervals that hold all eps at which the form is less than 1 - beta."""
+        try:
+            found = decide(form, self.obligation.beta, [interval], self.limits)
+        except Undecided:
+            yield interval
+            return
+        if found.verdict is not Verdict.ACCURATE and not found.failing:
+            yield interval
+        for failing in found.failing:
+            low, high = failing.start.low, failing.end.high
+            yield Interval(low, high, low > 0, high is not None)
+
+    def _events(self) -> tuple[Event, ...]:
+        """The events that the bound is the probability of. Raises OutsideFragment for other bounds."""
+        match self.obligation.bound:
+            case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
+                return share.events
+        raise OutsideFragment("next to 0 and to infinity only one product of probabilities has bounds that are known")
+
+    def from_start_on(self, start: Fraction) -> ClosedForm:
+        """A closed form that is at most the bound from `start` on, and near it for large eps.
+
+        An event whose slacks are all positive fails with the tails of its half-spaces at most; another one is left out,
+        unless it counts against the claim: then one half-space with a negative slack bounds it. Raises Undecided where
+        a weight depends on eps.
+        """
+        least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
+        for share in self.obligation.bound.shares:
+            weight = self._weight(share)
+            fails = [_failure(event, item, start) for event in share.events for item in event.constraints]
+            if weight > 0 and all(exponent for exponent, _ in fails):
+                lost = ExpPoly.from_terms((0, -exponent, w) for exponent, w in _coarse(fails))
+                least.append(weight * (1 - lost))
+            elif weight < 0:
+                held = (_failure(event, _opposite(item), start) for event in share.events for item in event.constraints)
+                exponent, w = max(held, key=lambda tail: tail[0], default=(_ZERO, _ONE))
+                least.append(ExpPoly.term(weight * (w if exponent else _ONE), 0, -exponent))
+        return ClosedForm(total(least))
+
+    def _weight(self, share: Share) -> Fraction:
+        """The weight of a share, which is the same for every eps. Raises Undecided where it is none."""
+        if share.weight is None:
+            return _ONE
+        if not isinstance(share.weight, ExpPoly) or any(
+            power or exponent for power, exponent, _ in share.weight.terms()
+        ):
+            raise OutsideFragment("next to 0 and to infinity a weight that depends on eps has no bound that is known")
+        return sum((c for _, _, c in share.weight.terms()), _ZERO)
+
+    def next_to_infinity(self) -> ClosedForm:
+        """A closed form that is at most the bound, and near it for large eps."""
+        alike: dict[object, list[tuple[Fraction, bool, Event, Halfspace]]] = {}
+        tails: list[tuple[Fraction, Fraction]] = []
+        for event in self._events():
+            for item in event.constraints:
+                if len(item.coefficients) == 1:
+                    tails.append(_tail(event, item))
+                    continue
+                laws = sorted(_law(event.noises[place], c) for place, c in item.coefficients)
+                place = _slack(event, item), not item.strict, event, item
+                alike.setdefault(tuple(laws), []).append(place)
+        missed: list[Closed] = [ExpPoly.from_terms((0, -exponent, weight) for exponent, weight in _coarse(tails))]
+        for members in alike.values():
+            _, _, event, item = min(members, key=lambda member: member[:2])
+            missed.append(len(members) * (1 - self.bounds.measurer.measure(Event(event.noises, (item,)))))
+        return ClosedForm(1 - total(missed))
+
+    def next_to_zero(self) -> ClosedForm:
+        """A closed form that is at most the bound, and near it for small eps."""
+        least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
+        slope = _ZERO
+        for share in self.obligation.bound.shares:
+            weight = self._weight(share)
+            product: Closed = ExpPoly.constant(weight)
+            for event in share.events:
+                noises = tuple(Noise(noise.law.nearby()[0], noise.rate, _ZERO) for noise in event.noises)
+                scaled = tuple(Halfspace(item.coefficients, _ZERO, item.strict) for item in event.constraints)
+                product = product * self._at_every_eps(Event(noises, scaled), least=weight > 0)
+                changes = (_change(event, item, falls=weight > 0) for item in event.constraints)
+                slope += abs(weight) * sum(changes, _ZERO)
+            least.append(product)
+        return ClosedForm(total(least) - ExpPoly.term(slope, 1, _ZERO))
+
+    def _at_every_eps(self, event: Event, *, least: bool) -> Closed:
+        """The probability of an event that is the same for every eps, or a number a little below it if the `least` is
+        asked for, else above it."""
+        try:
+            return self.bounds.measurer.measure(event)
+        except NoClosedForm:
+            if not all(noise.law.scales for noise in event.noises):
+                raise
+            bound = Bound((Share(None, (event,)),))
+            ends = UnexpandedBound.of(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
+            return ExpPoly.constant(max(_ZERO, ends[0]) if least else min(_ONE, ends[1]))
+
+    # --- cells ----------------------------------------------------------------------------------------
+
+    def _follow(self, part: Interval, beta: FormCell) -> None:
+        """That the claim holds on the part, where beta is a quotient. Raises _Refuted, _Open."""
+        if not part.lower or part.upper is None:
+            raise _Open(part.lower)
+        left = part.lower
+        step = DISK * SHARE
+        while True:
+            right = min(part.upper, left * (1 + step) / (1 - step))
+            self._cell(left, right, beta, MOST_HALVINGS)
+            if right == part.upper:
+                return
+            left = right
+
+    def _cell(self, left: Fraction, right: Fraction, beta: FormCell, halvings: int) -> None:
+        """That the slack is positive between the ends. Raises _Refuted, _Open."""
+        self.cells += 1
+        center = (left + right) / 2
+        radius = (right - left) / 2
+        if self.cells > MOST_CELLS:
+            raise _Open(center)
+        doubtful: list[_Part] = []
+        for remainder in _REMAINDERS:
+            doubtful = self._doubtful(center, radius, beta, remainder)
+            if not doubtful:
+                return
+            if any(part.negative for part in doubtful):
+                break
+        for part in doubtful:
+            # Where the middle is negative the simplest number may be too far from it.
+            for near in (1, 4, 16, 64) if part.negative else (1,):
+                low, high = (center + radius * (part.place + side * part.reach / near) for side in (-1, 1))
+                self._look_at(simplest_between(low, high, lower_closed=True, upper_closed=True))
+        if not halvings or left == right:
+            raise _Open(center + radius * doubtful[0].place)
+        self._cell(left, center, beta, halvings - 1)
+        self._cell(center, right, beta, halvings - 1)
+
+    def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_Part]:
+        """Where the slack is not seen to be positive: parts of the cell, as multiples of its radius."""
+        share = max(radius / (DISK * center), Fraction(1, 2**16))
+        bits = _FIRST_BITS + remainder + 4 * sum(product.noises for product in self.unexpanded.products)
+        while bits <= _MOST_BITS:
+            with precision(bits, 1):
+                majorant = self._majorant(center, beta)
+                length = _length(majorant, share, remainder)
+            with precision(bits, length):
+                # (bound - 1 + beta)·denominator, which is positive where the slack is.
+                below = series_of(beta.denominator, center)
+                slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
+                scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(slack, length))]
+                blurred = sum((c.rad() for c in scaled), flint.arb(0))
+                if all(c.is_finite() for c in scaled) and blurred < flint.arb(2) ** -(remainder + _BLUR):
+                    rest = left_out(majorant, share, length)
+                    return list(_not_positive(flint.arb_poly(scaled), rest, _Part(_ZERO, Fraction(1)), MOST_PARTS))
+            bits *= 2
+        raise _Open(center)
+
+    def _majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
+        bound = self.unexpanded.majorant(center) + 1
+        return (bound * majorant_of(beta.denominator, center) + majorant_of(beta.numerator, center)).upper()
+
+
+def _samples(intervals: Sequence[Interval]) -> list[Fraction]:
+    """Values in the intervals, simple ones first: some of any size, and the simplest of each part of a short interval
+    and of one where there are none of these."""
+    found: set[Fraction] = set()
+    for interval in intervals:
+        usual = [eps for eps in _SAMPLES if eps in interval]
+        found.update(usual)
+        high = _FAR * (interval.lower + 1) if interval.upper is None else interval.upper
+        low = max(interval.lower, high / _FAR)
+        if not usual or high < _SHORT * low:
+            ends = [low + (high - low) * part / _PARTS for part in range(_PARTS + 1)]
+            found.update(
+                simplest_between(start, end, lower_closed=True, upper_closed=True) for start, end in pairwise(ends)
+            )
+    inside = [eps for eps in found if _is_in(eps, intervals)]
+    return sorted(inside, key=lambda eps: (eps.denominator, eps.numerator))
+
+
+def _is_in(eps: Fraction, intervals: Sequence[Interval]) -> bool:
+    return any(eps in interval for interval in intervals)
+
+
+def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
+    """So many coefficients that little is left out."""
+    wanted = (majorant * 2**remainder).log() / -flint.arb(to_fmpq(share)).log()
+    return max(2, ceil(float(wanted.upper())) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """place - reach to place + reach; `negative` if the slack is so in the middle."""
+
+    place: Fraction
+    reach: Fraction
+    negative: bool = False
+
+
+def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, part: _Part, halvings: int) -> Iterator[_Part]:
+    """Parts of a part of [-1, 1] on which the polynomial is not seen to be more than the rest; it is given as a
+    function of where in the part its argument is, from -1 to 1."""
+    first, *others = polynomial.coeffs() or [flint.arb(0)]
+    if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
+        return
+    negative = first < -rest
+    if not halvings or negative:
+        yield replace(part, negative=negative)
+        return
+    reach = part.reach / 2
+    for side in (-1, 1):
+        half = polynomial(flint.arb_poly([flint.arb(side) / 2, flint.arb(1) / 2]))
+        yield from _not_positive(half, rest, _Part(part.place + side * reach, reach), halvings - 1)
+
+
+def _slack(event: Event, item: Halfspace) -> Fraction:
+    """What the form of the half-space is where each noise has its mean."""
+    return item.constant + sum((c * event.noises[place].mean for place, c in item.coefficients), _ZERO)
+
+
+def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
+    """What the law of c·N depends on, for the centered noise N."""
+    return noise.law.keyword, abs(c) if noise.law.symmetric else c, noise.rate
+
+
+def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
+    """An exponent q and a weight w such that the half-space, of one noise, fails with a probability of at most
+    w·e^{-q·eps} for every eps."""
+    ((place, c),) = item.coefficients
+    noise = event.noises[place]
+    reach = _slack(event, item) / abs(c)
+    if reach < 0:
+        return _ZERO, Fraction(1)
+    return noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=item.strict)
+
+
+def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
+    """An exponent q and a weight w such that the half-space fails with a probability of at most w·e^{-q·eps} for every
+    eps from `start` on; where q is 0 nothing is known, and where w is 0 it never fails.
+
+    Over normal noises, with the standard deviation S/eps of its form and its slack s >= 0, that probability is
+    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0.
+    """
+    slack = _slack(event, item)
+    noises = [(event.noises[place], c) for place, c in item.coefficients]
+    if slack <= 0:
+        return _ZERO, _ONE
+    if not noises:
+        return _ONE, _ZERO
+    if all(noise.law.is_normal for noise, _ in noises):
+        variance = sum((c**2 * noise.law.normal_variance(noise.rate) for noise, c in noises), _ZERO)
+        return start * slack**2 / (2 * variance), Fraction(1, 2)
+    if len(noises) == 1:
+        exponent, weight = _tail(event, item)
+        return (exponent, weight) if exponent and weight else (_ZERO, _ONE) if weight else (_ONE, _ZERO)
+    return _ZERO, _ONE
+
+
+def _opposite(item: Halfspace) -> Halfspace:
+    """The half-space that holds where this one fails, and on the edge."""
+    return Halfspace(tuple((place, -c) for place, c in item.coefficients), -item.constant, False)
+
+
+def _coarse(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+    """Exponents and weights of as large a sum; the exponents are few multiples of a part of the least that is not 0.
+
+    Many exponents of which each has another denominator would make a polynomial of an enormous degree.
+    """
+    if len({q for q, _ in tails}) <= _FEW_TAILS:
+        return list(tails)
+    step = min(q for q, _ in tails if q) / _STEPS
+    return [(min(q // step, _STEPS**2) * step, w) for q, w in tails]
+
+
+def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
+    """How fast the probability of a half-space falls with eps at most, or rises."""
+    if not item.coefficients:
+        return _ZERO
+    noises = [(event.noises[place], abs(c)) for place, c in item.coefficients]
+    slack = _slack(event, item)
+    missing = sum((c * noise.law.nearby()[1] for noise, c in noises), -slack if falls else slack)
+    return max(_ZERO, missing) * min(noise.law.greatest_density(noise.rate) / c for noise, c in noises)

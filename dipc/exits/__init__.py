@@ -1,1 +1,0 @@
-"""Programs with the exact probabilities of their answers."""

@@ -1,1 +1,0 @@
-"""The ideal that a program approximates: det(u) as an exact function, its regions, and distances to disagreement."""

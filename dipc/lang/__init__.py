@@ -1,1 +1,0 @@
-"""Text to syntax tree to typed program, and back."""

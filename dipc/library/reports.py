@@ -1,0 +1,278 @@
+"""Reports and chains as tables, pictures and notebooks show them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from html import escape
+from importlib import import_module
+from typing import Any
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
+from dipc.chain.state import is_symbolic
+from dipc.claims.given import CellPool
+from dipc.claims.table import input_cells, output_cells
+from dipc.decide.obligation import Verdict
+from dipc.library.forms import intervals_of
+from dipc.outcome import latex as formulas
+from dipc.outcome.chain import Dtmc, chain_at, lines_of, place_text
+from dipc.outcome.words import agreement, assignment_text, count, rational, shown
+from dipc.program.program import Program
+from dipc.questions.class_result import ClassResult
+from dipc.questions.outcome import RowResult
+from dipc.questions.privacy.outcome import PrivacyReport
+from dipc.questions.report import Report
+from dipc.text.core import Value
+
+#: The libraries that are asked for a DataFrame, in this order; neither is a dependency.
+_LIBRARIES = ("pandas", "polars")
+
+_OWN = ("row", "alpha", "beta", "gamma", "verdict", "vacuous", "probability", "eps", "reason", "count")
+
+
+def records(report: Report) -> list[dict[str, object]]:
+    """The rows as flat dicts with the same keys, in the order of the columns of a table."""
+    names = list(dict.fromkeys(name for row in report.rows for name in (*row.input, *row.output)))
+    return [_record(row, names) for row in report.rows]
+
+
+def _record(row: RowResult, names: Sequence[str]) -> dict[str, object]:
+    given = {**row.input, **row.output}
+    found = row.counterexample
+    return {
+        "row": row.row,
+        **{name if name not in _OWN else f"{name} of the program": given.get(name) for name in names},
+        "alpha": row.alpha,
+        "beta": row.beta,
+        "gamma": row.gamma,
+        "verdict": str(row.verdict),
+        "vacuous": row.vacuous,
+        "probability": row.probability,
+        "eps": None if found is None else str(found.eps),
+        "reason": row.reason,
+        **({} if row.count is None else {"count": row.count}),
+    }
+
+
+def data_frame(report: Report) -> Any:
+    """A DataFrame of the library that is in use, or else installed. Raises ImportError where there is none."""
+    library = next((sys.modules[name] for name in _LIBRARIES if name in sys.modules), None) or _installed()
+    rows = records(report)
+    return library.DataFrame({name: [row[name] for row in rows] for name in (rows[0] if rows else _OWN)})
+
+
+def _installed() -> Any:
+    for name in _LIBRARIES:
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    message = "to_frame needs pandas or polars, and neither is installed; report.records() has the rows as dicts"
+    raise ImportError(message)
+
+
+# --- Pr against 1 - beta over eps ------------------------------------------------------------------
+
+
+#: Points of one curve.
+_POINTS = 200
+
+#: Where eps has no end, the curve ends here, or past all that happens before.
+_USUAL_END = Fraction(10)
+
+
+def draw(report: Report, number: int | None, axes: Any) -> Any:
+    """Draw one row, by default the first that fails, else the first that says something; the axes drawn on.
+
+    Raises ValueError for a row whose probability is not known, ImportError without matplotlib.
+    """
+    row = _chosen(report, number)
+    form = row.closed_form
+    if form is None:
+        raise ValueError(f"row {row.row} has no probability in closed form: there is nothing to draw")
+    if axes is None:
+        try:
+            from matplotlib import pyplot as plt
+        except ImportError:
+            raise ImportError("a plot needs matplotlib: pip install 'dipc-verifier[plot]'") from None
+        _, axes = plt.subplots()
+    low, high = _range(report, row)
+    points = [low + (high - low) * step / _POINTS for step in range(_POINTS + 1)]
+    axes.plot([float(eps) for eps in points], [form.float(eps) for eps in points], label="Pr", color="#0072B2")
+    required = [(eps, _required(row, eps)) for eps in points]
+    known = [(float(eps), value) for eps, value in required if value is not None]
+    axes.plot([x for x, _ in known], [y for _, y in known], label="1 - beta", color="#D55E00", linestyle="--")
+    for failing in row.failing:
+        end = high if failing.end.high is None else failing.end.high
+        axes.axvspan(float(failing.start.low), float(end), color="#D55E00", alpha=0.12)
+    axes.set_xlabel("eps")
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_title(f"{report.program}, row {row.row}: {row.verdict}", loc="left", fontsize=10)
+    axes.legend(loc="lower right")
+    return axes
+
+
+def _chosen(report: Report, number: int | None) -> RowResult:
+    if number is not None:
+        for row in report.rows:
+            if row.row == number:
+                return row
+        raise ValueError(f"there is no row {number}")
+    found = next(report.select(Verdict.INACCURATE), None)
+    found = found or next((row for row in report.rows if not row.vacuous and row.closed_form is not None), None)
+    if found is None:
+        raise ValueError("no row of the report has a probability and says something: there is nothing to draw")
+    return found
+
+
+def _range(report: Report, row: RowResult) -> tuple[Fraction, Fraction]:
+    """From the least eps asked about to the greatest, or past the last one at which something happens."""
+    intervals = intervals_of(report.eps)
+    first, last = intervals[0], intervals[-1]
+    ends = [end.high for found in row.failing for end in (found.start, found.end) if end.high is not None]
+    high = last.upper or max(_USUAL_END, *(2 * end for end in ends), 2 * last.lower)
+    low = first.lower or high / _POINTS
+    return (low / 2, low * 2) if low == high else (low, high)
+
+
+def _required(row: RowResult, eps: Fraction) -> float | None:
+    """1 - beta, None where beta has no value or none that can be written."""
+    try:
+        low, high = row.beta_form.at(eps, 20)
+    except (Undecided, ValueError):
+        return None
+    return float(1 - (low + high) / 2)
+
+
+# --- notebooks and messages ------------------------------------------------------------------------
+
+
+#: Rows of a table that a notebook shows.
+_SHOWN = 20
+
+_COLORS = {Verdict.ACCURATE: "#1a7f37", Verdict.INACCURATE: "#cf222e", Verdict.UNDECIDED: "#9a6700"}
+
+
+def latex(form: ClosedForm) -> str:
+    """The function in LaTeX mathematics."""
+    return formulas.latex(form)
+
+
+def refusal(report: Report) -> str:
+    """Why a report is not accurate, in a sentence or two: the first row that fails, else the first undecided one."""
+    counts = report.counts
+    first = next(report.select(Verdict.INACCURATE), None) or next(report.select(Verdict.UNDECIDED), None)
+    if first is None:
+        return f"{report.program}: the check was interrupted after {count(counts.rows, _word(report.rows))}"
+    name = f"{_word(report.rows)} {first.row}"
+    found = first.counterexample
+    if found is None:
+        others = f" ({counts.undecided} of {count(counts.rows, _word(report.rows))} are undecided)"
+        return f"{report.program} is undecided: {name}, {_where(first)}: {first.reason}{others}"
+    digits = agreement(found.probability, found.required)
+    return (
+        f"{report.program} is inaccurate: {name} fails, {_where(first)}: at eps = {rational(found.eps)} the "
+        f"probability is {shown(*found.probability, digits)}, and 1 - beta = {shown(*found.required, digits)} is "
+        f"required ({counts.inaccurate} of {count(counts.rows, _word(report.rows))} fail)"
+    )
+
+
+def privacy_refusal(report: PrivacyReport) -> str:
+    """Why a report is not that of a private program: its counterexample, or the reason why it is undecided."""
+    found = report.counterexample
+    if found is None:
+        return f"{report.program} is undecided: {report.reason}"
+    outputs = " or ".join(assignment_text({k: str(v) for k, v in output.items()}) for output in found.outputs)
+    one, two = (assignment_text({k: str(v) for k, v in side.items()}) for side in (found.input, found.adjacent))
+    balls = [f"{name} in [{rational(low)}, {rational(high)}]" for name, (low, high) in (found.balls or {}).items()]
+    outputs = ", ".join(filter(None, [outputs, *balls]))
+    digits = agreement(found.probability, found.allowed)
+    return (
+        f"{report.program} is not private: at {one}, and {two} next to it, {outputs}: at eps = {rational(found.eps)} "
+        f"the probability is {shown(*found.probability, digits)}, and {shown(*found.allowed, digits)} is allowed"
+    )
+
+
+def report_html(report: Report) -> str:
+    """The verdict, the claim, and the first rows, those that fail before all others."""
+    counts, word = report.counts, _word(report.rows)
+    parts = [f"{number} {name}" for name, number in _kinds(report)]
+    head = f'<b style="color: {_COLORS[report.verdict]}">{report.verdict}</b>: {escape(", ".join(parts))}'
+    constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
+    said = [f"program {report.program}" + (f" with {constants}" if constants else "")]
+    said += [f"{name} = {'each row’s own' if text is None else text}" for name, text in report.claim.items()]
+    rows = [*report.failures[:_SHOWN], *report.select(Verdict.UNDECIDED), *report.select(Verdict.ACCURATE)]
+    body = [_cells(row) for row in rows[:_SHOWN]]
+    rest = counts.rows - len(body)
+    table = _html_table((word, "input", "answer", "alpha", "beta", "verdict", "eps", "probability", "required"), body)
+    more = f"<p>and {count(rest, f'more {word}')}</p>" if rest > 0 else ""
+    return f"<div><p>{head}</p><p>{escape('; '.join(said))}</p>{table}{more}</div>"
+
+
+def _kinds(report: Report) -> Iterable[tuple[str, int]]:
+    counts = report.counts
+    yield _word(report.rows) if counts.rows == 1 else "rows" if _word(report.rows) == "row" else "classes", counts.rows
+    for name, number in (("fail", counts.inaccurate), ("undecided", counts.undecided), ("vacuous", counts.vacuous)):
+        if number:
+            yield name, number
+
+
+def _cells(row: RowResult) -> tuple[str, ...]:
+    found = row.counterexample
+    numbers = ("", "", "")
+    if found is not None:
+        digits = agreement(found.probability, found.required)
+        numbers = (rational(found.eps), shown(*found.probability, digits), shown(*found.required, digits))
+    verdict = f"{row.verdict}{', vacuously' if row.vacuous else ''}"
+    return (str(row.row), _where(row), assignment_text(row.output), row.alpha, row.beta, verdict, *numbers)
+
+
+def _where(row: RowResult) -> str:
+    if isinstance(row, ClassResult) and row.note is not None and not row.input:
+        return ", ".join(row.note.where) or "all inputs"
+    return assignment_text(row.input) if row.input else "no inputs"
+
+
+def _word(rows: Sequence[RowResult]) -> str:
+    return "class" if rows and (rows[0].count is not None or isinstance(rows[0], ClassResult)) else "row"
+
+
+def chain_html(dtmc: Dtmc) -> str:
+    """The states, with what each knows and its steps."""
+    body = []
+    for number, state in enumerate(dtmc.states):
+        knows = "; ".join(", ".join(parts) for parts in lines_of(state))
+        steps = [
+            f"s{step.goal}"
+            + (f" when {step.outcome}" if step.outcome else "")
+            + (f": {step.probability}" if step.probability is not None else f": {step.reason or 'open'}")
+            for step in dtmc.steps[number]
+        ]
+        body.append((f"s{number}", place_text(state), knows, "\n".join(steps)))
+    return _html_table(("state", "next", "known", "steps"), body)
+
+
+def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    lines = (
+        "<tr>" + "".join(f"<td>{escape(cell).replace(chr(10), '<br>')}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+# --- the chain of a program ------------------------------------------------------------------------
+
+
+def chain_of(program: Program, given: Mapping[str, object], wanted: Mapping[str, object]) -> Dtmc:
+    """The chain at an input, cut where it cannot come to the outputs `wanted`."""
+    core, pool = program.core, CellPool()
+    finite: dict[str, Value] = {}
+    reals: dict[str, Value] = {}
+    for slot, cell in zip(core.inputs, input_cells(core, given, pool), strict=True):
+        assert cell.value is not None
+        (reals if is_symbolic(core.slots[slot].type) else finite)[core.slots[slot].name] = cell.value
+    outputs = zip(program.outputs, output_cells(core, wanted, pool), strict=True)
+    kept = {name: cell.value for name, cell in outputs if cell is not None and cell.value is not None}
+    return chain_at(program, reals, kept, finite)

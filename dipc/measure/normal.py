@@ -1,0 +1,475 @@
+"""Probabilities of events over normal noises, enclosed: there is no closed form, but every digit can be had.
+
+With X = eps·N the noises are normal with fixed variances, and eps occurs in the half-spaces alone: Σ c·X + eps·d >= 0.
+Noises that matter only through one linear combination are one. If one is left, the probability is one of the normal
+distribution. If each half-space relates a leaf to the same center t, or one of them to a number, the leaves are
+independent given t, and with t = eps·u
+
+    P(eps) = ∫ eps·φ(eps·u) Π_i p_i du,    p_i = Φ(x) or Φ(x) - Φ(-x'),    x = eps·(a·u + d)/√v,
+
+where φ is the density of the center, of variance v_0, and v the variance of the leaf. Which of its bounds is the
+nearest for a leaf, and whether they leave room, depends on u alone: there are finitely many pieces, with rational ends.
+On each of them the integrand is entire in u and eps.
+
+**Lemma.** Let |eps - e| <= e/2, and R = Re eps², I = Im eps². Then |arg eps| <= 30°, so R >= |eps|²/2 > 0 and |I| <=
+√3·R; and e²/4 <= R <= 9e²/4. Let u = x + iy.
+
+  * |eps·φ(eps·u)| = |eps|·(2π·v_0)^{-1/2}·exp(-(R·(x - y·I/R)² - (R + I²/R)·y²)/(2·v_0)), with R + I²/R <= 4R. Its
+    integral over x is at most √2·exp(2R·y²/v_0).
+  * Φ(x) is erfc(z)/2 for z = -x/√2. Where Re z >= 0, |erfc(z)| <= |e^{-z²}|, for |w(iz)| <= 1; so it is at most
+    2 + |e^{-z²}| anywhere. As Re z² >= -4R·a²y²/(2v), in the same way, |Φ| <= 3/2·exp(2R·a²y²/v).
+  * So the integrand is at most K·|eps|·(2π·v_0)^{-1/2}·exp(2R·y²·V), and its integral over x at most
+    √2·K·exp(2R·y²·V), with V = 1/v_0 + Σ a²/v (the greater of two a²) and K = Π 3/2, or 3 for a leaf with two bounds.
+    For eps = e alone the same holds with 1 for √2, R/2 for 2R, and K = Π 1, or 2, as |Φ(s + iw)| <= exp(w²/2).
+  * *On the disk*, P is at most √2·K.
+  * *An end.* What lies beyond u = U is at most K/√2·erfc(U·√(R/(2·v_0))); K/2 times that for eps = e alone.
+  * *A finite piece* of half-length r is integrated by Gauss and Legendre's rule with n nodes. With the ellipse of
+    parameter ρ > 1, in which |y| <= r·(ρ - 1/ρ)/2 and r times the integrand is at most M, the error is at most
+    8·M·ρ^{-2n}/(1 - 1/ρ): the Chebyshev series without what is beyond degree 2n - 1 is within 2·M·ρ^{1-2n}/(ρ - 1), the
+    rule is exact for it, and its weights are positive with the sum 2.
+  * *The whole line, in one piece*, can do with the trapezoid rule for t itself. |Φ(s + iw)| <= exp(w²/2)·Φ(s), for
+    |φ(s + iw)| = exp(w²/2)·φ(s) under the integral. So for |Im t| = y and |Im eps| <= ν the integrand is at most
+    F·φ(Re t)·exp(ν²·D2/2 + ν·y·D1 + y²·V/2), with D1 = Σ |a·d|/v and D2 = Σ d²/v (the greater of two), and F is 2 to
+    the number of the leaves with two bounds. With M = F·exp(…), h·Σ_k f(k·h) is within 2·M/(e^{2πy/h} - 1) of ∫ f
+    (Trefethen and Weideman 2014, Theorem 5.1), and leaving out |t| > n·h leaves out at most
+    F·exp(ν²·D2/2)·erfc(n·h/√(2·v_0)), as φ falls. On the disk P is at most F·exp(ν²·D2/2), and, if no leaf has two
+    bounds, exp(ν²·W/2) with the least W of τ²/v_0 + Σ (d + a·τ)²/v, which is D2 - (Σ a·d/v)²/V: the path of t may be
+    moved by i·τ·Im eps.
+  * *Taylor.* All these errors are functions of eps that are analytic on the disk, and at most so large there. By
+    Cauchy's estimate the coefficient of (eps - e)^k of each is at most that bound over (e/2)^k.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from math import ceil, log, sqrt
+
+import flint
+
+from dipc.algebra.exppoly import to_fmpq
+from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.measure.event import Event
+from dipc.measure.power_series import DISK
+
+#: The most nodes of an integral, and on one panel of it, and the most pieces of one event.
+MOST_STEPS, MOST_NODES, MOST_PIECES = 20_000, 200, 200
+
+#: The ellipses that the rule of Gauss and Legendre is bounded with.
+_ELLIPSES = (Fraction(9, 8), Fraction(5, 4), Fraction(3, 2), *(Fraction(2) ** k for k in range(1, 12)))
+
+#: How many panels an integral may have.
+_PANELS = tuple([2**k for k in range(12)])
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: (a, d) of a bound a·u + d.
+Line = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """L of this variance is within its bounds: L + a·t + d·eps >= 0 for the `lower` (a, d), and L <= a·t + d·eps for
+    the `upper`, where there is one."""
+
+    variance: Fraction
+    lower: Line
+    upper: Line | None
+
+    @property
+    def slope(self) -> Fraction:
+        """The greatest |a|."""
+        return max(abs(a) for a, _ in self._lines)
+
+    @property
+    def reach(self) -> Fraction:
+        """The greatest |d|."""
+        return max(abs(d) for _, d in self._lines)
+
+    @property
+    def _lines(self) -> tuple[Line, ...]:
+        return (self.lower,) if self.upper is None else (self.lower, self.upper)
+
+    def given(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
+        """Its probability given t."""
+        deviation = (2 * flint.arb(to_fmpq(self.variance))).sqrt()
+        first = ((_on(self.lower, t, eps)) / -deviation).erfc()
+        if self.upper is None:
+            return first / 2
+        return (first - (_on(self.upper, t, eps) / deviation).erfc()) / 2
+
+
+def _on(line: Line, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
+    a, d = line
+    return t * flint.arb(to_fmpq(a)) + eps * flint.arb(to_fmpq(d))
+
+
+#: Leaves with how often each occurs.
+Leaves = tuple[tuple[Leaf, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """All u between the ends (None: no end), with what has to hold of the leaves there."""
+
+    low: Fraction | None
+    high: Fraction | None
+    leaves: Leaves
+
+    def given(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
+        """The probability of the leaves given t."""
+        total = flint.arb_series([1])
+        for leaf, count in self.leaves:
+            total = total * leaf.given(t, eps) ** count
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class NormalMeasure:
+    """The probability that t/eps lies in one of the pieces and the leaves are as this says, for a normal center t of
+    variance `center`; None: there is one piece, with one leaf that does not depend on t."""
+
+    center: Fraction | None
+    pieces: tuple[Piece, ...]
+
+    def series(self, center: Fraction) -> flint.arb_series:
+        """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
+        enclosed. Raises LimitReached."""
+        eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
+        if self.center is None:
+            return self.pieces[0].given(flint.arb_series([0]), eps)
+        length, bits = flint.ctx.cap, flint.ctx.prec // 2
+        total, error = flint.arb_series([0]), flint.arb(0)
+        variance = flint.arb(to_fmpq(self.center))
+        for piece in self.pieces:
+            # A value alone needs no disk.
+            rule = _rule(_Sizes.of(self.center, piece, center, wide=length > 1), bits)
+            for node, weight in rule.nodes:
+                t = eps * node if rule.scaled else flint.arb_series([node])
+                density = (t * t / (-2 * variance)).exp() * weight
+                total = total + piece.given(t, eps) * (density * eps if rule.scaled else density)
+            error += rule.error
+        total = total / (2 * flint.arb.pi() * variance).sqrt()
+        coefficients = list(total.coeffs()) + [flint.arb(0)] * (length - total.length())
+        radius = flint.arb(to_fmpq(DISK * center))
+        return flint.arb_series(
+            [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients)]
+        )
+
+    def majorant(self, center: Fraction) -> flint.arb:
+        """At least the absolute value on the disk around a positive center."""
+        total = flint.arb(0)
+        for piece in self.pieces:
+            sizes = _Sizes.of(self.center, piece, center, wide=True)
+            most = flint.arb(2).sqrt() * flint.arb(to_fmpq(sizes.count))
+            if piece.low is None and piece.high is None:
+                radius = DISK * center
+                grown: flint.arb = flint.arb(to_fmpq(radius**2 * sizes.shifted / 2)).exp() * sizes.twice
+                most = min(most, grown)
+            total += most
+        return total.upper()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """What the errors on the disk around `eps` are bounded with; those at `eps` alone, if it is not `wide`. V is
+    `curvature`, D1 `drift` and D2 `spread`, W `shifted`, F `twice` and K `count`."""
+
+    variance: Fraction
+    piece: Piece
+    eps: Fraction
+    wide: bool
+    curvature: Fraction
+    drift: Fraction
+    spread: Fraction
+    shifted: Fraction
+    twice: int
+    count: Fraction
+
+    @staticmethod
+    def of(variance: Fraction | None, piece: Piece, eps: Fraction, *, wide: bool) -> _Sizes:
+        curvature = _ZERO if variance is None else 1 / variance
+        drift = spread = signed = _ZERO
+        twice, count = 1, _ONE
+        for leaf, times in piece.leaves:
+            curvature += times * leaf.slope**2 / leaf.variance
+            drift += times * leaf.slope * leaf.reach / leaf.variance
+            spread += times * leaf.reach**2 / leaf.variance
+            signed += times * leaf.lower[0] * leaf.lower[1] / leaf.variance
+            twice *= 1 if leaf.upper is None else 2**times
+            count *= (Fraction(3, 2) if wide else _ONE) ** times
+        shifted = spread - signed**2 / curvature if twice == 1 and curvature else spread
+        return _Sizes(
+            _ONE if variance is None else variance,
+            piece,
+            eps,
+            wide,
+            curvature,
+            drift,
+            spread,
+            shifted,
+            twice,
+            count * twice,
+        )
+
+    @property
+    def radius(self) -> Fraction:
+        """ν."""
+        return DISK * self.eps if self.wide else _ZERO
+
+    @property
+    def growth(self) -> Fraction:
+        """What y²·V is multiplied by in the exponent: 2R, or R/2, at most."""
+        return self.eps**2 * (Fraction(9, 2) if self.wide else Fraction(1, 2))
+
+    @property
+    def farthest(self) -> Fraction:
+        """|eps| at most."""
+        return self.eps + self.radius
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """Nodes u with their weights, or t where they are not `scaled` by eps; `error` bounds what is left out."""
+
+    nodes: Sequence[tuple[flint.arb, flint.arb]]
+    scaled: bool
+    error: flint.arb
+
+
+def _rule(sizes: _Sizes, bits: int) -> _Rule:
+    """A rule with an error of about 2^-bits. Raises LimitReached.
+
+    What is chosen in floating point is only nodes and ellipses: errors are bounded from these.
+    """
+    try:
+        wanted = 0.7 * (bits + 4) + log(sizes.count)
+        step, nodes = _trapezoid(sizes, wanted)
+        finite = _Finite.of(sizes, wanted)
+    except (OverflowError, ZeroDivisionError):
+        raise LimitReached(None, "an integral over normal noise has numbers that are too large") from None
+    whole = sizes.piece.low is None and sizes.piece.high is None
+    if min(finite.total, nodes if whole else finite.total) > MOST_STEPS:
+        raise LimitReached(None, f"an integral over normal noise takes more than {MOST_STEPS} nodes")
+    return _trapezoid_rule(sizes, step, nodes) if whole and nodes < finite.total else finite.rule(sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Finite:
+    """The rule of Gauss and Legendre between two ends, on so many panels of the same length with as many nodes each,
+    and the ellipse of ρ; None: nothing is left between them. `ends` is what is cut off."""
+
+    interval: tuple[Fraction, Fraction] | None
+    ends: tuple[Fraction, ...]
+    panels: int
+    ellipse: Fraction
+    nodes: int
+
+    @staticmethod
+    def of(sizes: _Sizes, wanted: float) -> _Finite:
+        far = Fraction(sqrt(2 * float(sizes.variance) * wanted)) / (sizes.eps - sizes.radius)
+        piece = sizes.piece
+        low = -far if piece.low is None else max(piece.low, -far)
+        high = far if piece.high is None else min(piece.high, far)
+        ends = [far] * ((piece.low is None or piece.low < -far) + (piece.high is None or piece.high > far))
+        if low >= high:
+            return _Finite(None, tuple(ends), 0, _ONE, 0)
+        size = wanted + 4 + max(0.0, log(float((high - low) * sizes.farthest) / sqrt(float(sizes.variance))))
+        # Where no panels will do there are too many nodes.
+        least = _Finite((low, high), tuple(ends), MOST_STEPS, _ONE, MOST_STEPS)
+        for panels in _PANELS:
+            steepness = float((high - low) / (4 * panels)) ** 2 * float(sizes.growth * sizes.curvature)
+            for ellipse in _ELLIPSES:
+                exponent = steepness * float(ellipse - 1 / ellipse) ** 2
+                nodes = ceil((size + exponent) / (2 * log(ellipse)))
+                if nodes <= MOST_NODES and panels * nodes < least.total:
+                    least = _Finite((low, high), tuple(ends), panels, ellipse, nodes)
+        return least
+
+    @property
+    def total(self) -> int:
+        """All nodes."""
+        return self.panels * self.nodes
+
+    def rule(self, sizes: _Sizes) -> _Rule:
+        count = flint.arb(to_fmpq(sizes.count))
+        variance = flint.arb(to_fmpq(sizes.variance))
+        nearest = flint.arb(to_fmpq(sizes.eps - sizes.radius))
+        error = flint.arb(0)
+        for end in self.ends:
+            beyond = (flint.arb(to_fmpq(end)) * nearest / (2 * variance).sqrt()).erfc()
+            error += beyond * count / (flint.arb(2).sqrt() if sizes.wide else 2)
+        if self.interval is None:
+            return _Rule((), True, error.upper())
+        low, high = self.interval
+        half = (high - low) / (2 * self.panels)
+        y = half * (self.ellipse - 1 / self.ellipse) / 2
+        most = flint.arb(to_fmpq(sizes.growth * sizes.curvature * y**2)).exp() * count * flint.arb(to_fmpq(half))
+        most *= flint.arb(to_fmpq(sizes.farthest)) / (2 * flint.arb.pi() * variance).sqrt()
+        ratio = flint.arb(to_fmpq(self.ellipse))
+        error += self.panels * 8 * most * ratio ** (-2 * self.nodes) / (1 - 1 / ratio)
+        length, nodes = flint.arb(to_fmpq(half)), []
+        for panel in range(self.panels):
+            middle = flint.arb(to_fmpq(low + (2 * panel + 1) * half))
+            nodes += [(middle + length * x, length * w) for x, w in _legendre(self.nodes, flint.ctx.prec)]
+        return _Rule(nodes, True, error.upper())
+
+
+@lru_cache(maxsize=64)
+def _legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
+    """The nodes and weights of the rule on [-1, 1], to as many bits as FLINT is set to."""
+    assert bits == flint.ctx.prec
+    return [flint.arb.legendre_p_root(nodes, k, weight=True) for k in range(nodes)]
+
+
+def _trapezoid(sizes: _Sizes, wanted: float) -> tuple[Fraction, int]:
+    """A step and a number of nodes on each side."""
+    wanted += float(sizes.radius**2 * sizes.spread) / 2
+    turn = float(sizes.radius * sizes.drift) + sqrt(2 * float(sizes.curvature) * wanted)
+    step = Fraction(2 * 3.1415 / turn)
+    return step, ceil(sqrt(2 * float(sizes.variance) * wanted) / float(step)) + 1
+
+
+def _trapezoid_rule(sizes: _Sizes, step: Fraction, nodes: int) -> _Rule:
+    h, curvature = flint.arb(to_fmpq(step)), flint.arb(to_fmpq(sizes.curvature))
+    turn, drift = 2 * flint.arb.pi() / h, flint.arb(to_fmpq(sizes.radius * sizes.drift))
+    y = ((turn - drift) / curvature).mid()
+    if not y > 0:
+        raise LimitReached(None, "the step of an integral over normal noise is too wide")
+    grown = flint.arb(to_fmpq(sizes.radius**2 * sizes.spread / 2))
+    error = 2 * (grown + drift * y + y * y * curvature / 2 - turn * y).exp() / (1 - (-turn * y).exp())
+    error += grown.exp() * (h * nodes / (2 * flint.arb(to_fmpq(sizes.variance))).sqrt()).erfc()
+    return _Rule([(h * k, h) for k in range(-nodes, nodes + 1)], False, (error * sizes.twice).upper())
+
+
+# --- from events ----------------------------------------------------------------------------------------
+
+
+def normal_measure(event: Event) -> NormalMeasure:
+    """The measure of a connected event over normal noises. Raises OutsideFragment where no value is in all half-spaces
+    with two values, LimitReached for too many pieces."""
+    values, rows = _merged(event)
+    if any(len(row) > 2 for row, _ in rows):
+        raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
+    if len(values) == 1:
+        found = _nearest([(_ZERO, row[0], d) for row, d in rows], _ZERO)
+        if found is None:
+            return NormalMeasure(_ONE, ())
+        return NormalMeasure(None, (Piece(None, None, ((_leaf(values[0], *found), 1),)),))
+    centers = [i for i in range(len(values)) if all(i in row or len(row) == 1 for row, _ in rows)]
+    if not centers:
+        raise OutsideFragment("Gaussian noises are compared with each other, and no single one with all others")
+    return min((_star(values, rows, center) for center in centers), key=lambda found: len(found.pieces))
+
+
+#: Half-spaces Σ c·X + eps·d >= 0 over values, which have places.
+_Rows = Sequence[tuple[Mapping[int, Fraction], Fraction]]
+
+#: b·L + a·t + d·eps >= 0, as (a, b, d).
+_Bound = tuple[Fraction, Fraction, Fraction]
+
+
+def _merged(event: Event) -> tuple[list[Fraction], _Rows]:
+    """The variances of independent values, one for each class of noises whose columns are proportional, and the
+    half-spaces over them."""
+    columns: dict[int, list[tuple[int, Fraction]]] = {}
+    rows: list[tuple[dict[int, Fraction], Fraction]] = []
+    for at, item in enumerate(event.constraints):
+        d = item.constant + sum((c * event.noises[i].mean for i, c in item.coefficients), _ZERO)
+        rows.append(({}, d))
+        for i, c in item.coefficients:
+            columns.setdefault(i, []).append((at, c))
+    classes: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
+    for i, column in sorted(columns.items()):
+        noise, first = event.noises[i], column[0][1]
+        direction = tuple((at, c / first) for at, c in column)
+        variance = noise.law.normal_variance(noise.rate) * first**2
+        classes[direction] = classes.get(direction, _ZERO) + variance
+    for place, direction in enumerate(classes):
+        for at, c in direction:
+            rows[at][0][place] = c
+    return list(classes.values()), [(row, d) for row, d in rows]
+
+
+def _star(values: Sequence[Fraction], rows: _Rows, center: int) -> NormalMeasure:
+    """The event with this value as the center."""
+    own: list[tuple[Fraction, Fraction]] = []
+    bounds: dict[int, list[_Bound]] = {}
+    for row, d in rows:
+        others = row.keys() - {center}
+        if not others:
+            own.append((row[center], d))
+        for place in others:
+            bounds.setdefault(place, []).append((row.get(center, _ZERO), row[place], d))
+    low = max((-d / c for c, d in own if c > 0), default=None)
+    high = min((-d / c for c, d in own if c < 0), default=None)
+    if low is not None and high is not None and low >= high:
+        return NormalMeasure(values[center], ())
+    kinks = sorted({u for each in bounds.values() for u in _kinks(each)})
+    inside = [u for u in kinks if (low is None or low < u) and (high is None or u < high)]
+    if len(inside) >= MOST_PIECES:
+        raise LimitReached(None, f"comparisons of Gaussian noise fall into more than {MOST_PIECES} pieces")
+    pieces: list[Piece] = []
+    for start, end in pairwise([low, *inside, high]):
+        leaves = _leaves(values, bounds, _between(start, end))
+        if leaves is None:
+            continue
+        if pieces and pieces[-1].leaves == leaves and pieces[-1].high == start:
+            start = pieces.pop().low
+        pieces.append(Piece(start, end, leaves))
+    return NormalMeasure(values[center], tuple(pieces))
+
+
+def _between(start: Fraction | None, end: Fraction | None) -> Fraction:
+    if start is None:
+        return _ZERO if end is None else end - 1
+    return start + 1 if end is None else (start + end) / 2
+
+
+def _leaves(values: Sequence[Fraction], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
+    """What has to hold of the leaves around u, where no bounds meet; None where that cannot be."""
+    leaves = []
+    for place, each in bounds.items():
+        found = _nearest(each, u)
+        if found is None:
+            return None
+        leaves.append(_leaf(values[place], *found))
+    return tuple(Counter(leaves).items())
+
+
+def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
+    """L + a·t + d·eps >= 0 for the first (a, d), L <= a·t + d·eps for the others."""
+    lower = {(a / b, d / b) for a, b, d in bounds if b > 0}
+    return lower, {(-a / b, -d / b) for a, b, d in bounds if b < 0}
+
+
+def _kinks(bounds: Sequence[_Bound]) -> Iterator[Fraction]:
+    """The u at which two bounds of a leaf meet."""
+    lower, upper = _lines(bounds)
+    level = [*lower, *((-a, -d) for a, d in upper)]
+    for at, (a, d) in enumerate(level):
+        for b, e in level[at + 1 :]:
+            if a != b:
+                yield (e - d) / (a - b)
+
+
+def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line | None] | None:
+    """The nearest lower and upper bound at u; None where they leave no room."""
+    lower, upper = _lines(bounds)
+    nearest = [min(lines, key=lambda line: (line[0] * u + line[1], line), default=None) for lines in (lower, upper)]
+    first, second = nearest
+    if first is not None and second is not None and (first[0] + second[0]) * u + first[1] + second[1] <= 0:
+        return None
+    return first, second
+
+
+def _leaf(variance: Fraction, lower: Line | None, upper: Line | None) -> Leaf:
+    if lower is None:
+        # -L has the same law.
+        lower, upper = upper, None
+    assert lower is not None
+    return Leaf(variance, lower, upper)

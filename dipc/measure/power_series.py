@@ -1,0 +1,258 @@
+"""Piecewise functions near one eps: power series whose coefficients are balls."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import comb
+
+import flint
+
+from dipc.algebra.exppoly import to_fmpq
+from dipc.algebra.limits import LimitReached, Meter
+
+#: Terms Σ c·X^n·e^{l·X} by (n, l).
+SeriesTerms = Mapping[tuple[int, int], flint.arb_series]
+
+#: The disk of Cauchy's estimate, in parts of its center.
+DISK = Fraction(1, 2)
+
+#: The most terms of one integrand.
+MOST_TERMS = 4_000
+
+
+@contextmanager
+def precision(bits: int, length: int) -> Iterator[None]:
+    """Numbers of so many bits, and series of so many coefficients; both are global to FLINT."""
+    before = flint.ctx.cap
+    try:
+        flint.ctx.cap = length
+        with flint.ctx.workprec(bits):
+            yield
+    finally:
+        flint.ctx.cap = before
+
+
+@dataclass(frozen=True)
+class SeriesRing:
+    """Functions of h near h = 0, with eps = stretch·(center + h)."""
+
+    center: Fraction
+    stretch: Fraction
+    _powers: dict[int, flint.arb_series] = field(default_factory=dict)
+
+    @property
+    def eps(self) -> flint.arb_series:
+        """eps itself."""
+        return flint.arb_series([flint.arb(to_fmpq(self.center * self.stretch)), flint.arb(to_fmpq(self.stretch))])
+
+    def exponential(self, q: int) -> flint.arb_series:
+        """e^{q·eps}."""
+        known = self._powers.get(q)
+        if known is None:
+            known = self._powers[q] = (self.eps * q).exp()
+        return known
+
+    def laplace(self, rate: int, mean: int) -> SeriesPiecewise:
+        """The density of X = eps·x for x ~ Lap(rate·eps, mean)."""
+        half = flint.arb(rate) / 2
+        left = {(0, rate): self.exponential(-rate * mean) * half}
+        right = {(0, -rate): self.exponential(rate * mean) * half}
+        return SeriesPiecewise(self, (mean,), (left, right))
+
+    # --- pieces ---------------------------------------------------------------------------------------
+
+    def value(self, terms: SeriesTerms, point: int) -> flint.arb_series:
+        """The value at X = eps·point: from the greatest exponent down, so that equal steps share their powers."""
+        total = flint.arb_series([0])
+        position = self.eps * point
+        by_power: dict[int, list[int]] = {}
+        for n, l in terms:
+            by_power.setdefault(n, []).append(l)
+        for n, exponents in by_power.items():
+            exponents.sort(reverse=True)
+            sum_ = flint.arb_series([0])
+            for l, below in zip(exponents, [*exponents[1:], 0], strict=True):
+                sum_ = sum_ + terms[n, l]
+                if l != below and point:
+                    sum_ = sum_ * self.exponential((l - below) * point)
+            total = total + sum_ * position**n if n else total + sum_
+        return total
+
+    def shifted(self, terms: SeriesTerms, offset: int) -> SeriesTerms:
+        """X -> f(X + eps·offset)."""
+        found: dict[tuple[int, int], flint.arb_series] = {}
+        position = self.eps * offset
+        for (n, l), c in terms.items():
+            scaled = c * self.exponential(l * offset)
+            for m in range(n, -1, -1):
+                add(found, (m, l), scaled * comb(n, m))
+                scaled = scaled * position
+        return found
+
+
+def add(total: dict[tuple[int, int], flint.arb_series], key: tuple[int, int], value: flint.arb_series) -> None:
+    """Add one term."""
+    known = total.get(key)
+    total[key] = value if known is None else known + value
+
+
+def product(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
+    """The product; raises LimitReached where it is too long."""
+    found: dict[tuple[int, int], flint.arb_series] = {}
+    for (n, l), c in left.items():
+        for (m, k), d in right.items():
+            add(found, (n + m, l + k), c * d)
+    if len(found) > MOST_TERMS:
+        raise LimitReached(
+            "terms", f"the closed form is too long, and so is one integrand near a single eps: {MOST_TERMS} terms"
+        )
+    return found
+
+
+def difference(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
+    """left - right."""
+    found = dict(left)
+    for key, c in right.items():
+        add(found, key, -c)
+    return found
+
+
+def antiderivative(terms: SeriesTerms) -> SeriesTerms:
+    """A function F with dF/dX = f and no constant term."""
+    found: dict[tuple[int, int], flint.arb_series] = {}
+    for (n, l), c in terms.items():
+        if not l:
+            add(found, (n + 1, 0), c / (n + 1))
+            continue
+        # By parts: the integral of X^n·e^{lX} is X^n·e^{lX}/l less n/l times that of X^(n-1)·e^{lX}.
+        factor = c / l
+        for m in range(n, -1, -1):
+            add(found, (m, l), factor)
+            if m:
+                factor = factor * (-m) / l
+    return found
+
+
+@dataclass(frozen=True)
+class SeriesPiecewise:
+    """As `Piecewise`: `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]."""
+
+    ring: SeriesRing
+    breaks: tuple[int, ...]
+    pieces: tuple[SeriesTerms, ...]
+
+    def restricted(self, low: int | None, high: int | None) -> SeriesPiecewise:
+        """The function times the indicator of [eps·low, eps·high] (None: unbounded); zero if low >= high."""
+        if low is not None and high is not None and low >= high:
+            return SeriesPiecewise(self.ring, (), ({},))
+        breaks, pieces = self.breaks, self.pieces
+        if low is not None:
+            first = bisect_right(breaks, low)
+            breaks, pieces = (low, *breaks[first:]), ({}, *pieces[first:])
+        if high is not None:
+            last = bisect_left(breaks, high)
+            breaks, pieces = (*breaks[:last], high), (*pieces[: last + 1], {})
+        return SeriesPiecewise(self.ring, breaks, pieces)
+
+    def piece_before(self, point: int | None) -> SeriesTerms:
+        """The piece that ends at a point or later; None: the last one."""
+        return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
+
+    def times(self, other: SeriesPiecewise, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002 - as `Piecewise` does
+        """The product."""
+        breaks = tuple(sorted({*self.breaks, *other.breaks}))
+        pieces = tuple(product(self.piece_before(b), other.piece_before(b)) for b in (*breaks, None))
+        return SeriesPiecewise(self.ring, breaks, pieces)
+
+    def to_power(self, exponent: int, meter: Meter) -> SeriesPiecewise:
+        """The function to the power `exponent` >= 1."""
+        found = self
+        for _ in range(exponent - 1):
+            found = found.times(self, meter)
+        return found
+
+    def within(self, low: int | None, high: int | None, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002
+        """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded)."""
+        if low is None:
+            assert high is not None, "a noise is tied to its parent by something"
+            return self._integral(above=False).shifted(high)
+        if high is None:
+            return self._integral(above=True).shifted(low)
+        below = self._integral(above=False)
+        upper, lower = below.shifted(high), below.shifted(low)
+        breaks = tuple(sorted({*upper.breaks, *lower.breaks}))
+        pieces = tuple(difference(upper.piece_before(b), lower.piece_before(b)) for b in (*breaks, None))
+        return SeriesPiecewise(self.ring, breaks, pieces)
+
+    def _integral(self, *, above: bool) -> SeriesPiecewise:
+        """X -> the integral from -∞ to X, or from X to ∞; the function decays at both ends."""
+        sign = -1 if above else 1
+        pieces = [{key: c * sign for key, c in antiderivative(piece).items()} for piece in self.pieces]
+        order = range(len(pieces) - 1, -1, -1) if above else range(len(pieces))
+        # An antiderivative has no constant of its own; these make the integral continuous.
+        constant = flint.arb_series([0])
+        for place in order:
+            entered, left = (place, place - 1) if above else (place - 1, place)
+            if place != order[0]:
+                constant = constant - self.ring.value(pieces[place], self.breaks[entered])
+            grown = dict(pieces[place])
+            if place != order[0]:
+                add(grown, (0, 0), constant)
+            if place != order[-1]:
+                constant = constant + self.ring.value(pieces[place], self.breaks[left])
+            pieces[place] = grown
+        return SeriesPiecewise(self.ring, self.breaks, tuple(pieces))
+
+    def shifted(self, offset: int) -> SeriesPiecewise:
+        """X -> f(X + eps·offset)."""
+        if not offset:
+            return self
+        pieces = tuple(self.ring.shifted(piece, offset) for piece in self.pieces)
+        return SeriesPiecewise(self.ring, tuple(b - offset for b in self.breaks), pieces)
+
+
+def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Meter) -> flint.arb_series:
+    """The integral over the line of a product of powers of functions, which decays at both ends.
+
+    From one piece to the next few factors change, most of them from a single term, which is divided out: so the whole
+    takes about as many steps as its factors have terms, for each break.
+    """
+    functions = [function.to_power(count, meter) for function, count in factors]
+    ring = functions[0].ring
+    breaks = sorted({b for function in functions for b in function.breaks})
+    total = flint.arb_series([0])
+    whole: SeriesTerms | None = None
+    inside: list[SeriesTerms] = []
+    for place, end in enumerate((*breaks, None)):
+        before, inside = inside, [function.piece_before(end) for function in functions]
+        if not all(inside):
+            whole = None
+            continue
+        whole = _changed(whole, before, inside)
+        grown = antiderivative(whole)
+        if end is not None:
+            total = total + ring.value(grown, end)
+        if place:
+            total = total - ring.value(grown, breaks[place - 1])
+    return total
+
+
+def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
+    """The product of the pieces, from that of those before."""
+    changed = [place for place, piece in enumerate(inside) if whole is None or before[place] is not piece]
+    if whole is None or any(len(before[place]) != 1 for place in changed):
+        found = inside[0]
+        for piece in inside[1:]:
+            found = product(found, piece)
+        return found
+    for place in changed:
+        (((n, l), c),) = before[place].items()
+        if n or (c.coeffs() or [flint.arb(0)])[0].contains(0):
+            return _changed(None, before, inside)
+        inverse = c.inv()
+        whole = product(whole, {(m, k - l): d * inverse for (m, k), d in inside[place].items()})
+    return whole

@@ -1,1 +1,0 @@
-"""Distances of answers: formulas over inputs, and which answers are near enough."""

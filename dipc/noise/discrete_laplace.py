@@ -1,0 +1,53 @@
+"""Discrete Laplace noise: mass (1-z)/(1+z)·z^|i| at every integer i, with z = e^{-a·eps}."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+from dipc.noise.laplace import LAPLACE
+from dipc.noise.law import Draws, Law, Sides
+
+_ONE = Fraction(1)
+
+
+class DiscreteLaplace(Law):
+    """`DLap(a*eps, mean)`."""
+
+    keyword = "DLap"
+    name = "discrete Laplace"
+    checker_name = "discrete-laplace"
+    whole = True
+    is_positive = symmetric = unimodal = log_concave = exponential_tails = True
+
+    def sides(self, rate: Fraction) -> Sides:
+        return Sides(rate, rate)
+
+    def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
+        """The masses from k >= 1 on are z^k/(1 + z) together, those from 0 on 1/(1 + z)."""
+        return rate * (ceil(reach) if strict else floor(reach) + 1), _ONE
+
+    def greatest_density(self, rate: Fraction) -> Fraction:
+        return LAPLACE.greatest_density(rate)
+
+    def nearby(self) -> tuple[Law, Fraction]:
+        """The difference of the floors of two exponential variables is nearer than 1 to their difference."""
+        return LAPLACE, _ONE
+
+    def variation(self, disk: Fraction) -> Fraction:
+        """See `dipc.measure.bound`, for disk² < 2/3."""
+        assert disk**2 < Fraction(2, 3)
+        return 1 / (1 - 3 * disk**2 / 2)
+
+    def shift_cost(self, rate: Fraction) -> Fraction:
+        return rate
+
+    def drawn(self, draws: Draws, rate: float, size: int) -> Any:
+        """Differences of two geometric draws. The whole part of an exponential draw with that rate is geometric,
+        Pr[>= k] = e^{-rate·k}."""
+        first, second = draws.exponential_pairs(size) / rate // 1
+        return (first - second).astype("int64")
+
+
+DISCRETE_LAPLACE = DiscreteLaplace()

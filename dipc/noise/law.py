@@ -1,0 +1,187 @@
+"""What is asked about a law of noise. A law answers, or says in words which property it lacks.
+
+A law has one parameter, its rate a > 0, a multiple of eps. Noise is what is added to a mean: N below is centered, and
+scaled by eps X = eps·N. Everything a law does not say is refused: a rule that needs it is not used, and what is asked
+stays undecided with the words of the refusal. No property is taken from another law.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NoReturn, Protocol
+
+from dipc.algebra.limits import OutsideFragment
+
+
+class Missing(OutsideFragment):
+    """A law does not have the property that was asked for; the reason says which."""
+
+
+class NoClosedForm(OutsideFragment):
+    """Probabilities of this noise are no exponential polynomials of eps; they have enclosures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of the density of X = eps·N: on eps·[lower, upper] (None: without end) it is the sum of c·X^n·e^{s·X}
+    over the (c, n, s) of `terms`. Where an end is unbounded, each term vanishes towards it."""
+
+    lower: Fraction | None
+    upper: Fraction | None
+    terms: tuple[tuple[Fraction, int, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The density of N, or its mass at integers, is proportional to e^{left·eps·x} for x < 0, to e^{-right·eps·x} for
+    x > 0, and continuous at 0 where there are both; None: there is nothing on that side."""
+
+    left: Fraction | None
+    right: Fraction | None
+
+
+class Draws(Protocol):
+    """Independent draws, as arrays of floats of the size asked for."""
+
+    def uniform(self, size: int) -> Any:
+        """Uniform on [0, 1)."""
+
+    def exponential(self, size: int) -> Any:
+        """With density e^{-x} on [0, inf)."""
+
+    def exponential_pairs(self, size: int) -> Any:
+        """Two rows of those."""
+
+    def laplace(self, size: int) -> Any:
+        """With density e^{-|x|}/2."""
+
+    def normal(self, size: int) -> Any:
+        """With density e^{-x²/2}/√(2π)."""
+
+
+class Law(ABC):
+    """A law of noise. Subclasses have no state: a law is one object."""
+
+    #: How it is written in a program, and what it is called in a sentence: `name` noise.
+    keyword: ClassVar[str]
+    name: ClassVar[str]
+
+    #: What a certificate calls it; None where the checker does not know it.
+    checker_name: ClassVar[str | None] = None
+
+    #: Whether its draws are integers, and its means are; otherwise they are real, and it has a density.
+    whole: ClassVar[bool] = False
+
+    #: Whether it is written with a mean, `Lap(rate, mean)`; otherwise the mean is 0, `Expo(rate)`.
+    takes_mean: ClassVar[bool] = True
+
+    #: Whether it is written with its standard deviation, `Gauss(1/(a*eps), mean)`, in place of the rate a·eps.
+    by_deviation: ClassVar[bool] = False
+
+    #: N is at least this; None where it may be anything, or nothing is said.
+    least: ClassVar[Fraction | None] = None
+
+    #: Whether the density (mass) is positive everywhere from `least` on.
+    is_positive: ClassVar[bool] = False
+
+    #: Whether -N has the law of N.
+    symmetric: ClassVar[bool] = False
+
+    #: Whether the density does not grow away from 0 (on its support).
+    unimodal: ClassVar[bool] = False
+
+    #: Whether the logarithm of the density, or mass, is concave on its support.
+    log_concave: ClassVar[bool] = False
+
+    #: Whether it has a density and rate·eps·N a law that depends neither on the rate nor on eps.
+    scales: ClassVar[bool] = False
+
+    #: Whether N is normal.
+    is_normal: ClassVar[bool] = False
+
+    #: Whether Pr[N >= s] = Pr[-N >= s] = Pr[N >= 0]·e^{-rate·eps·s} for every s >= 0 (integers, where N is one).
+    exponential_tails: ClassVar[bool] = False
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return type(self), ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(self.keyword)
+
+    def __repr__(self) -> str:
+        return self.keyword
+
+    # --- measures -------------------------------------------------------------------------------------
+
+    def pieces(self, rate: Fraction) -> tuple[Piece, ...]:
+        """The density of X, outside of whose pieces it is 0."""
+        self._lacks("a density made of powers and exponentials")
+
+    def sides(self, rate: Fraction) -> Sides:
+        """That the density is exponential on each side."""
+        self._lacks("an exponential on each side of its mean")
+
+    def normal_variance(self, rate: Fraction) -> Fraction:
+        """The variance of X, which is normal."""
+        self._lacks("a normal density")
+
+    # --- bounds ---------------------------------------------------------------------------------------
+
+    def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
+        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps} for every eps > 0, or Pr[N < -reach] where it
+        is not `upward`; for reach >= 0. With `strict` also Pr[N >= reach], Pr[N <= -reach]."""
+        self._lacks("a bound of its tails by an exponential in eps")
+
+    def greatest_density(self, rate: Fraction) -> Fraction:
+        """At least the density of X everywhere; of an integer N that of eps·N', where N' is the noise `nearby`."""
+        self._lacks("a bound of its density")
+
+    def nearby(self) -> tuple[Law, Fraction]:
+        """A law with a density and a distance, such that N is always nearer than that to noise N' of that law with the
+        same rate, on some common space; 0 for the law itself."""
+        if self.whole:
+            self._lacks("a law on the reals near it")
+        return self, Fraction(0)
+
+    def variation(self, disk: Fraction) -> Fraction:
+        """At least the square of the total variation of the law at complex eps with |eps - e| <= disk·e, for every
+        e > 0; it is analytic in eps there."""
+        self._lacks("a bound at complex eps")
+
+    def shift_cost(self, rate: Fraction) -> Fraction:
+        """A c such that the density (mass) at x is at most e^{c·eps·|t|} times that at x + t, for every eps > 0, all x
+        of the support, and all t for which x + t is not below `least`."""
+        self._lacks("a finite cost of shifts: the ratio of its densities at two places has no bound")
+
+    # --- drawing and writing --------------------------------------------------------------------------
+
+    def drawn(self, draws: Draws, rate: float, size: int) -> Any:
+        """So many draws of N, for a rate that eps has been multiplied into: floats, or integers of 64 bits."""
+        self._lacks("a sampler")
+
+    def written(self, scale: str, mean: str) -> str:
+        """How a draw is written, with the texts of its rate, or its standard deviation, and its mean."""
+        return f"{self.keyword}({scale}, {mean})" if self.takes_mean else f"{self.keyword}({scale})"
+
+    def scale_text(self, rate: Fraction) -> str:
+        """The rate rate·eps as it is written, `4*eps/9`, or the standard deviation, `9/(4*eps)`."""
+        if self.by_deviation:
+            below = "eps" if rate.numerator == 1 else f"({rate.numerator}*eps)"
+            return f"{rate.denominator}/{below}"
+        times = "" if rate.numerator == 1 else f"{rate.numerator}*"
+        return f"{times}eps" if rate.denominator == 1 else f"{times}eps/{rate.denominator}"
+
+    @property
+    def usage(self) -> str:
+        """How it is used, as a note."""
+        what, first = ("standard deviation in 1/eps", "2/eps") if self.by_deviation else ("rate in eps", "eps/2")
+        also, example = (" and a mean", ", 0") if self.takes_mean else ("", "")
+        return f"`{self.keyword}` takes a {what}{also}, for example `{self.keyword}({first}{example})`"
+
+    def _lacks(self, what: str) -> NoReturn:
+        raise Missing(f"{self.name} noise has not {what}")

@@ -1,0 +1,19 @@
+"""The table of laws: a law is in the language, and everywhere, with its line here and its words in the grammar."""
+
+from __future__ import annotations
+
+from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
+from dipc.noise.gaussian import GAUSSIAN
+from dipc.noise.laplace import LAPLACE
+from dipc.noise.law import Law
+from dipc.noise.one_sided import ONE_SIDED
+
+LAWS: tuple[Law, ...] = (LAPLACE, DISCRETE_LAPLACE, ONE_SIDED, GAUSSIAN)
+
+
+def law_of(keyword: str) -> Law:
+    """The law that is written so. Raises KeyError."""
+    for law in LAWS:
+        if law.keyword == keyword:
+            return law
+    raise KeyError(keyword)

@@ -1,0 +1,229 @@
+"""Everything that may be said of a question besides its program and its table, in one object.
+
+The command line, the library's keyword arguments, `dipc test` and the playground fill it; what contradicts itself is
+refused here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any, TypedDict, TypeVar, cast
+
+from dipc.algebra.limits import Limits
+from dipc.claims.claim import ClaimOptions, Given, GivenEps
+from dipc.decide.engine import Engine
+from dipc.decide.open_engine import open_engine
+from dipc.program.inputs import InputSpec, specifications
+from dipc.program.program import Program, Progress
+from dipc.text.claims import BadValue, NumberReader
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+from dipc.text.parser import parse_lower_bound
+
+#: No constant is as large as this.
+_LEAST = 10**9
+
+
+class GivenClaim(TypedDict, total=False):
+    """The parts of a claim about accuracy, as keyword arguments."""
+
+    beta: Given
+    alpha: Given
+    gamma: Given
+    eps: GivenEps
+
+
+class GivenWork(TypedDict, total=False):
+    """Who does the work, as keyword arguments."""
+
+    jobs: int | str
+    cache: str | os.PathLike[str] | None
+    dask: str | None
+    limits: Limits | None
+
+
+class GivenQuestion(GivenClaim, total=False):
+    """What is asked about a program, as keyword arguments."""
+
+    inputs: InputSpec | None
+    for_all: str | None
+    progress: Progress | None
+    limits: Limits | None
+
+
+class GivenRows(GivenClaim, total=False):
+    """What `dipc.iter_rows` takes, as keyword arguments."""
+
+    inputs: InputSpec | None
+    limits: Limits | None
+
+
+class GivenInverse(GivenQuestion, total=False):
+    """What `dipc.tighten` and `dipc.solve` take, as keyword arguments."""
+
+    digits: int
+
+
+class GivenSource(GivenQuestion, total=False):
+    """The same, with how inputs are put together."""
+
+    classes: bool | None
+    as_given: bool
+
+
+class GivenForAll(GivenClaim, GivenWork, total=False):
+    """What is asked about every value of a constant, and who does the work, as keyword arguments."""
+
+    digits: int | None
+    keep_proofs: bool
+    progress: Progress | None
+
+
+class GivenCheck(GivenForAll, total=False):
+    """All that `dipc.check` takes, as keyword arguments."""
+
+    inputs: InputSpec | None
+    for_all: str | None
+    classes: bool | None
+
+
+class GivenPrivacy(GivenWork, total=False):
+    """What `dipc.check_privacy` takes, as keyword arguments."""
+
+    inputs: InputSpec | None
+    budget: Given
+    delta: Given
+    eps: GivenEps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What is asked, and how.
+
+    `inputs` and `for_all` say about what; `beta`, `alpha`, `gamma` and `eps` are the claim about accuracy, where None
+    leaves a part to the table's columns and the program's claim block; `budget` and `delta`, with `eps`, are the claim
+    about privacy. With `classes` inputs with equal obligations are one case; `as_given` keeps the types of inputs as
+    they are declared. Numbers are given to so many `digits`; with `keep_proofs` the evidence for a certificate is kept.
+    `jobs`, `cache` and `dask` share out the work, and change no answer; `limits` say when to give up, and `progress` is
+    told how far it is.
+    """
+
+    inputs: InputSpec | None = None
+    for_all: str | None = None
+    beta: Given = None
+    alpha: Given = None
+    gamma: Given = None
+    eps: GivenEps = None
+    budget: Given = None
+    delta: Given = None
+    classes: bool | None = None
+    as_given: bool = False
+    digits: int | None = None
+    keep_proofs: bool = False
+    jobs: int | str = 1
+    cache: str | os.PathLike[str] | None = None
+    dask: str | None = None
+    limits: Limits | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for digits that are not positive."""
+        if self.digits is not None and self.digits < 1:
+            raise ValueError(f"digits is at least 1, not {self.digits}")
+
+    @property
+    def claim(self) -> ClaimOptions:
+        """The claim about accuracy."""
+        return ClaimOptions(self.beta, self.alpha, self.gamma, self.eps)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The parts of the claims that are given, by name, in the order in which commands name them."""
+        said = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "budget", "delta", "eps")}
+        return {name: part for name, part in said.items() if part is not None}
+
+    @property
+    def asks_for_all(self) -> bool:
+        """Whether every input is asked about."""
+        return asks_for_all(self.inputs)
+
+    def open_constant(self, inputs: InputSpec | None) -> tuple[str, int | None] | None:
+        """The constant that `for_all`, such as "m >= 3", leaves open, and the least value that it is about (None: all);
+        None where it leaves none open. Raises DiagnosticError, also where `inputs`, those meant, are not all."""
+        if self.for_all is None:
+            return None
+        name, least = open_constant(self.for_all)
+        if not asks_for_all(inputs):
+            notes = ("add --inputs all, or give the constant a number",)
+            raise DiagnosticError(Diagnostic("E1209", f"`{name}` is left open, but not the inputs", notes=notes))
+        return name, least
+
+    def engine(self, stack: ExitStack, program: Program) -> Engine:
+        """The engine that decides, closed with the stack. Raises DiagnosticError (E13xx)."""
+        return open_engine(
+            stack,
+            program.measurer,
+            program.limits,
+            jobs=self.jobs,
+            cache=self.cache,
+            dask=self.dask,
+            digits=self.digits,
+            keep_proofs=self.keep_proofs,
+        )
+
+
+def asks_for_all(inputs: object) -> bool:
+    """Whether what was given as inputs asks for every input."""
+    return [text.strip() for text in specifications(inputs) or ()] == ["all"]
+
+
+def open_constant(option: str) -> tuple[str, int | None]:
+    """The constant that `for_all` leaves open, such as "m >= 3", and the least value that it is about; None: all."""
+    source = Source("<--for-all>", option)
+    bound = parse_lower_bound(source)
+    if bound.least is None:
+        return bound.name, None
+    try:
+        least = NumberReader(source, {}).number(bound.least)
+    except BadValue as bad:
+        raise DiagnosticError(bad.located("E1210", source)) from None
+    if least.denominator != 1 or abs(least) >= _LEAST:
+        notes = ('write a constant, or such as --for-all "m >= 3"',)
+        place = source.excerpt(bound.least.span)
+        raise DiagnosticError(Diagnostic("E1210", "the least value is no integer", place, notes=notes))
+    return bound.name, int(least)
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def takes(given: type, defaults: Mapping[str, object] | None = None) -> Callable[[_F], _F]:
+    """Gives a function that takes `**given` of this TypedDict the signature that has them one by one, for `help` and
+    editors: those of `defaults` with these, the others with those of `Options`. Others are refused: TypeError."""
+    known: dict[str, object] = {field.name: field.default for field in fields(Options)} | dict(defaults or {})
+
+    def decorate(function: _F) -> _F:
+        signature = inspect.signature(function)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        types = {name: getattr(kind, "__forward_arg__", kind) for name, kind in given.__annotations__.items()}
+        shown = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=known[name], annotation=kind)
+            for name, kind in types.items()
+        ]
+        names = {parameter.name for parameter in (*own, *shown)}
+
+        @wraps(function)
+        def called(*arguments: Any, **named: Any) -> Any:
+            for name in named:
+                if name not in names:
+                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
+            return function(*arguments, **named)
+
+        called.__signature__ = signature.replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
+        return cast(_F, called)
+
+    return decorate

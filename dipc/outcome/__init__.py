@@ -1,0 +1,1 @@
+"""The answer to any question, and a renderer for each format."""

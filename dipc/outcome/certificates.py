@@ -1,0 +1,33 @@
+"""The certificate of an outcome, for `dipc verify`."""
+
+from __future__ import annotations
+
+from dipc.certificate.least import certify_constant, certify_factor, certify_solution
+from dipc.certificate.privacy import certify_privacy
+from dipc.certificate.uncertified import Uncertified
+from dipc.certificate.write import certify
+from dipc.inverse.solution import Solution
+from dipc.outcome.outcome import Outcome
+from dipc.outcome.tighten import Member
+from dipc.questions.privacy.constant import Constant
+from dipc.questions.privacy.loss import Loss
+from dipc.questions.privacy.outcome import PrivacyReport
+from dipc.questions.report import Report
+
+
+def certificate(outcome: Outcome, tool: str) -> str:
+    """The certificate, which names the `tool` that wrote it. Raises Uncertified where there is none."""
+    match outcome.result:
+        case Report(evidence=None):
+            raise Uncertified("a claim that is only enclosed has one where it is decided")
+        case Report() as report:
+            return certify(report, tool)
+        case Member(tightest=found):
+            return certify_factor(found, tool)
+        case Solution() as found:
+            return certify_solution(found, tool)
+        case PrivacyReport() as report:
+            return certify_privacy(outcome.question, report, tool)
+        case Constant() | Loss() as found:
+            return certify_constant(outcome.question, found, tool)
+    raise Uncertified("this kind of question has none")

@@ -1,0 +1,274 @@
+"""The answer of `dipc check --inputs all`: what is proved of every real and int input, and by which inputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, assert_never
+
+from dipc.claims.transcendental import enclosed_claim
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Verdict
+from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Tone
+from dipc.outcome.rows import accuracy, says_something, shortfall
+from dipc.outcome.statement import Asked, Statement, about, kinds, near_outputs
+from dipc.outcome.words import (
+    assignment_text,
+    count,
+    everywhere_text,
+    interval_text,
+    s,
+    vacuous_text,
+    vacuous_why,
+    without_closed_form,
+)
+from dipc.program.nearness import Nearness
+from dipc.program.program import Program
+from dipc.questions.class_result import ClassResult, Method
+from dipc.questions.outcome import Counts, RowResult
+from dipc.questions.report import Report
+from dipc.questions.source import Source
+from dipc.rules.class_claim import ClassClaim
+from dipc.text.declarations import computed_from
+from dipc.text.parser import parse
+from dipc.text.printer import print_expression
+from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.inverse.written import WrittenForm
+
+#: Classes of one verdict that are described; the others are counted.
+SHOWN_CLASSES = 4
+
+#: Inequalities of one class that are spelled out, and the longest closed form.
+_SHOWN_FACETS = 8
+_LONGEST = 160
+
+
+def class_verdict_line(report: Report, statement: Statement) -> str:
+    """The whole result in one sentence."""
+    counts = report.counts
+    if statement.numbers is not None:
+        return _numbers_line(report, statement)
+    classes = count(counts.rows, "class")
+    of_them = f", {_of_them(counts)}" if counts.vacuous else ""
+    everywhere = f"every {statement.inputs} input ({classes}{of_them}), {_quantified(report, statement)}"
+    vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
+    match report.verdict:
+        case Verdict.ACCURATE:
+            return f"accurate: {everywhere}"
+        case Verdict.INACCURATE:
+            tail = f", {counts.undecided} undecided" if counts.undecided else ""
+            return f"INACCURATE: {counts.inaccurate} of {classes} of inputs fail{s(counts.inaccurate)}{tail}{vacuous}"
+        case Verdict.UNDECIDED:
+            rest = "; the claim holds on the others" if counts.accurate else ""
+            return f"UNDECIDED: {counts.undecided} of {classes} of inputs{rest}{vacuous}"
+    assert_never(report.verdict)
+
+
+def _of_them(counts: Counts) -> str:
+    """`1 of them vacuously, as β ≥ 1`."""
+    number = f"{'all' if counts.vacuous == counts.rows else counts.vacuous} of them "
+    return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(counts)}"
+
+
+def _numbers_line(report: Report, statement: Statement) -> str:
+    """The result about every number of queries."""
+    counts = report.counts
+    match report.verdict:
+        case Verdict.ACCURATE:
+            everything = f"every {statement.numbers}, every {statement.inputs} input, {_quantified(report, statement)}"
+            if counts.vacuous == counts.rows:
+                return f"accurate: {everything}, vacuously ({vacuous_why(counts)})"
+            some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(counts)}"
+            return f"accurate: {everything} (a union-bound proof{some if counts.vacuous else ''})"
+        case Verdict.INACCURATE:
+            return f"INACCURATE: the claim does not hold for every {statement.numbers}"
+        case Verdict.UNDECIDED:
+            return f"UNDECIDED: whether the claim holds for every {statement.numbers}"
+    assert_never(report.verdict)
+
+
+def outcome(
+    source: Source,
+    engine: Engine,
+    report: Report,
+    asked: Asked,
+    forms: tuple[RowResult, Sequence[WrittenForm]] | None = None,
+    times: bool = False,
+) -> Outcome:
+    """The answer about every real input. `forms` are a class and its probabilities, which are to be written out,
+    `times` says to tell how long it took."""
+    statement = about_every_input(asked, source.program, source.numbers)
+
+    def parts() -> Iterator[Part]:
+        yield from _parts(report, statement)
+        if forms is not None:
+            yield GAP
+            yield from _written_out(*forms)
+        if times:
+            effort = report.effort
+            yield GAP
+            work = f"{count(effort.measures, 'integral')}, {count(effort.obligations, 'sign decision')}"
+            yield Fields([("time", f"{effort.seconds:.2f} s"), ("work", work)])
+
+    return accuracy(source, engine, report, class_verdict_line(report, statement), parts, "class")
+
+
+def about_every_input(asked: Asked, program: Program, numbers: tuple[str, int] | None) -> Statement:
+    """What was asked about every real input; `numbers`: a constant that is left open, and its least value."""
+    core, options = program.core, asked.options.claim
+    left_open: tuple[str, ...] = ()
+    if numbers is not None:
+        left_open = (numbers[0], *computed_from(parse(core.source).declarations, core.given, numbers[0]))
+    between = enclosed_claim(core, options, left_open=left_open)
+    options, said = (options, {}) if between is None else (between.stronger, between.said)
+    beta = options.beta if options.beta is not None or _states_beta(core) else "0"
+    claim = ClassClaim(program, beta, options.alpha, options.gamma, options.eps, together=True)
+    return Statement(
+        program=f"{core.name} ({asked.program_path})",
+        table=None,
+        constants=tuple((name, str(value)) for name, value in core.constants.items() if name not in left_open),
+        alpha=said.get("alpha", claim.alpha_text),
+        beta=said.get("beta", print_expression(claim.beta.tree)),
+        gamma=said.get("gamma", "0" if claim.gamma is None else print_expression(claim.gamma.tree)),
+        near=near_outputs(core),
+        distance=not Nearness(core).plain,
+        distances=_left_open(claim),
+        numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
+        inputs=kinds(core, core.inputs),
+    )
+
+
+def _states_beta(core: CoreProgram) -> bool:
+    return core.claim is not None and any(field.name == "beta" for field in core.claim.fields)
+
+
+def _left_open(claim: ClassClaim) -> tuple[str, ...]:
+    """The distances that are left open."""
+    if claim.both_open:
+        return ("alpha", "gamma")
+    return (claim.open().scale.value,) if claim.is_open else ()
+
+
+def _parts(report: Report, statement: Statement) -> Iterator[Part]:
+    yield GAP
+    yield Fields(_claim(report, statement))
+    rows = [row for row in report.rows if isinstance(row, ClassResult)]
+    if statement.numbers is not None:
+        yield from _cases([row for row in rows if row.verdict is Verdict.ACCURATE])
+        rows = [row for row in rows if row.verdict is not Verdict.ACCURATE]
+    yield from _section([row for row in rows if row.verdict is Verdict.INACCURATE], _refuted)
+    yield from _section([row for row in rows if row.verdict is Verdict.UNDECIDED], _undecided)
+    yield from _section([row for row in rows if row.verdict is Verdict.ACCURATE], _proved)
+
+
+def _quantified(report: Report, statement: Statement) -> str:
+    eps = everywhere_text(report.eps, "every eps")
+    if not statement.distances:
+        return eps
+    distances = ", ".join(f"every {name}" for name in statement.distances)
+    return f"{distances}{' and ' if eps.startswith('every') else ' '}{eps}"
+
+
+def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
+    yield from about(statement, report.eps)
+    yield from says_something(report)
+    methods = [row.note.method for row in report.rows if isinstance(row, ClassResult) and row.note is not None]
+    parts = [f"{methods.count(method)} {text}" for method, text in _METHODS.items() if method in methods]
+    yield ("classes" if statement.numbers is None else "cases"), "; ".join(parts)
+
+
+_METHODS = {
+    Method.CORNER: "proved exactly, by the one input that is the hardest",
+    Method.BOUND: "proved by a lower bound of all its probabilities",
+    Method.UNION: "proved by a union bound over single comparisons",
+    Method.EMPTY: "without an input that far from other answers",
+    Method.WITNESS: "refuted by an input",
+    Method.NOTHING: "about which the claim says nothing, as beta ≥ 1",
+    Method.NONE: "undecided",
+}
+
+
+def _section(rows: Sequence[ClassResult], tell: Callable[[ClassResult], Iterator[Part]]) -> Iterator[Part]:
+    for row in rows[:SHOWN_CLASSES]:
+        yield GAP
+        yield from tell(row)
+    if len(rows) > SHOWN_CLASSES:
+        yield GAP
+        yield Line(f"{count(len(rows) - SHOWN_CLASSES, 'more class')} {rows[0].verdict}; --format json has them all")
+
+
+def _cases(rows: Sequence[ClassResult]) -> Iterator[Part]:
+    """What is proved for which numbers of queries."""
+    if not rows:
+        return
+    yield GAP
+    notes = [row.note for row in rows if row.note is not None]
+    yield Fields([(", ".join(note.where), _METHODS[note.method]) for note in notes])
+
+
+def where(row: RowResult) -> Iterable[tuple[str, str]]:
+    """The inputs that a class stands for, and the answer there."""
+    assert isinstance(row, ClassResult)
+    assert row.note is not None
+    facets = row.note.where
+    rest = f" and {len(facets) - _SHOWN_FACETS} more" if len(facets) > _SHOWN_FACETS else ""
+    yield "inputs", (", ".join(facets[:_SHOWN_FACETS]) + rest) if facets else "all"
+    if row.note.answer:
+        yield "answer", assignment_text(row.note.answer)
+
+
+def _refuted(row: ClassResult) -> Iterator[Part]:
+    yield Line(f"class {row.row} fails", Tone.HEAD)
+    yield Fields(
+        [
+            *where(row),
+            ("input", assignment_text(row.input)),
+            ("alpha", row.alpha),
+            *([("gamma", row.gamma)] if row.gamma != "0" else []),
+            *shortfall(row, _LONGEST, ", at this input"),
+        ]
+    )
+
+
+def _undecided(row: ClassResult) -> Iterator[Part]:
+    yield Line(f"class {row.row} is undecided", Tone.HEAD)
+    yield Fields([*where(row), ("reason", row.reason or "no reason was given")], label_width=len("probability"))
+
+
+def _proved(row: ClassResult) -> Iterator[Part]:
+    note = row.note
+    assert note is not None
+    why = "" if not row.vacuous else " vacuously, as " + ("dd < alpha" if row.says is None else "beta ≥ 1")
+    yield Line(f"class {row.row} holds{why}", Tone.HEAD)
+    pairs = [*where(row)]
+    if note.corner and note.exact:
+        pairs.append(("hardest at", assignment_text(note.corner)))
+    if note.probability is not None and note.beta is not None:
+        relation = "=" if note.exact else "≥"
+        product = note.variable != "eps"
+        pairs.append(("probability", f"{relation} {_form(note.probability, product)}"))
+        pairs.append(("beta", _form(note.beta, product)))
+        if product:
+            pairs.append(("for every", f"t = {note.variable} in {interval_text(note.range)}"))
+    yield Fields(pairs, label_width=len("probability"))
+
+
+def _written_out(row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]:
+    """Probabilities in closed form; a lower bound is called one."""
+    yield Line(f"class {row.row} in closed form: {row.verdict}", Tone.HEAD)
+    pairs = list(where(row))
+    for form in forms:
+        text = form.text if form.variable == "eps" else re.sub(r"\beps\b", "t", form.text)
+        said = "" if form.variable == "eps" else f", t = {form.variable}"
+        pairs.append(("probability", f"{'' if form.exact else 'at least '}{text}{said}"))
+    if not forms:
+        pairs.append(("probability", without_closed_form(row)))
+    yield Fields(pairs, label_width=len("probability"))
+
+
+def _form(text: str, product: bool) -> str:
+    """A closed form, in t where it is a function of a product of eps."""
+    shown_text = text.replace("eps", "t") if product else text
+    return shown_text if len(text) <= _LONGEST else f"a form of {len(text)} characters; --format json has it"

@@ -1,0 +1,300 @@
+"""Simulations, and observed outputs, compared with exact probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dipc.algebra.numbers import decimal, exact_text, outward
+from dipc.claims.given import show_value
+from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
+from dipc.outcome.words import assignment_text, count, rational, shown
+from dipc.simulation.compare import Agreement, ComparedTally, Row, estimates
+from dipc.simulation.conform import ComparedEvent, Conformance
+from dipc.simulation.runs import Tally
+
+SIMULATION_SCHEMA = "dipc.simulate/1"
+
+#: Significant digits of the exact numbers in JSON; rounded outwards, so both are proved bounds.
+_DIGITS = 20
+
+#: Rows that a text shows; more are left to the JSON output, mismatches excepted.
+_MOST_ROWS = 40
+
+_MARKS = {Agreement.MATCH: "ok", Agreement.MISMATCH: "MISMATCH", Agreement.UNDECIDED: "?"}
+_HEAD = ("output", "count", "estimate", "interval", "exact", "")
+
+
+_STANDINGS = {
+    Agreement.MATCH: Standing.HOLDS,
+    Agreement.MISMATCH: Standing.FAILS,
+    Agreement.UNDECIDED: Standing.OPEN,
+}
+
+
+def simulation(comparison: ComparedTally) -> Outcome:
+    """The counts of a simulation against the exact probabilities."""
+    tally = comparison.tally
+    return Outcome(
+        program=tally.program.name,
+        line=simulation_line(comparison),
+        heading=f"{tally.program.name}: {count(tally.runs, 'run')}",
+        standing=_STANDINGS[comparison.agreement],
+        tone=_STANDINGS[comparison.agreement].tone,
+        parts=lambda: _simulation_parts(comparison),
+        record=lambda: _simulation_record(comparison),
+        result=comparison,
+    )
+
+
+def interrupted(tally: Tally, total: int, confidence: Fraction) -> Outcome:
+    """How far a simulation got that was interrupted, and what came out until then."""
+    reason = f"interrupted after {tally.runs} of {total} runs"
+    if not tally.runs:
+        line = Line(reason)
+        return Outcome(
+            program=tally.program.name, line="", standing=Standing.OPEN, parts=lambda: [line], interrupted="\n"
+        )
+    return replace(simulation(estimates(tally, reason, confidence)), interrupted="\n")
+
+
+def _simulation_parts(comparison: ComparedTally) -> Iterator[Part]:
+    """A table with a line for each output, and what follows from it."""
+    tally = comparison.tally
+    yield GAP
+    pairs = []
+    if tally.program.constants:
+        pairs.append(("constants", assignment_text({k: str(v) for k, v in tally.program.constants.items()})))
+    if tally.input:
+        pairs.append(("input", assignment_text({name: show_value(value) for name, value in tally.input.items()})))
+    pairs.append(("eps", rational(tally.eps)))
+    pairs.append(("seed", str(tally.seed)))
+    if tally.events:
+        pairs.append(("gamma", rational(tally.gamma)))
+    together = "" if len(comparison.rows) == 1 else f", all {len(comparison.rows)} together"
+    pairs.append(("intervals", f"Clopper-Pearson{together} with confidence {_confidence(comparison)}"))
+    yield Fields(pairs)
+    yield GAP
+    rows = _chosen(comparison.rows)
+    yield _grid(comparison, rows)
+    if len(rows) < len(comparison.rows):
+        yield Line(f"and {count(len(comparison.rows) - len(rows), 'more output')}, see --format json", indent=2)
+    yield GAP
+    yield Line(simulation_line(comparison), _STANDINGS[comparison.agreement].tone)
+    for row in comparison.rows:
+        if row.agreement is Agreement.MISMATCH:
+            yield Line(_complaint(comparison, row), indent=2)
+
+
+def simulation_line(comparison: ComparedTally) -> str:
+    """What the comparison says, in one sentence."""
+    wrong = sum(row.agreement is Agreement.MISMATCH for row in comparison.rows)
+    match comparison.agreement:
+        case Agreement.MATCH if len(comparison.rows) == 1:
+            return "match: the exact probability lies in its interval"
+        case Agreement.MATCH:
+            return f"match: each of the {len(comparison.rows)} exact probabilities lies in its interval"
+        case Agreement.MISMATCH:
+            return f"mismatch: {wrong} of {count(len(comparison.rows), 'output')} came out too often or too seldom"
+        case Agreement.UNDECIDED:
+            return f"undecided: {comparison.reason}"
+
+
+def _complaint(comparison: ComparedTally, row: Row) -> str:
+    output = _output(row)
+    assert row.at is not None
+    if row.impossible:
+        return f"{output}: came out {_times(row.count)}, and has probability 0"
+    often = "often" if row.interval[0] > row.at[1] else "seldom"
+    return (
+        f"{output}: too {often}, {_times(row.count)}; {float(row.at[0] * comparison.tally.runs):.6g} are to be expected"
+    )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times" if count else "never"
+
+
+def _chosen(rows: Sequence[Row]) -> list[Row]:
+    """The rows to show, in their order: all mismatches, and of the others those that occurred most often."""
+    if len(rows) <= _MOST_ROWS:
+        return list(rows)
+    ranked = sorted(range(len(rows)), key=lambda at: (rows[at].agreement is not Agreement.MISMATCH, -rows[at].count))
+    wrong = sum(row.agreement is Agreement.MISMATCH for row in rows)
+    return [rows[at] for at in sorted(ranked[: max(_MOST_ROWS, wrong)])]
+
+
+# --- the table -------------------------------------------------------------------------------------
+
+
+def _grid(comparison: ComparedTally, rows: Sequence[Row]) -> Grid:
+    """A row for each output; without the exact probabilities where none is known."""
+    columns = 4 if all(row.at is None for row in rows) else 6
+    tones = [Tone.BAD if row.agreement is Agreement.MISMATCH else None for row in rows]
+    cells = [_cells(comparison, row)[:columns] for row in rows]
+    return Grid(_HEAD[:columns], tuple(zip(tones, cells, strict=True)), right=frozenset({1, 2}))
+
+
+def _cells(comparison: ComparedTally, row: Row) -> tuple[str, ...]:
+    places = max(4, len(str(comparison.tally.runs)))
+    low, high = row.interval
+    interval = f"[{low:.{places}f}, {high:.{places}f}]"
+    exact = "unknown" if row.at is None else "0" if row.impossible else shown(*row.at)
+    estimate = f"{float(comparison.estimate(row)):.{places}f}"
+    return _output(row), str(row.count), estimate, interval, exact, _MARKS[row.agreement]
+
+
+def _output(row: Row) -> str:
+    return assignment_text(row.output) if row.output else "any output"
+
+
+def _confidence(comparison: ComparedTally) -> str:
+    try:
+        return decimal(comparison.confidence)
+    except ValueError:
+        return str(comparison.confidence)
+
+
+# --- JSON ------------------------------------------------------------------------------------------
+
+
+def _simulation_record(comparison: ComparedTally) -> dict[str, object]:
+    """`{"schema": "dipc.simulate/1", ...}`. What is exact is a string, rationals as such and probabilities as
+    `sympy.sympify` reads them; counts, estimates and intervals are numbers."""
+    tally = comparison.tally
+    return {
+        "schema": SIMULATION_SCHEMA,
+        "program": tally.program.name,
+        "constants": {name: str(value) for name, value in tally.program.constants.items()},
+        "input": {name: show_value(value) for name, value in tally.input.items()},
+        "eps": str(tally.eps),
+        "runs": tally.runs,
+        "seed": tally.seed,
+        "gamma": str(tally.gamma) if tally.events else None,
+        "confidence": exact_text(comparison.confidence),
+        "verdict": str(comparison.agreement),
+        "reason": comparison.reason,
+        "outputs": [_simulated_record(comparison, row) for row in comparison.rows],
+    }
+
+
+def _simulated_record(comparison: ComparedTally, row: Row) -> dict[str, object]:
+    at = None if row.at is None else [exact_text(end) for end in outward(*row.at, _DIGITS)]
+    return {
+        "output": dict(row.output),
+        "count": row.count,
+        "estimate": float(comparison.estimate(row)),
+        "interval": list(row.interval),
+        "probability": None if row.probability is None else str(row.probability),
+        "at": at,
+        "ok": None if row.at is None else row.agreement is Agreement.MATCH,
+    }
+
+
+# --- observed outputs ------------------------------------------------------------------------------
+
+
+CONFORMANCE_SCHEMA = "dipc.conform/1"
+
+#: Cells that a text shows, mismatches first.
+_MOST_CELLS = 24
+
+_VERDICTS = {Agreement.MATCH: "conforms", Agreement.MISMATCH: "deviates", Agreement.UNDECIDED: "undecided"}
+
+
+def conformance_line(comparison: Conformance) -> str:
+    """What the comparison says, in one sentence."""
+    wrong = sum(cell.row.agreement is Agreement.MISMATCH for cell in comparison.cells)
+    match comparison.agreement:
+        case Agreement.MATCH:
+            return f"conforms: all {len(comparison.cells)} exact probabilities lie in their intervals"
+        case Agreement.MISMATCH:
+            return f"DEVIATES: {wrong} of {len(comparison.cells)} exact probabilities lie outside of their intervals"
+        case Agreement.UNDECIDED:
+            return f"UNDECIDED: {comparison.reason}"
+
+
+def conformance(comparison: Conformance) -> Outcome:
+    """Observed outputs against an exact distribution."""
+    return Outcome(
+        program=comparison.program,
+        line=conformance_line(comparison),
+        standing=_STANDINGS[comparison.agreement],
+        tone=_STANDINGS[comparison.agreement].tone,
+        parts=lambda: _conformance_parts(comparison),
+        record=lambda: _conformance_record(comparison),
+        result=comparison,
+    )
+
+
+def _conformance_parts(comparison: Conformance) -> Iterator[Part]:
+    """What was compared, the worst cell, and the others."""
+    yield GAP
+    yield Fields(
+        [
+            ("program", comparison.program),
+            ("input", assignment_text(comparison.input)),
+            ("eps", rational(comparison.eps)),
+            ("observed", f"{comparison.observed} outputs"),
+            ("intervals", f"Clopper-Pearson, all together with confidence {exact_text(comparison.confidence)}"),
+            ("chi-square", f"{comparison.chi_square:.4g} with {comparison.degrees} degrees of freedom (for display)"),
+            *([("undecided", comparison.reason)] if comparison.reason is not None and comparison.cells else []),
+        ]
+    )
+    worst = comparison.worst
+    if worst is not None:
+        yield GAP
+        yield Line(f"the worst cell: {assignment_text(worst.row.output)}", Tone.HEAD)
+        assert worst.row.at is not None
+        yield Fields(
+            [
+                ("count", f"{worst.row.count} of {worst.runs}"),
+                ("interval", f"[{worst.row.interval[0]:.6f}, {worst.row.interval[1]:.6f}]"),
+                ("exact", shown(*worst.row.at)),
+            ]
+        )
+    ranked = sorted(comparison.cells, key=lambda cell: cell.row.agreement is not Agreement.MISMATCH)
+    if ranked:
+        yield GAP
+        yield Verbatim(_line(cell) for cell in ranked[:_MOST_CELLS])
+    if len(ranked) > _MOST_CELLS:
+        yield Line(f"and {len(ranked) - _MOST_CELLS} more, see --format json", indent=2)
+
+
+def _line(cell: ComparedEvent) -> str:
+    low, high = cell.row.interval
+    exact = "unknown" if cell.row.at is None else "0" if cell.row.impossible else shown(*cell.row.at)
+    mark = "MISMATCH" if cell.row.agreement is Agreement.MISMATCH else "ok"
+    return f"  {mark:8}  {cell.row.count:9}  [{low:.6f}, {high:.6f}]  {exact:14}  {assignment_text(cell.row.output)}"
+
+
+def _conformance_record(comparison: Conformance) -> dict[str, object]:
+    """`{"schema": "dipc.conform/1", ...}`. What is exact is a string; counts and intervals are numbers."""
+    return {
+        "schema": CONFORMANCE_SCHEMA,
+        "program": comparison.program,
+        "input": dict(comparison.input),
+        "eps": str(comparison.eps),
+        "observed": comparison.observed,
+        "confidence": exact_text(comparison.confidence),
+        "verdict": _VERDICTS[comparison.agreement],
+        "reason": comparison.reason,
+        "chi_square": comparison.chi_square,
+        "degrees": comparison.degrees,
+        "cells": [_observed_record(cell) for cell in comparison.cells],
+    }
+
+
+def _observed_record(cell: ComparedEvent) -> dict[str, object]:
+    row = cell.row
+    return {
+        "part": cell.part,
+        "output": dict(row.output),
+        "count": row.count,
+        "of": cell.runs,
+        "interval": list(row.interval),
+        "probability": None if row.probability is None else str(row.probability),
+        "at": None if row.at is None else [exact_text(end) for end in outward(*row.at, _DIGITS)],
+        "ok": row.agreement is Agreement.MATCH,
+    }

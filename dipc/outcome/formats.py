@@ -1,0 +1,130 @@
+"""Outcomes for machines: JSON, CSV, the XML of JUnit, and annotations of GitHub."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, TextIO
+from xml.etree import ElementTree as ET
+
+from dipc.outcome.outcome import Case, Kind, Outcome
+from dipc.text.diagnostic import Diagnostic
+
+
+def write_json(outcome: Outcome, stream: TextIO) -> None:
+    """Write the object in ASCII; many rows one a line, without holding their text in memory."""
+    assert outcome.record is not None
+    if outcome.rows is None:
+        stream.write(json.dumps(outcome.record(), indent=1) + "\n")
+    else:
+        write_rows(outcome.record(), outcome.rows(), stream)
+
+
+def write_rows(head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], stream: TextIO) -> None:
+    """Write the keys of `head`, and after them the key `rows`."""
+    encoder = json.JSONEncoder()
+    stream.write(f"{encoder.encode(head)[:-1]}{', ' if head else ''}" + '"rows": [')
+    separator = "\n"
+    for row in rows:
+        stream.write(separator + encoder.encode(row))
+        separator = ",\n"
+    stream.write("\n]}\n")
+
+
+# --- CSV -------------------------------------------------------------------------------------------
+
+
+def write_csv(outcome: Outcome, stream: TextIO) -> None:
+    """Write the columns, and below them the rows one by one."""
+    assert outcome.table is not None
+    table = outcome.table()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.columns)
+    for _, cells in table.rows:
+        writer.writerow(cells)
+
+
+# --- JUnit and GitHub ------------------------------------------------------------------------------
+
+
+def junit(outcome: Outcome) -> str:
+    """A `testsuite` for each file and a `testcase` for each case. An undecided one is an `error` of the type
+    `undecided`: JUnit has no third outcome, and it is no failure of the claim."""
+    root = ET.Element("testsuites", {"name": "dipc", **_totals(outcome.cases)})
+    for file, group in groupby(outcome.cases, key=lambda case: case.place.file):
+        members = list(group)
+        suite = ET.SubElement(root, "testsuite", {"name": file, **_totals(members)})
+        for case in members:
+            element = ET.SubElement(
+                suite,
+                "testcase",
+                name=case.name,
+                classname=file,
+                file=file,
+                line=str(case.place.line),
+                time=f"{case.seconds:.3f}",
+            )
+            if case.kind is Kind.PASSED:
+                continue
+            tag = "failure" if case.kind is Kind.FAILED else "error"
+            told = ET.SubElement(element, tag, type=str(case.kind), message=_clean(case.line))
+            told.text = _clean("\n".join(case.lines()) + "\n")
+    ET.indent(root, " ")
+    return "<?xml version='1.0' encoding='utf-8'?>\n" + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _totals(cases: Sequence[Case]) -> dict[str, str]:
+    kinds = [case.kind for case in cases]
+    return {
+        "tests": str(len(cases)),
+        "failures": str(kinds.count(Kind.FAILED)),
+        "errors": str(kinds.count(Kind.ERROR) + kinds.count(Kind.UNDECIDED)),
+        "time": f"{sum(case.seconds for case in cases):.3f}",
+    }
+
+
+def _clean(text: str) -> str:
+    """Without the characters that XML cannot hold."""
+    return "".join(character if character in "\n\t" or character >= " " else "\ufffd" for character in text)
+
+
+def github(outcome: Outcome) -> str:
+    """A workflow command for each case that did not come out as it should, at the place where it is claimed, or where
+    the program is wrong; then the first line of the answer."""
+    lines = [line for case in outcome.cases for line in _annotations(case)]
+    return "".join(f"{line}\n" for line in [*lines, outcome.line])
+
+
+def _annotations(case: Case) -> Iterator[str]:
+    match case.kind:
+        case Kind.PASSED:
+            pass
+        case Kind.ERROR:
+            for diagnostic in case.diagnostics:
+                yield _annotated_diagnostic(case, diagnostic)
+        case kind:
+            level = "warning" if kind is Kind.UNDECIDED else "error"
+            message = f"expected {case.expected}, but {case.line}\nreplay: {case.replay}"
+            place = case.place
+            yield _annotation(level, (place.file, place.line, place.column), case.name, message)
+
+
+def _annotated_diagnostic(case: Case, diagnostic: Diagnostic) -> str:
+    place = diagnostic.excerpt or case.place
+    message = "\n".join([diagnostic.message, *diagnostic.notes])
+    return _annotation("error", (place.file, place.line, place.column), f"{case.name} ({diagnostic.code})", message)
+
+
+def _annotation(level: str, place: tuple[str, int, int], title: str, message: str) -> str:
+    file, line, column = place
+    properties = {"file": file, "line": str(line), "col": str(column), "title": title}
+    said = ",".join(
+        f"{name}={_escaped(text).replace(':', '%3A').replace(',', '%2C')}" for name, text in properties.items()
+    )
+    return f"::{level} {said}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,0 +1,406 @@
+"""Answers as pages: one file with its style, its script and its data, and a policy that allows nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from base64 import b64encode
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from itertools import islice
+from typing import Any, assert_never
+
+from dipc.algebra.closed_form import ClosedForm, ordered_terms
+from dipc.algebra.limits import Undecided
+from dipc.certificate.uncertified import Uncertified
+from dipc.chain.affine import same_value
+from dipc.chain.explore import explore
+from dipc.chain.state import is_symbolic
+from dipc.claims.given import CellPool
+from dipc.claims.table import input_cells, output_cells
+from dipc.decide.obligation import Verdict
+from dipc.outcome.certificates import certificate
+from dipc.outcome.curves import Curve, curves_of
+from dipc.outcome.outcome import Fields, Gap, Grid, Line, Outcome, Part, Tone, Verbatim
+from dipc.outcome.rows import worst_first
+from dipc.program.program import Program
+from dipc.questions.outcome import RowResult
+from dipc.questions.privacy.outcome import PrivacyReport
+from dipc.questions.report import Report
+from dipc.text.core import Value
+
+#: Rows of a table, and inequalities drawn and written out.
+_ROWS = 500
+_CURVES = 12
+
+#: The class of each tone, from which its color follows.
+_MOODS = {Tone.GOOD: "good", Tone.BAD: "bad", Tone.OPEN: "open"}
+
+
+_NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
+    """The whole page. `command` is what was asked, word by word, and `tool` names who answered."""
+    curves = curves_of(outcome, _CURVES)
+    groups = _groups(outcome.parts())
+    claim = groups.pop(0) if groups else []
+    other = "β" if curves and curves[0].labels[1].startswith("required") else "1 less the probability at u"
+    sections = [
+        _header(outcome, command) + section("Claim", _shown(claim)),
+        *([section("Findings", "".join(map(_shown, groups)))] if groups else []),
+        closed_forms(curves, other),
+        _table(outcome),
+        _listing(outcome),
+        evidence(command, tool, _proofs(outcome, tool)),
+    ]
+    return document(outcome.line, sections, curves)
+
+
+def _header(outcome: Outcome, command: Sequence[str]) -> str:
+    """The answer first."""
+    subject = f"{' '.join(command[:2])}: {outcome.program}"
+    mood = _MOODS.get(outcome.tone, "")
+    return f'<header class="{mood}"><p>{escape(subject)}</p><h1>{escape(outcome.line)}</h1></header>\n'
+
+
+def _groups(parts: Iterable[Part]) -> list[list[Part]]:
+    """The parts between the gaps."""
+    groups: list[list[Part]] = [[]]
+    for part in parts:
+        if isinstance(part, Gap):
+            groups.append([])
+        else:
+            groups[-1].append(part)
+    return [group for group in groups if group]
+
+
+def _shown(parts: Iterable[Part]) -> str:
+    return "".join(map(_part, parts))
+
+
+def _part(part: Part) -> str:
+    match part:
+        case Line(text, tone, indent):
+            tag = "h3" if tone is Tone.HEAD and not indent else "p"
+            return f"<{tag}>{escape(text)}</{tag}>\n"
+        case Gap():
+            return ""
+        case Fields(pairs):
+            return fields(pairs)
+        case Verbatim(lines):
+            return f"<pre>{escape(chr(10).join(lines))}</pre>\n"
+        case Grid(head, rows):
+            return _rows(head, rows)
+    assert_never(part)
+
+
+def _rows(head: Sequence[str], rows: Iterable[tuple[Tone | None, Sequence[str]]]) -> str:
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    lines = [f"<tr>{names}</tr>"]
+    for tone, cells in rows:
+        mood = "" if tone is None else f' class="{_MOODS.get(tone, "")}"'
+        lines.append(f"<tr{mood}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
+    return '<div class="wide"><table>\n' + "\n".join(lines) + "\n</table></div>\n"
+
+
+def _table(outcome: Outcome) -> str:
+    table = None if outcome.table is None else outcome.table()
+    if table is None or not table.title:
+        return ""
+    rest = table.count - _ROWS
+    more = f"<p>and {rest} more; --format json has them all</p>\n" if rest > 0 else ""
+    return section(table.title, _rows(table.columns, islice(table.rows, _ROWS)) + more)
+
+
+def _listing(outcome: Outcome) -> str:
+    """The text of the program, with the lines on the way to the worst row's output marked."""
+    if outcome.question is None:
+        return ""
+    program: Program = outcome.question.program
+    marked: Collection[int] = ()
+    title = "Program"
+    if isinstance(outcome.result, Report) and outcome.question.table is not None:
+        for failing in worst_first(outcome.result.select(Verdict.INACCURATE), 1):
+            with suppress(Undecided):
+                marked = passed_lines(program, failing)
+                title += f", with the lines on the way to row {failing.row}'s output" if marked else ""
+    lines = [
+        f"<mark>{escape(line)}</mark>" if number in marked else escape(line)
+        for number, line in enumerate(program.core.source.text.rstrip().splitlines(), 1)
+    ]
+    return section(title, "<pre>" + "\n".join(lines) + "</pre>\n")
+
+
+def _proofs(outcome: Outcome, tool: str) -> str | None:
+    """The certificate of a verdict that has one."""
+    if isinstance(outcome.result, Report | PrivacyReport):
+        with suppress(Uncertified):
+            return certificate(outcome, tool)
+    return None
+
+
+# --- the frame -------------------------------------------------------------------------------------
+
+
+def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = ()) -> str:
+    """The page with these sections, and a plot of the curves behind the first one where there are any.
+
+    The page asks nothing of anybody: its policy forbids every request, and runs the script that is in it alone.
+    """
+    first, *others = sections
+    scripts = _scripts() if curves else []
+    hashes = " ".join(f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts)
+    allowed = f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}".rstrip()
+    policy = f"{allowed if scripts else _NO_SCRIPT}; base-uri 'none'; form-action 'none'"
+    style = _asset("style.css") + (_asset("uplot.min.css") if curves else "")
+    return "".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+            '<meta name="color-scheme" content="light dark">\n',
+            f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n",
+            first,
+            _plot(curves) if curves else "",
+            *others,
+            "</main>\n",
+            *(f"<script>{script}</script>\n" for script in scripts),
+            "</body>\n</html>\n",
+        ]
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("dipc.outcome") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _scripts() -> list[str]:
+    return [_asset("uplot.min.js"), _asset("plot.js")]
+
+
+def fields(pairs: Iterable[tuple[str, str]]) -> str:
+    """Labels with their texts; a text without a label goes on with the one before."""
+    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>\n" for label, text in pairs)
+    return f"<dl>\n{rows}</dl>\n"
+
+
+def section(title: str, body: str) -> str:
+    """A part of the page under a heading."""
+    return f"<section><h2>{escape(title)}</h2>\n{body}</section>\n"
+
+
+def evidence(command: Sequence[str], tool: str, certificate: str | None) -> str:
+    """The last part: the `command` that asked, word by word, the `certificate` as a file to save, and who answered."""
+    asked = f"<p>Asked by</p><pre>{escape(shlex.join(command))}</pre>\n"
+    if certificate is not None:
+        data = b64encode(certificate.encode()).decode()
+        asked += (
+            f'<p>The proofs: <a download="proof.json" href="data:application/json;base64,{data}">proof.json</a>, '
+            "which a small program checks that trusts nothing:</p><pre>dipc verify proof.json</pre>\n"
+        )
+    return (
+        section("Evidence", asked)
+        + f"<footer>{escape(tool)}. Every digit of the text is proved; curves are drawn with some of them.</footer>\n"
+    )
+
+
+# --- the plot --------------------------------------------------------------------------------------
+
+
+def _plot(curves: Sequence[Curve]) -> str:
+    records = [_record(curve) for curve in curves]
+    data = json.dumps(records, separators=(",", ":")).replace("<", "\\u003c")
+    choices = "".join(f'<option value="{at}">{escape(record["name"])}</option>' for at, record in enumerate(records))
+    choice = (
+        f'<label><select id="which" aria-label="what is drawn">{choices}</select></label>' if len(records) > 1 else ""
+    )
+    fails = '<span class="fail">fails</span> ' if any(curve.failing for curve in curves) else ""
+    fails += '<span class="best">tight here</span> ' if any(curve.optima for curve in curves) else ""
+    picture = f"<noscript>{_picture(curves[0])}</noscript>"
+    body = (
+        f'<p class="key"><span class="pr">{escape(curves[0].labels[0])}</span> '
+        f'<span class="req">{escape(curves[0].labels[1])}</span> {fails}{choice}</p>\n'
+        f'<div id="plot"></div>\n{picture}\n'
+        f'<script type="application/json" id="curves">{data}</script>\n'
+    )
+    return section(f"Probability over {curves[0].variable}", body)
+
+
+def _record(curve: Curve) -> dict[str, Any]:
+    found = curve.counterexample
+    return {
+        "name": curve.name,
+        "variable": str(curve.variable),
+        "bound": curve.labels[0],
+        "required": curve.labels[1],
+        "x": [_short(x) for x in curve.xs],
+        "pr": [_short(y) for y in curve.bounds],
+        "req": [_short(y) for y in curve.required],
+        "failing": [interval.as_json() for interval in curve.failing],
+        "shaded": [
+            [float(piece.start.low), None if piece.end.infinite else float(piece.end.low)] for piece in curve.failing
+        ],
+        "point": None if found is None else [float(found.eps), float(found.probability[0]), float(found.required[0])],
+        "worst": [
+            float(piece.worst.eps[0])
+            for piece in curve.failing
+            if piece.worst is not None and piece.worst.eps is not None and piece.worst.attained
+        ],
+        "optima": curve.optima,
+    }
+
+
+def _short(value: float | None) -> float | None:
+    """As many digits as a screen can show."""
+    return None if value is None else float(f"{value:.5g}")
+
+
+def _picture(curve: Curve) -> str:
+    """The same as a still picture, for readers without JavaScript."""
+    width, height = 640.0, 280.0
+    low, high = math.log(curve.xs[0]), math.log(curve.xs[-1])
+    span = high - low or 1.0
+
+    def x(eps: float) -> float:
+        return (math.log(min(max(eps, curve.xs[0]), curve.xs[-1])) - low) / span * width
+
+    def path(values: Sequence[float | None], name: str) -> str:
+        points = [
+            f"{x(eps):.1f},{height - min(max(value, 0.0), 1.0) * height:.1f}"
+            for eps, value in zip(curve.xs, values, strict=True)
+            if value is not None
+        ]
+        return f'<polyline class="{name}" points="{" ".join(points)}"/>'
+
+    shades = "".join(
+        f'<rect class="fail" x="{x(float(piece.start.low)):.1f}" y="0" height="{height:.0f}" '
+        f'width="{(width if piece.end.infinite else x(float(piece.end.low))) - x(float(piece.start.low)):.1f}"/>'
+        for piece in curve.failing
+    )
+    best = "".join(f'<path class="best" d="M{x(at):.1f} 0v{height:.0f}"/>' for at in curve.optima)
+    title = f"from {curve.xs[0]:.4g} to {curve.xs[-1]:.4g}, logarithmic"
+    return (
+        f'<svg viewBox="0 -4 {width:.0f} {height + 24:.0f}" role="img" aria-label="Pr and 1 - beta">{shades}'
+        f"{best}{path(curve.required, 'req')}{path(curve.bounds, 'pr')}"
+        f'<text x="0" y="{height + 16:.0f}">{escape(str(curve.variable))} {title}</text></svg>'
+    )
+
+
+# --- closed forms in MathML ------------------------------------------------------------------------
+
+
+_EPS = "<mi>ε</mi>"
+
+_Term = tuple[int, Fraction, Fraction]
+
+
+def mathml(form: ClosedForm) -> str:
+    """The function as a `math` element, in ε."""
+    numerator, denominator = form.parts()
+    body = _sum(numerator.terms())
+    if denominator is not None:
+        body = _over(body, _sum(denominator.terms()))
+    return f'<math display="block" alttext="{escape(str(form))}"><mrow>{body}</mrow></math>'
+
+
+def _sum(terms: Iterable[_Term]) -> str:
+    parts: list[str] = []
+    for k, q, c in ordered_terms(terms):
+        if parts or c < 0:
+            parts.append(f"<mo>{'−' if c < 0 else '+'}</mo>")
+        parts.append(_monomial(k, q, abs(c)))
+    return "".join(parts) or "<mn>0</mn>"
+
+
+def _monomial(k: int, q: Fraction, c: Fraction) -> str:
+    factors = []
+    if c != 1 or (k == 0 and q == 0):
+        factors.append(_number(c))
+    if k:
+        factors.append(_EPS if k == 1 else f"<msup>{_EPS}<mn>{k}</mn></msup>")
+    if q:
+        factors.append(f"<msup><mi>e</mi><mrow>{_exponent(q)}</mrow></msup>")
+    return "<mo>&#8290;</mo>".join(factors)
+
+
+def _exponent(q: Fraction) -> str:
+    times = "" if abs(q.numerator) == 1 else f"<mn>{abs(q.numerator)}</mn>"
+    over = "" if q.denominator == 1 else f"<mo>/</mo><mn>{q.denominator}</mn>"
+    return f"{'<mo>−</mo>' if q < 0 else ''}{times}{_EPS}{over}"
+
+
+def _number(value: Fraction) -> str:
+    if value.denominator == 1:
+        return f"<mn>{value.numerator}</mn>"
+    return _over(f"<mn>{value.numerator}</mn>", f"<mn>{value.denominator}</mn>")
+
+
+def _over(above: str, below: str) -> str:
+    return f"<mfrac><mrow>{above}</mrow><mrow>{below}</mrow></mfrac>"
+
+
+# --- the functions behind a picture ----------------------------------------------------------------
+
+
+#: A closed form with more terms is not typeset, and a longer text is not written out.
+_TYPESET_TERMS = 40
+_LONGEST = 4_000
+
+
+def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
+    """A section with the first side of each curve, and with what is called `other`: 1 less the second."""
+    parts = []
+    for curve in curves:
+        body = f"<p>{escape(curve.labels[0])}, a function of {escape(str(curve.variable))}"
+        body += "" if str(curve.variable) == "eps" else ", written ε"
+        body += f'</p>{_form(curve)}<p>{escape(other)}</p><code class="form">{escape(str(curve.beta))}</code>'
+        parts.append(f"<details><summary>{escape(curve.name)}</summary>{body}</details>\n")
+    return section("Closed forms", "".join(parts)) if parts else ""
+
+
+def _form(curve: Curve) -> str:
+    numerator, denominator = curve.bound.parts()
+    if (
+        curve.bound.only_at is None
+        and len(numerator) + (0 if denominator is None else len(denominator)) <= _TYPESET_TERMS
+    ):
+        return mathml(curve.bound)
+    text = str(curve.bound)
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters; JSON has them all)"
+    return f'<code class="form">{escape(cut)}</code>'
+
+
+# --- the lines that runs to an output pass ---------------------------------------------------------
+
+
+def passed_lines(program: Program, row: RowResult) -> frozenset[int]:
+    """The numbers, from 1, of the lines with an instruction on some way to the finite outputs of the row at its finite
+    inputs. Raises Undecided past a limit."""
+    import networkx as nx
+
+    core, pool = program.core, CellPool()
+    finite = _finite(program, core.inputs, input_cells(core, row.input, pool))
+    wanted = _finite(program, core.outputs, output_cells(core, row.output, pool))
+    possible = program.choices.settled().possible
+    chain = explore(program.flow, finite, wanted, program.limits, observed=list(wanted), possible=possible)
+    ends = [found.node for found in chain.exits if all(same_value(found.outputs[s], v) for s, v in wanted.items())]
+    nodes = set(ends).union(*(nx.ancestors(chain.graph, end) for end in ends))
+    labels = {chain.states[node].label for node in nodes}
+    source, instructions = core.source, core.instructions
+    spans = [instructions[label].span for label in labels if label < len(instructions)]
+    return frozenset(source.excerpt(span).line for span in spans)
+
+
+def _finite(program: Program, slots: tuple[int, ...], cells: object) -> dict[int, Value]:
+    assert isinstance(cells, tuple | list)
+    return {
+        slot: cell.value
+        for slot, cell in zip(slots, cells, strict=True)
+        if cell is not None and cell.value is not None and not is_symbolic(program.core.slots[slot].type)
+    }

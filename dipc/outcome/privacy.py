@@ -1,0 +1,356 @@
+"""What was found about the privacy of a program."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, assert_never
+
+from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone, Verbatim
+from dipc.outcome.statement import program_text
+from dipc.outcome.words import (
+    DIGITS,
+    agreement,
+    assignment_text,
+    cell_text,
+    count,
+    everywhere_text,
+    interval_text,
+    rational,
+    shown,
+)
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.constant import Constant
+from dipc.questions.privacy.delta import LeastDelta
+from dipc.questions.privacy.every_number import EveryNumber
+from dipc.questions.privacy.loss import Loss, Renyi
+from dipc.questions.privacy.outcome import SCHEMA, Numbers, PrivacyCounterexample, PrivacyReport, PrivacyVerdict
+
+if TYPE_CHECKING:
+    from dipc.estimate.loss import LossEstimate
+
+_TONES = {
+    PrivacyVerdict.PRIVATE: Tone.GOOD,
+    PrivacyVerdict.NOT_PRIVATE: Tone.BAD,
+    PrivacyVerdict.UNDECIDED: Tone.OPEN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyStatement:
+    """What was asked, in the user's own words: the file of the program, its constants, those given on the command line,
+    and the values of a constant that is left open."""
+
+    path: str
+    program: str
+    constants: tuple[tuple[str, str], ...]
+    definitions: tuple[str, ...]
+    numbers: Numbers | None = None
+
+    def about(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
+        """The fields that say what every question about privacy is about."""
+        yield "program", program_text(f"{self.program} ({self.path})", self.constants)
+        yield "inputs", "all real inputs" if pairs is None else inputs
+        if self.numbers is not None:
+            yield "for every", f"integer {self.numbers.parameter} >= {self.numbers.least}"
+        yield "adjacent", adjacency if pairs is None else f"{adjacency}: {count(pairs, 'ordered pair')}"
+
+    def replay(self, values: Mapping[str, str | None], eps: Fraction) -> Iterable[str]:
+        """Commands that compute the law at an input again, and run the program there."""
+        given = ",".join(f"{name}={value}" for name, value in values.items())
+        words = [self.path, *[word for text in self.definitions for word in ("-D", text)], "--input", given]
+        for command in ("prob", "simulate"):
+            yield shlex.join(["dipc", command, *words, "--eps", str(eps)])
+
+
+_STANDINGS = {
+    PrivacyVerdict.PRIVATE: Standing.HOLDS,
+    PrivacyVerdict.NOT_PRIVATE: Standing.FAILS,
+    PrivacyVerdict.UNDECIDED: Standing.OPEN,
+}
+
+
+#: What a question about privacy comes to.
+Found = PrivacyReport | Constant | Loss | LeastDelta | Renyi
+
+
+def privacy_line(found: Found) -> str:
+    """The result in one sentence."""
+    match found:
+        case PrivacyReport():
+            return _verdict_line(found)
+        case Constant():
+            return _constant_line(found)
+        case Loss():
+            return f"largest loss {_enclosed(found.value)} at eps = {found.eps}"
+        case LeastDelta():
+            how = "attained" if found.attained else "not attained"
+            return f"least delta for {found.budget}: supremum {_enclosed(found.supremum)}, {how}"
+        case Renyi():
+            return f"largest Rényi divergence of order {found.order}: {_enclosed(found.value)} at eps = {found.eps}"
+    assert_never(found)
+
+
+def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
+    if value is None:
+        return "∞"
+    return rational(value[0]) if value[0] == value[1] else shown(*value, DIGITS)
+
+
+def _constant_line(found: Constant) -> str:
+    numbers = found.numbers
+    if numbers is not None and numbers.each is not None and numbers.exact:
+        known = f"{numbers.each}*eps-private{_every(numbers)}, and no smaller constant does for any of them"
+        return f"constant {numbers.each}: {known}"
+    if found.proved is not None and found.exact:
+        every, does = _every(numbers), _does(numbers)
+        return f"constant {found.proved}: {found.proved}*eps-private{every}, and no smaller constant {does}"
+    if found.exact:
+        onwards = numbers is not None and numbers.onwards
+        return f"constant ∞: K*eps-private for no K{_from(numbers) if onwards else _at(numbers)}"
+    proved = "none is proved" if found.proved is None else f"{rational(found.proved)} is proved"
+    if numbers is not None and numbers.each is not None:
+        proved = f"{numbers.each} is proved"
+        if numbers.attained is not None:
+            ends = sorted({numbers.least, numbers.attained})
+            known = f"{numbers.each}*eps-private{_every(numbers)}, and no smaller constant does"
+            return f"constant {numbers.each}: {known} for {numbers.parameter} = {'..'.join(map(str, ends))}"
+    below = (
+        "all are refuted" if found.refuted_below is None else f"all below {rational(found.refuted_below)} are refuted"
+    )
+    return f"constant{_every(found.numbers)}: {proved}, {below}{_at(found.numbers)}"
+
+
+def _every(numbers: Numbers | None) -> str:
+    return "" if numbers is None else f" for every {numbers.parameter} >= {numbers.least}"
+
+
+def _at(numbers: Numbers | None) -> str:
+    return "" if numbers is None or numbers.at is None else f", at {numbers.parameter} = {numbers.at}"
+
+
+def _from(numbers: Numbers | None) -> str:
+    return "" if numbers is None else f" for any {numbers.parameter} >= {numbers.at}"
+
+
+def _does(numbers: Numbers | None) -> str:
+    if numbers is None:
+        return "will do"
+    return f"does for {numbers.parameter} {'>=' if numbers.onwards else '='} {numbers.at}"
+
+
+def _verdict_line(report: PrivacyReport) -> str:
+    claim = report.claim
+    level = claim.budget_text if claim.is_pure else f"({claim.budget_text}, {claim.delta_text})"
+    pairs = "every pair of adjacent real inputs" if report.pairs is None else f"all {count(report.pairs, 'pair')}"
+    everywhere = everywhere_text(claim.eps_text)
+    match report.verdict:
+        case PrivacyVerdict.PRIVATE:
+            return f"private: {level} for {pairs}{_every(report.numbers)}, {everywhere}"
+        case PrivacyVerdict.NOT_PRIVATE:
+            return f"NOT PRIVATE: {level} fails for a pair at an eps{_at(report.numbers)}"
+        case PrivacyVerdict.UNDECIDED:
+            return f"UNDECIDED: {level} is neither proved nor refuted for {pairs}{_every(report.numbers)}"
+
+
+def outcome(
+    question: PrivacyQuestion | EveryNumber,
+    found: Found,
+    statement: PrivacyStatement,
+    estimate: LossEstimate | None = None,
+) -> Outcome:
+    """The answer about one program; `estimate` is that of a loss."""
+    return Outcome(
+        program=statement.program,
+        line=privacy_line(found),
+        standing=_standing(found),
+        tone=_TONES[found.verdict] if isinstance(found, PrivacyReport) else Tone.HEAD,
+        parts=lambda: _parts(found, statement, estimate),
+        record=lambda: _record(found, estimate),
+        result=found,
+        question=question,
+    )
+
+
+def family(answers: Sequence[tuple[Mapping[str, Fraction], Found, LossEstimate | None]]) -> Outcome:
+    """The answers about the programs of a family, each with its constants: a line for each, and as bad as the worst."""
+    pairs = [
+        (assignment_text({name: str(value) for name, value in constants.items()}), _member_line(found, estimate))
+        for constants, found, estimate in answers
+    ]
+    return Outcome(
+        program="",
+        line="",
+        standing=max((_standing(found) for _, found, _ in answers), key=lambda standing: standing.value),
+        parts=lambda: [Fields(pairs)],
+        record=lambda: {
+            "schema": SCHEMA,
+            "members": [
+                {"constants": {name: str(value) for name, value in constants.items()}, **_record(found, estimate)}
+                for constants, found, estimate in answers
+            ],
+        },
+    )
+
+
+def _member_line(found: Found, estimate: LossEstimate | None) -> str:
+    return privacy_line(found) + ("" if estimate is None else f"; {_estimate_line(estimate)}")
+
+
+def _record(found: Found, estimate: LossEstimate | None) -> dict[str, Any]:
+    return found.as_json() if estimate is None else {**found.as_json(), "estimate": estimate.as_json()}
+
+
+def _standing(found: Found) -> Standing:
+    match found:
+        case PrivacyReport():
+            return _STANDINGS[found.verdict]
+        case Constant() if not found.exact:
+            return Standing.OPEN
+    return Standing.HOLDS
+
+
+def _estimate_line(estimate: LossEstimate) -> str:
+    low, high = estimate.intervals["hoeffding"]
+    return f"estimated in [{low:.6g}, {high:.6g}] from {estimate.hits.runs} runs"
+
+
+_METHODS = {
+    "hoeffding": "Hoeffding",
+    "clt": "central limit theorem",
+    "m-clt": "the same, with the same noises at both",
+}
+
+
+def _estimated(estimate: LossEstimate) -> Iterable[tuple[str, str]]:
+    """The estimate and its intervals, below the exact loss."""
+    yield "estimate", f"{estimate.value:.6g} from {estimate.hits.runs} runs at each input, seed {estimate.seed}"
+    for name, (low, high) in estimate.intervals.items():
+        yield _METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}"
+
+
+def _parts(found: Found, statement: PrivacyStatement, estimate: LossEstimate | None) -> Iterator[Part]:
+    yield GAP
+    about = statement.about(found.adjacency, found.about, found.pairs)
+    match found:
+        case PrivacyReport():
+            yield from _report(found, statement)
+        case Constant():
+            yield Fields([*about, ("eps", f"all of {interval_text(found.eps)}"), *_reason(found.reason)])
+            if found.at is not None:
+                balls = [f"{name} in [{low}, {high}]" for name, (low, high) in found.at.balls.items()]
+                ends = found.refuted_below
+                yield GAP
+                yield Line("no constant will do" if ends is None else f"less than {ends} fails for", Tone.HEAD)
+                yield Fields(_place(found.at.input, found.at.adjacent, [found.at.output], balls))
+        case Loss():
+            yield Fields(about)
+            yield GAP
+            exact = [("exact loss", _enclosed(found.value))] if estimate is not None else []
+            estimated = [] if estimate is None else _estimated(estimate)
+            place = _place(found.input, found.adjacent, [found.output], [])
+            yield Fields([*place, ("loss", found.text), *exact, *estimated])
+        case Renyi():
+            yield Fields(about)
+            yield GAP
+            yield Fields([("input u", assignment_text(found.input)), ("adjacent u'", assignment_text(found.adjacent))])
+            if found.moment is not None:
+                factor = "D" if found.order == 2 else f"{found.order - 1}*D"
+                yield Fields([(f"exp({factor})", str(found.moment))])
+        case LeastDelta():
+            yield Fields([*about, ("budget", found.budget), ("eps", f"all of {interval_text(found.eps)}")])
+            yield from _least_delta(found)
+        case _:
+            assert_never(found)
+
+
+def _reason(reason: str | None) -> Iterable[tuple[str, str]]:
+    return [] if reason is None else [("reason", reason)]
+
+
+def _place(
+    one: Mapping[str, str | None],
+    two: Mapping[str, str | None],
+    outputs: Sequence[Mapping[str, str | None]],
+    balls: Sequence[str],
+) -> list[tuple[str, str]]:
+    """The fields that say where something is."""
+    return [
+        ("input u", assignment_text(one)),
+        ("adjacent u'", assignment_text(two)),
+        ("output" if len(outputs) == 1 else "outputs", _outputs(outputs, balls)),
+    ]
+
+
+def _least_delta(found: LeastDelta) -> Iterator[Part]:
+    for piece in found.pieces or ():
+        yield GAP
+        upper = "∞" if piece.upper.high is None else cell_text(piece.upper.low, piece.upper.high)
+        yield Line(f"eps from {cell_text(piece.lower.low, piece.lower.high or piece.lower.low)} to {upper}", Tone.HEAD)
+        yield Fields([("delta", str(piece.delta))])
+        if piece.where is not None:
+            yield Fields(_place(piece.where.input, piece.where.adjacent, piece.where.outputs, []))
+    if found.pieces is None:
+        yield GAP
+        yield Line("its closed forms are too many to be listed", Tone.FAINT)
+    yield GAP
+    place = {"0+": "next to 0", "inf": "towards ∞"}.get(str(found.place), "every eps")
+    if not isinstance(found.place, str):
+        place = cell_text(*found.place)
+    fields = [("supremum", _enclosed(found.supremum)), ("at eps", place)]
+    if found.at is not None:
+        eps, value, form = found.at
+        fields.append((f"at {eps}", f"{_enclosed(value)} = {form}"))
+    yield Fields(fields)
+
+
+def _report(report: PrivacyReport, statement: PrivacyStatement) -> Iterator[Part]:
+    claim = report.claim
+    fields = [*statement.about(report.adjacency, report.about, report.pairs)]
+    more = "" if claim.is_pure else f" + {claim.delta_text}"
+    bound = f"exp({claim.budget_text})*Pr[P(u') in S]{more}"
+    fields.append(("claim", f"Pr[P(u) in S] ≤ {bound}, for every set S of outputs"))
+    fields.append(("eps", f"all of {interval_text(claim.eps_text)}"))
+    if report.obligations:
+        fields.append(("decided", count(report.obligations, "obligation")))
+    if report.proof is not None:
+        fields.append(("proof", report.proof))
+    if report.reason is not None:
+        fields.append(("reason", report.reason))
+    yield Fields(fields)
+    if report.counterexample is not None:
+        numbers = report.numbers
+        if numbers is not None and numbers.at is not None:
+            definitions = (*statement.definitions, f"{numbers.parameter}={numbers.at}")
+            statement = replace(statement, definitions=definitions)
+        yield from _counterexample(report.counterexample, statement)
+    if report.verdict is PrivacyVerdict.UNDECIDED:
+        yield GAP
+        yield Line("--limit NAME=N raises a limit; dipc check --help names them", Tone.FAINT)
+
+
+def _counterexample(found: PrivacyCounterexample, statement: PrivacyStatement) -> Iterator[Part]:
+    yield GAP
+    yield Line("counterexample", Tone.HEAD)
+    digits = agreement(found.probability, found.allowed)
+    balls = {} if found.balls is None else found.balls
+    inside = [f"{name} in [{low}, {high}]" for name, (low, high) in balls.items()]
+    yield Fields(
+        [
+            *_place(found.input, found.adjacent, found.outputs, inside),
+            ("eps", rational(found.eps)),
+            ("probability", shown(*found.probability, digits)),
+            ("allowed", shown(*found.allowed, digits)),
+        ]
+    )
+    yield GAP
+    yield Line("to see it again", Tone.FAINT)
+    for values in (found.input, found.adjacent):
+        yield Verbatim(f"  {line}" for line in statement.replay(values, found.eps))
+
+
+def _outputs(outputs: Sequence[Mapping[str, str | None]], inside: Sequence[str]) -> str:
+    said = ["; ".join(assignment_text(output) for output in outputs if output), *inside]
+    return ", ".join(part for part in said if part)

@@ -1,0 +1,476 @@
+"""The answer of `dipc check` about the rows of a table, or about classes of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from heapq import nsmallest
+from itertools import islice
+from typing import assert_never
+
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict, Worst
+from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone
+from dipc.outcome.statement import Asked, Statement, about
+from dipc.outcome.text import render_parts
+from dipc.outcome.words import (
+    LISTED,
+    NO_INPUT,
+    STANDINGS,
+    TONES,
+    agreement,
+    assignment_text,
+    cell_text,
+    count,
+    everywhere_text,
+    exact,
+    number_text,
+    plural,
+    rational,
+    s,
+    saying_text,
+    shown,
+    vacuous_text,
+    without_closed_form,
+)
+from dipc.questions.outcome import Effort, RowResult
+from dipc.questions.report import Interrupted, Report
+from dipc.questions.source import Source
+
+#: How many counterexamples are shown in full, the worst first; the others are named by their rows.
+SHOWN_ROWS = 3
+
+#: How many different reasons for undecided rows are shown.
+_SHOWN_REASONS = 5
+
+#: A beta longer than this is not repeated for every row.
+_SHORT = 60
+
+
+def verdict_line(report: Report) -> str:
+    """The whole result in one sentence."""
+    counts = report.counts
+    everywhere = everywhere_text(report.eps)
+    if report.inputs is not None:
+        return class_verdict_line(report, everywhere)
+    rows = count(counts.rows, "row")
+    vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
+    match report.verdict:
+        case Verdict.ACCURATE:
+            of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
+            return f"accurate: {'all ' if counts.rows > 1 else ''}{rows}{of_them}, {everywhere}"
+        case Verdict.INACCURATE:
+            tail = f", {counts.undecided} undecided" if counts.undecided else ""
+            if counts.inaccurate == counts.rows > 1:
+                return f"INACCURATE: all {rows} fail"
+            return f"INACCURATE: {_of(counts.inaccurate, counts.rows)} fail{s(counts.inaccurate)}{tail}{vacuous}"
+        case Verdict.UNDECIDED:
+            rest = f"; the other {counts.accurate} hold {everywhere}" if counts.accurate > 1 else ""
+            rest = f"; the other holds {everywhere}" if counts.accurate == 1 else rest
+            return f"UNDECIDED: {_of(counts.undecided, counts.rows)}{rest}{vacuous}"
+    assert_never(report.verdict)
+
+
+def outcome(
+    source: Source,
+    engine: Engine,
+    report: Report,
+    asked: Asked,
+    closed_form: int | None = None,
+    times: bool = False,
+) -> Outcome:
+    """The answer about the rows of a table. `closed_form` is the number of a row whose probability is to be written
+    out, `times` says to tell how long it took."""
+    assert source.table is not None
+    statement = asked.about_rows(source.program, source.table)
+    return accuracy(
+        source,
+        engine,
+        report,
+        verdict_line(report),
+        lambda: row_parts(report, statement, closed_form, times),
+        "row" if report.inputs is None else "class",
+    )
+
+
+def accuracy(
+    source: Source, engine: Engine, report: Report, line: str, parts: Callable[[], Iterable[Part]], word: str
+) -> Outcome:
+    """The answer about the accuracy at cases that are called `word`, with the parts of its report."""
+    return Outcome(
+        program=report.program,
+        line=line,
+        standing=STANDINGS[report.verdict],
+        tone=TONES[report.verdict],
+        parts=parts,
+        record=report.head,
+        rows=lambda: (row.as_json() for row in report.rows),
+        table=lambda: _table(report.rows, word),
+        warnings=report.warnings,
+        result=report,
+        question=source,
+        engine=engine,
+    )
+
+
+def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
+    """How far an interrupted check came, and what is certain all the same; its cases are called `word`."""
+    done, total = stop.done, stop.total
+    line = f"interrupted after {count(done, word) if total is None else f'{done} of {count(total, word)}'}"
+    return Outcome(
+        program=stop.report.program,
+        line=line,
+        standing=Standing.OPEN,
+        tone=Tone.OPEN,
+        parts=lambda: _certain(stop.report, done, word),
+        interrupted="",
+    )
+
+
+def _certain(report: Report, done: int, word: str) -> Iterator[Part]:
+    """What is certain of a check that was interrupted."""
+    counts = report.counts
+    if counts.inaccurate:
+        first = next(report.select(Verdict.INACCURATE))
+        yield Line(f"already certain: INACCURATE, {count(counts.inaccurate, word)} so far fail{s(counts.inaccurate)}")
+        yield GAP
+        yield from _counterexample(first)
+    elif done:
+        undecided = f", {counts.undecided} undecided" if counts.undecided else ""
+        yield Line(f"no verdict: {counts.accurate} accurate{undecided}, none inaccurate so far")
+    else:
+        yield Line(f"no verdict: no {word} was decided")
+
+
+def row_parts(
+    report: Report, statement: Statement, closed_form: int | None = None, times: bool = False
+) -> Iterator[Part]:
+    """What is told below the first line. `closed_form` and `times` are as for `outcome`."""
+    yield GAP
+    yield Fields(claim_fields(report, statement))
+    yield from _counterexamples(report)
+    yield from _undecided(report.select(Verdict.UNDECIDED))
+    if closed_form is not None:
+        yield from _closed_form(next(row for row in report.rows if row.row == closed_form))
+    elif report.counts.inaccurate:
+        (worst,) = worst_first(report.select(Verdict.INACCURATE), 1)
+        if worst.closed_form is not None:
+            yield GAP
+            yield Line(
+                f"--closed-form {worst.row} writes out the probability of {row_name(worst)} for every eps", Tone.FAINT
+            )
+    if report.counts.undecided:
+        yield GAP
+        yield Line("--limit NAME=N raises a limit; dipc check --help names them", Tone.FAINT)
+    if times:
+        yield from _times(report.effort)
+
+
+# --- what was claimed ------------------------------------------------------------------------------
+
+
+def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
+    """What was claimed, for which eps that says anything, and how many rows came to what: labels and texts."""
+    yield from about(statement, report.eps)
+    if report.theorem is not None:
+        yield "theorem", str(report.theorem)
+    yield from says_something(report)
+    counts = report.counts
+    accurate = f"{counts.accurate} accurate"
+    if counts.vacuous:
+        near, above = counts.vacuous - counts.above_one, counts.above_one
+        why = [
+            f"{number} vacuously, as {text}" for number, text in ((near, "dd < alpha"), (above, "beta ≥ 1")) if number
+        ]
+        accurate += f" ({'; '.join(why)})"
+    parts = [accurate]
+    if counts.inaccurate:
+        parts.append(f"{counts.inaccurate} inaccurate")
+    if counts.undecided:
+        parts.append(f"{counts.undecided} undecided")
+    yield ("rows" if report.inputs is None else "classes"), ", ".join(parts)
+
+
+def says_something(report: Report) -> Iterator[tuple[str, str]]:
+    """For which values the claim says anything, where that is not everywhere."""
+    counts = report.counts
+    all_near = counts.vacuous == counts.rows and not counts.above_one
+    says = NO_INPUT if all_near else saying_text(report.sayings, report.eps)
+    if says is not None:
+        yield "says something", says
+
+
+# --- rows ------------------------------------------------------------------------------------------
+
+
+def _counterexamples(report: Report) -> Iterator[Part]:
+    shown_rows = worst_first(report.select(Verdict.INACCURATE), SHOWN_ROWS)
+    for row in shown_rows:
+        yield GAP
+        yield from _counterexample(row)
+    named = {row.row for row in shown_rows}
+    rest = report.counts.inaccurate - len(named)
+    if rest > 0:
+        yield GAP
+        others = (row for row in report.select(Verdict.INACCURATE) if row.row not in named)
+        more = f"{rest} more {row_word(shown_rows[0], rest)}"
+        yield Line(f"{more} fail{s(rest)}: {_row_list(_first(others), rest)}")
+
+
+def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
+    """Those whose counterexamples fall short by the most, and of those that fall short by as much the first; rows that
+    share a counterexample are compared once."""
+    margins: dict[int, tuple[Counterexample, Fraction]] = {}
+
+    def order(row: RowResult) -> tuple[Fraction, int]:
+        found = row.counterexample
+        assert found is not None
+        if id(found) not in margins:
+            margins[id(found)] = found, -found.margin[0]  # kept alive, so that its identity stays its own
+        return margins[id(found)][1], row.row
+
+    return nsmallest(most, rows, key=order)
+
+
+def _counterexample(row: RowResult) -> Iterator[Part]:
+    yield Line(f"{row_name(row)} fails", Tone.HEAD)
+    yield Fields([*_where(row), *shortfall(row, _SHORT)])
+
+
+def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
+    """The counterexample of a row, and all the eps like it; a beta that is longer is not repeated, and `there` says
+    where it fails for these eps."""
+    found = row.counterexample
+    assert found is not None
+    digits = agreement(found.probability, found.required)
+    beta = f" = 1 - beta, where beta = {row.beta}" if len(row.beta) <= longest else " = 1 - beta"
+    yield "eps", rational(found.eps)
+    yield "probability", shown(*found.probability, digits)
+    yield "required", shown(*found.required, digits) + beta
+    yield "short by", shown(*found.margin)
+    yield from _fails_for(row, there)
+    for number, text in enumerate(worst_texts(row.failing)):
+        yield "worst at" if number == 0 else "", text
+
+
+def _fails_for(row: RowResult, there: str) -> list[tuple[str, str]]:
+    """The field that says for which eps the claim fails, or that this is not known."""
+    if row.failing:
+        return [("fails for", f"eps in {failing_text(row.failing)}{there}")]
+    return [("fails for", "this eps, and maybe others, as there is no closed form")] if row.closed_form is None else []
+
+
+def row_text(row: RowResult) -> str:
+    """One row alone: how it fails, or why it is undecided; what it is about where it holds."""
+    if row.counterexample is not None:
+        return render_parts(_counterexample(row))
+    fields = Fields([*_where(row), *([("reason", row.reason)] if row.reason else [])])
+    return render_parts([Line(f"{row_name(row)} is {row.verdict}", Tone.HEAD), fields])
+
+
+def _where(row: RowResult) -> Iterable[tuple[str, str]]:
+    yield "input", assignment_text(row.input)
+    if size := class_size(row):
+        yield "", size
+    yield "output", assignment_text(row.output) if row.output else "any"
+    yield "alpha", row.alpha
+    if len(row.obligations) > 1:
+        yield "gamma", f"in {row.gamma}; " + ", ".join(f"{found.gamma} {found.verdict}" for found in row.obligations)
+    elif row.gamma != "0":
+        yield "gamma", row.gamma
+
+
+@dataclass(slots=True)
+class _Reason:
+    """The rows that one reason left undecided: how many, and the first of them."""
+
+    first: RowResult
+    rows: int = 0
+    numbers: list[int] = field(default_factory=list)
+
+    def add(self, row: RowResult) -> None:
+        self.rows += 1
+        if len(self.numbers) < LISTED:
+            self.numbers.append(row.row)
+
+
+def _undecided(rows: Iterable[RowResult]) -> Iterator[Part]:
+    reasons: dict[str, _Reason] = {}
+    left = 0
+    for row in rows:
+        reason = row.reason or "no reason was given"
+        if reason not in reasons and len(reasons) == _SHOWN_REASONS:
+            left += 1
+        else:
+            reasons.setdefault(reason, _Reason(row)).add(row)
+    for reason, group in reasons.items():
+        yield GAP
+        first = group.first
+        names = f"{row_name(first)} is" if group.rows == 1 else f"{group.rows} {row_word(first, 2)} are"
+        yield Line(f"{names} undecided", Tone.HEAD)
+        pairs = [("reason", reason)]
+        if group.rows > 1:
+            pairs.append((row_word(first, 2), _row_list(group.numbers, group.rows)))
+        pairs.append(("input", assignment_text(first.input) + (f" ({row_name(first)})" if group.rows > 1 else "")))
+        yield Fields(pairs, label_width=len("probability"))
+    if left:
+        yield GAP
+        yield Line(f"{count(left, 'more row')} undecided for other reasons; --format json has them all")
+
+
+def _closed_form(row: RowResult) -> Iterator[Part]:
+    yield GAP
+    yield Line(
+        f"{row_name(row)} in closed form: {row.verdict}{_vacuously(row)}",
+        Tone.HEAD,
+    )
+    probability = row.probability
+    if probability is None:
+        probability = without_closed_form(row)
+    yield Fields([*_where(row), ("probability", probability), ("beta", row.beta)])
+
+
+def _vacuously(row: RowResult) -> str:
+    if not row.vacuous:
+        return ""
+    return f" (vacuously, as {'dd < alpha' if row.says is None else 'beta ≥ 1'})"
+
+
+def _table(rows: Sequence[RowResult], word: str) -> Table:
+    columns = (word, "input", "output", "alpha", "verdict", "fails for eps in")
+    return Table(plural(word).capitalize(), columns, map(_cells, rows), len(rows))
+
+
+def _cells(row: RowResult) -> tuple[Tone, tuple[str, ...]]:
+    note = getattr(row, "note", None)  # a class has one
+    answer = row.output if note is None else note.answer
+    verdict = f"{row.verdict}{' (vacuously)' if row.vacuous else ''}"
+    inputs, outputs = assignment_text(row.input), assignment_text(answer)
+    return TONES[row.verdict], (str(row.row), inputs, outputs, row.alpha, verdict, failing_text(row.failing))
+
+
+# --- small texts -----------------------------------------------------------------------------------
+
+
+def failing_text(intervals: Sequence[FailureInterval], most: int = 6) -> str:
+    """The set of failing eps as a union of intervals; each finite end with the digits that are proved."""
+    parts = [_interval(interval) for interval in intervals[:most]]
+    if len(intervals) > most:
+        parts.append(f"{len(intervals) - most} more intervals")
+    return " ∪ ".join(parts)
+
+
+def worst_texts(intervals: Sequence[FailureInterval], most: int = 6) -> list[str]:
+    """Of each interval the worst eps, with the shortfall there, where these were asked for."""
+    return [_worst_text(interval.worst) for interval in intervals[:most] if interval.worst is not None]
+
+
+def _worst_text(worst: Worst) -> str:
+    at = "∞" if worst.eps is None else cell_text(*worst.eps)
+    short = "∞" if worst.shortfall is None else cell_text(*worst.shortfall)
+    return f"eps = {at}, short by {short}" if worst.attained else f"eps → {at}, short by up to {short}"
+
+
+def _interval(interval: FailureInterval) -> str:
+    start, end = interval.start, interval.end
+    text = _end if interval.worst is None else _all_digits
+    if start.exact and end.exact and start.low == end.low:
+        return f"{{{exact(start.low)}}}"
+    left = "[" if start.included else "("
+    right = "]" if end.included else ")"
+    return f"{left}{text(start)}, {text(end)}{right}"
+
+
+def _all_digits(point: EndPoint) -> str:
+    return _end(point) if point.exact or point.high is None else cell_text(point.low, point.high)
+
+
+def _end(point: EndPoint) -> str:
+    return "∞" if point.high is None else number_text(point)
+
+
+def _first(rows: Iterable[RowResult]) -> list[int]:
+    """The numbers of the first of these rows, as many as a list spells out."""
+    return [row.row for row in islice(rows, LISTED)]
+
+
+def _row_list(numbers: Sequence[int], rows: int) -> str:
+    """The first numbers of so many rows."""
+    text = ", ".join(map(str, numbers))
+    return text if rows <= len(numbers) else f"{text}, … (--format json has them all)"
+
+
+def _times(effort: Effort) -> Iterator[Part]:
+    yield GAP
+    stages = (
+        ("table", effort.table_seconds),
+        ("chain", effort.chain_seconds),
+        ("measures", effort.measure_seconds),
+        ("signs", effort.sign_seconds),
+    )
+    parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages)
+    work = (
+        f"{count(effort.explorations, 'exploration')}, {count(effort.measures, 'integral')}, "
+        f"{count(effort.obligations, 'sign decision')}"
+    )
+    yield Fields([("time", f"{effort.seconds:.2f} s ({parts})"), ("work", work)])
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part} of {count(whole, 'row')}"
+
+
+# --- rows that stand for classes of inputs ---------------------------------------------------------
+
+
+def members(report: Report, verdict: Verdict) -> int:
+    """How many inputs the classes with this verdict have together."""
+    return sum(row.count or 0 for row in report.select(verdict))
+
+
+def class_verdict_line(report: Report, everywhere: str) -> str:
+    """The result about all inputs of all classes in one sentence; `everywhere` says for which eps."""
+    counts = report.counts
+    inputs = report.inputs or 0
+    classes = count(counts.rows, "class")
+    accurate = members(report, Verdict.ACCURATE)
+    undecided = members(report, Verdict.UNDECIDED)
+    inaccurate = members(report, Verdict.INACCURATE)
+    vacuous = f", {vacuous_text(counts)} of the classes" if counts.vacuous else ""
+    match report.verdict:
+        case Verdict.ACCURATE:
+            of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
+            return f"accurate: {_inputs(inputs, whole=True)} in {classes}{of_them}, {everywhere}"
+        case Verdict.INACCURATE:
+            tail = f", {undecided} undecided" if undecided else ""
+            fail = "fails" if inaccurate == 1 else "fail"
+            if inaccurate == inputs > 1:
+                return f"INACCURATE: {_inputs(inputs, whole=True)} {fail}, in {classes}"
+            where = f"in {counts.inaccurate} of {classes}{tail}{vacuous}"
+            return f"INACCURATE: {inaccurate} of {_inputs(inputs)} {fail}, {where}"
+        case Verdict.UNDECIDED:
+            hold = "holds" if accurate == 1 else "hold"
+            rest = f"; the other {accurate} {hold} {everywhere}" if accurate else ""
+            return f"UNDECIDED: {undecided} of {_inputs(inputs)}, in {counts.undecided} of {classes}{rest}{vacuous}"
+
+
+def row_word(row: RowResult, number: int = 1) -> str:
+    """What so many rows such as this one are called: `rows`, or `classes` where they stand for these."""
+    word = "row" if row.count is None else "class"
+    return word if number == 1 else plural(word)
+
+
+def row_name(row: RowResult) -> str:
+    """`row 3`, or `class 3` where the row stands for one."""
+    return f"{row_word(row)} {row.row}"
+
+
+def class_size(row: RowResult) -> str:
+    """How many inputs a class has, in words that follow its first one."""
+    others = (row.count or 1) - 1
+    return f"and {others} more that {'differs' if others == 1 else 'differ'} in nothing that matters" if others else ""
+
+
+def _inputs(number: int, whole: bool = False) -> str:
+    return f"{'all ' if whole and number > 1 else ''}{count(number, 'input')}"

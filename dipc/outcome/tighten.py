@@ -1,0 +1,448 @@
+"""The tightest constants of `dipc tighten`: of one program, or of each member of a family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dipc.algebra.numbers import exact_text
+from dipc.inverse.question import Question
+from dipc.inverse.tighten import Tightest, TightSpot
+from dipc.outcome.classes import about_every_input, where
+from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone, Verbatim
+from dipc.outcome.statement import Asked, Statement, about
+from dipc.outcome.words import (
+    NO_INPUT,
+    assignment_text,
+    cell_text,
+    count,
+    exact,
+    numbered,
+    plural,
+    saying_text,
+    says_nothing,
+)
+from dipc.questions.class_result import ClassResult
+from dipc.questions.outcome import RowResult
+from dipc.questions.report import warnings_json
+from dipc.rules.posed import Variable
+
+SCHEMA = "dipc.tighten/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a family: the constants that were given for it, and what was found."""
+
+    constants: Mapping[str, Fraction]
+    tightest: Tightest
+
+
+def as_json(member: Member) -> dict[str, Any]:
+    """One member. Numbers are texts; a pair [low, high] encloses a number, which it is where both are the same."""
+    tightest = member.tightest
+    return {
+        "constants": {name: str(value) for name, value in member.constants.items()},
+        "eps": tightest.eps,
+        "factor": ["inf", "inf"] if tightest.factor is None else _pair(tightest.factor),
+        "kappa": _kappa_word(tightest),
+        "attained": tightest.attained,
+        "complete": tightest.complete,
+        "places": [_place_json(tightest, place) for place in tightest.places],
+        "equal": "proved" if tightest.proved else f"to {tightest.digits} digits",
+        "rows": tightest.claims.cases,
+        "vacuous": tightest.claims.vacuous,
+        "says_something": {variable: says.as_json() for variable, says in tightest.sayings.items()},
+        "undecided": [{"rows": list(unknown.rows), "reason": unknown.reason} for unknown in tightest.unknown],
+        **_upper_json(tightest),
+        **warnings_json(tightest.warnings),
+    }
+
+
+def _upper_json(tightest: Tightest) -> dict[str, Any]:
+    """What is known of the factor from above, where that is more than from below."""
+    if not tightest.upper_places:
+        return {}
+    at_most = None if tightest.unknown else ["inf", "inf"] if tightest.upper is None else _pair(tightest.upper)
+    return {"at_most": at_most, "bounds": [_place_json(tightest, place) for place in tightest.upper_places]}
+
+
+def _kappa_word(tightest: Tightest) -> str | None:
+    """`6`, `0` where beta itself fails, `inf` where every κ holds, None where it is not known."""
+    if not tightest.complete:
+        return None
+    return "inf" if tightest.kappa is None else str(tightest.kappa)
+
+
+def _place_json(tightest: Tightest, place: TightSpot) -> dict[str, Any]:
+    claimed = place.claimed
+    return {
+        "rows": list(claimed.rows),
+        **case_json(tightest.claims.shown(claimed.rows[0])),
+        "beta": str(claimed.beta),
+        "probability": str(claimed.bound),
+        "eps": _eps_words(place),
+        "attained": place.attained,
+        **({} if claimed.variable is Variable.EPS else {"variable": str(claimed.variable)}),
+        **({} if claimed.exact else {"exact": False}),
+    }
+
+
+def case_json(row: RowResult) -> dict[str, Any]:
+    """What a row or class is about, as in the JSON of `dipc check`."""
+    tightest: dict[str, Any] = {
+        "input": dict(row.input),
+        "output": dict(row.output),
+        "alpha": row.alpha,
+        "gamma": row.gamma,
+    }
+    if isinstance(row, ClassResult) and row.note is not None:
+        tightest["where"] = list(row.note.where)
+    return tightest
+
+
+def _eps_words(place: TightSpot) -> list[str] | str:
+    if place.everywhere:
+        return "all"
+    return ["inf", "inf"] if place.eps is None else _pair(place.eps)
+
+
+def _pair(cell: tuple[Fraction, Fraction]) -> list[str]:
+    low, high = cell
+    return [str(low), str(high)] if low == high else [exact_text(low), exact_text(high)]
+
+
+def _table(members: Sequence[Member]) -> Table:
+    """A row for each member: its constants, the enclosure of the factor, κ, and the first place that needs it."""
+    names = list(members[0].constants)
+    bounded = any(member.tightest.upper_places for member in members)
+    known = ("factor_low", "factor_high", "kappa", "complete", "row", "eps_low", "eps_high", "attained")
+    columns = (*names, *known, *(["at_most"] if bounded else []))
+    rows = []
+    for member in members:
+        tightest = member.tightest
+        factor = ["inf", "inf"] if tightest.factor is None else _pair(tightest.factor)
+        place = tightest.places[0] if tightest.places else None
+        eps = ["", ""] if place is None else _eps_words(place)
+        cells = (
+            *(str(member.constants[name]) for name in names),
+            *factor,
+            _kappa_word(tightest) or "",
+            _truth(tightest.complete),
+            str(place.claimed.rows[0]) if place else "",
+            *(["all", "all"] if isinstance(eps, str) else eps),
+            _truth(place.attained) if place else "",
+            *([_at_most_word(tightest)] if bounded else []),
+        )
+        rows.append((_tone(tightest), cells))
+    return Table("Members" if len(members) > 1 else "", columns, rows, len(rows))
+
+
+def _at_most_word(tightest: Tightest) -> str:
+    """The upper end of the factor; empty where that is not known."""
+    if not tightest.upper_places:
+        return _pair(tightest.factor)[1] if tightest.complete and tightest.factor is not None else ""
+    at_most = _upper_json(tightest)["at_most"]
+    return "" if at_most is None else str(at_most[1])
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+# --- text ------------------------------------------------------------------------------------------
+
+
+#: How many places are described in full.
+_SHOWN_PLACES = 3
+
+
+def headline(tightest: Tightest) -> str:
+    """The whole result in one sentence."""
+    if tightest.factor is None:
+        return "no factor suffices: however large f is, f*beta is too small"
+    if tightest.upper_places:
+        return f"undecided: the least factor is {_enclosure_text(tightest)}"
+    if not tightest.places and not tightest.complete:
+        return "undecided: nothing is known of the factor"
+    if tightest.is_zero and tightest.kappa == 0:
+        return "factor 0, and no other: beta is negative where the answer is always right"
+    if tightest.is_zero and not tightest.claims.distinct:
+        return f"every factor suffices, even 0: no {tightest.word} claims anything (dd < α)"
+    if tightest.is_zero:
+        return "every factor suffices, even 0: the answer is always right"
+    least = cell_text(*tightest.factor)
+    if not tightest.complete:
+        return f"undecided: the least factor is at least {least}"
+    nothing = f", and {_kappa_beta(tightest)} says nothing (≥ 1)" if says_nothing(tightest.sayings) else ""
+    return f"least factor {least}; {kappa_text(tightest)}{nothing}"
+
+
+def _enclosure_text(tightest: Tightest) -> str:
+    """What is known of a factor from below and from above."""
+    assert tightest.factor is not None
+    low = f"at least {cell_text(*tightest.factor)}"
+    if tightest.unknown:
+        return low
+    if tightest.upper is None:
+        return f"{low}, and the bounds prove no factor"
+    return f"{low} and at most {cell_text(*tightest.upper)}"
+
+
+def kappa_text(tightest: Tightest) -> str:
+    """What is known of the best 1/κ with an integer κ."""
+    if not tightest.complete:
+        return "the best 1/κ is not known"
+    if tightest.kappa is None:
+        return "every 1/κ holds"
+    return f"the best 1/κ is 1/{tightest.kappa}" if tightest.kappa else "beta itself fails, so no 1/κ holds"
+
+
+def outcome(member: Member, asked: Asked) -> Outcome:
+    """The answer about one program."""
+    tightest = member.tightest
+    return replace(
+        _outcome((member,), tightest.claims.question.program.name),
+        line=headline(tightest),
+        tone=_tone(tightest),
+        parts=lambda: _parts(tightest, about_question(asked, tightest.claims.question)),
+        statement=lambda: about_question(asked, tightest.claims.question),
+        result=member,
+        question=tightest.claims.question,
+    )
+
+
+def family(members: Sequence[Member], asked: Asked) -> Outcome:
+    """The answer about a family of programs, of which the last one has the name."""
+    question = members[-1].tightest.claims.question
+    name = question.program.name
+    return replace(
+        _outcome(members, name),
+        line=f"least factors of beta for {len(members)} members of {name} ({asked.program_path})",
+        parts=lambda: _family_parts(members, about_question(asked, question).beta),
+        statement=lambda: about_question(asked, question),
+        result=tuple(members),
+    )
+
+
+def _outcome(members: Sequence[Member], name: str) -> Outcome:
+    """What answers about one program and about several have in common."""
+    warnings = dict.fromkeys(warning for member in members for warning in member.tightest.warnings)
+    complete = all(member.tightest.complete for member in members)
+    return Outcome(
+        program=name,
+        line="",
+        standing=Standing.HOLDS if complete else Standing.OPEN,
+        parts=lambda: (),
+        record=lambda: {"schema": SCHEMA, "program": name, "members": [as_json(member) for member in members]},
+        table=lambda: _table(members),
+        warnings=tuple(warnings),
+        interrupted="interrupted\n" if any(member.tightest.interrupted for member in members) else None,
+    )
+
+
+def about_question(asked: Asked, question: Question) -> Statement:
+    """What an inverse question is about."""
+    if question.table is not None:
+        return asked.about_rows(question.program, question.table)
+    numbers = None if question.parameter is None else (question.parameter, question.first())
+    beta = question.options.beta or asked.options.beta
+    return about_every_input(replace(asked, options=replace(asked.options, beta=beta)), question.program, numbers)
+
+
+def _parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
+    yield GAP
+    fields = [*about(statement, tightest.eps, required="1 - f*beta"), (plural(tightest.word), _counts(tightest))]
+    says = _saying(tightest) if tightest.complete else None
+    if says is not None:
+        fields.append(("says something", says))
+    yield Fields(fields)
+    if tightest.factor is not None and tightest.places:
+        yield GAP
+        yield Fields(_numbers(tightest, tightest.factor))
+    for place in tightest.places[:_SHOWN_PLACES]:
+        yield GAP
+        yield from _place(tightest, place, "needs at least that" if tightest.upper_places else "needs it")
+    for place in tightest.upper_places[:1]:
+        yield GAP
+        yield from _place(
+            tightest, place, "has a bound that needs no more than that" if tightest.upper else "has no such bound"
+        )
+    more = len(tightest.places) - _SHOWN_PLACES
+    if more > 0:
+        yield GAP
+        yield Line(f"{count(more, 'more place')}; --format json has them all")
+    for unknown in tightest.unknown:
+        yield GAP
+        yield Line(
+            f"{numbered(tightest.word, unknown.rows)} {'is' if len(unknown.rows) == 1 else 'are'} undecided", Tone.HEAD
+        )
+        yield Fields([("reason", unknown.reason)])
+
+
+def _saying(tightest: Tightest) -> str | None:
+    if not tightest.claims.distinct:
+        return NO_INPUT
+    says = saying_text(tightest.sayings, tightest.eps, _kappa_beta(tightest))
+    return says if says is None or tightest.kappa in (None, 0, 1) else f"with {_kappa_beta(tightest)}, {says}"
+
+
+def _kappa_beta(tightest: Tightest) -> str:
+    return f"beta/{tightest.kappa}" if tightest.kappa and tightest.kappa > 1 else "beta"
+
+
+def _tone(tightest: Tightest) -> Tone:
+    if not tightest.complete:
+        return Tone.OPEN
+    return Tone.BAD if tightest.factor is None else Tone.GOOD
+
+
+def _counts(tightest: Tightest) -> str:
+    claims = tightest.claims
+    different = len(claims.distinct)
+    text = f"{claims.cases}, with {different} different obligation{'' if different == 1 else 's'}"
+    if claims.vacuous:
+        why = "as dd < alpha" if tightest.word == "row" else "as no input is that far from other answers"
+        text += f"; {claims.vacuous} claim{'s' if claims.vacuous == 1 else ''} nothing, {why}"
+    return text
+
+
+def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[tuple[str, str]]:
+    yield "factor", _enclosure_text(tightest) if tightest.upper_places else cell_text(*factor)
+    if factor[0] and not tightest.upper_places:
+        yield "1/factor", _inverse_text(*factor)
+    if tightest.complete and tightest.kappa is not None:
+        kappa = tightest.kappa
+        holds = _kappa_beta(tightest)
+        if kappa:
+            yield "best 1/κ", f"1/{kappa}: {holds} holds at every {tightest.word}, beta/{kappa + 1} does not"
+        else:
+            yield "best 1/κ", f"none: beta itself does not hold at every {tightest.word}"
+    if len(tightest.places) > 1:
+        digits = f"they agree to {tightest.digits} digits, and are not proved to be equal"
+        yield "places", f"{len(tightest.places)} need it: {'proved to be equal' if tightest.proved else digits}"
+
+
+def _inverse_text(low: Fraction, high: Fraction) -> str:
+    """1/factor to a few digits, which are those of the number."""
+    if low == high:
+        return exact(1 / low)
+    # Both ends in decimals cut off alike: the digits they share are proved.
+    first, second = exact(1 / high).rstrip("…"), exact(1 / low).rstrip("…")
+    shared = 0
+    while shared < min(len(first), len(second)) and first[shared] == second[shared]:
+        shared += 1
+    return f"{first[:shared]}…" if "." in first[:shared] else f"between {first} and {second}"
+
+
+def _place(tightest: Tightest, place: TightSpot, does: str) -> Iterator[Part]:
+    rows = place.claimed.rows
+    if tightest.factor is None:
+        heading = f"none suffices for {numbered(tightest.word, rows)}"
+    else:
+        one, *rest = does.split(" ", 1)
+        verb = one if len(rows) == 1 else {"needs": "need", "has": "have"}[one]
+        heading = f"{numbered(tightest.word, rows)} {' '.join([verb, *rest])}"
+    yield Line(heading, Tone.HEAD)
+    yield Fields([*_where(tightest, place), (_variable(place), _eps_text(tightest, place))])
+
+
+def _variable(place: TightSpot) -> str:
+    """What the eps of a place is a value of."""
+    variable = place.claimed.variable
+    return "eps" if variable is Variable.EPS else f"t = {variable}"
+
+
+def _where(tightest: Tightest, place: TightSpot) -> Iterable[tuple[str, str]]:
+    number = place.claimed.rows[0]
+    row = tightest.claims.shown(number)
+    if tightest.word != "row":
+        yield from where(row)
+        return
+    several = len((tightest.places or tightest.upper_places)[0].claimed.rows) > 1
+    yield "input", assignment_text(row.input) + (f" (row {number})" if several else "")
+    yield "output", assignment_text(row.output) if row.output else "any"
+    yield "alpha", row.alpha
+    if row.gamma != "0":
+        yield "gamma", row.gamma
+
+
+def _eps_text(tightest: Tightest, place: TightSpot) -> str:
+    name = "eps" if place.claimed.variable is Variable.EPS else "t"
+    if place.everywhere:
+        return f"every {name}" if tightest.factor is not None else f"every {name}, as beta is 0"
+    if tightest.factor is None:
+        return _infinite_text(place, name)
+    if place.eps is None:
+        return f"approached as {name} → ∞, and needed by no {name} itself"
+    if not any(place.eps):
+        return f"approached as {name} → 0, and needed by no {name} itself"
+    at = cell_text(*place.eps)
+    return at if place.attained else f"approached as {name} → {at}"
+
+
+def _infinite_text(place: TightSpot, name: str) -> str:
+    if place.eps is None:
+        return f"(1 - Pr)/beta grows beyond every bound as {name} → ∞"
+    if not any(place.eps):
+        return f"(1 - Pr)/beta grows beyond every bound as {name} → 0"
+    at = cell_text(*place.eps)
+    if place.attained:
+        return f"{at}, where Pr < 1 - f*beta for every f > 0"
+    return f"(1 - Pr)/beta grows beyond every bound as {name} → {at}"
+
+
+def _family_parts(members: Sequence[Member], beta: str) -> Iterator[Part]:
+    """A line for each member, with ten digits of what is known."""
+    yield Line(f"beta = {beta}", Tone.FAINT)
+    yield GAP
+    names = list(members[0].constants)
+    rows = [[*names, "least factor", "1/factor", "best 1/κ", "at eps", plural(members[0].tightest.word)]]
+    rows += [[*(str(member.constants[name]) for name in names), *_columns(member.tightest)] for member in members]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield Verbatim([f"  {line}".rstrip()], Tone.FAINT if number == 0 else None)
+    for member in members:
+        for unknown in member.tightest.unknown:
+            yield GAP
+            where = ", ".join(f"{name} = {value}" for name, value in member.constants.items())
+            yield Line(
+                f"{where}: {numbered(member.tightest.word, unknown.rows)} undecided: {unknown.reason}", Tone.OPEN
+            )
+
+
+def _columns(tightest: Tightest) -> list[str]:
+    if tightest.factor is None:
+        factor, inverse = "∞", "0"
+    elif tightest.is_zero and not tightest.places:
+        factor, inverse = ("0", "∞") if tightest.complete else ("?", "?")
+    else:
+        low, high = tightest.factor
+        factor = exact(low) if low == high else f"{exact(low).rstrip('…')}…"
+        inverse = _inverse_text(low, high)
+        if not tightest.complete:
+            factor, inverse = f"≥ {factor}", f"≤ {inverse}"
+        if tightest.upper is not None and not tightest.unknown:
+            factor += f", ≤ {exact(tightest.upper[1])}"
+    if not tightest.complete:
+        best = "?"
+    elif tightest.kappa is None:
+        best = "every"
+    else:
+        best = f"1/{tightest.kappa}" if tightest.kappa else "none"
+    if not tightest.places:
+        return [factor, inverse, best, "", ""]
+    place = tightest.places[0]
+    if place.everywhere:
+        at = "every"
+    elif place.eps is None:
+        at = "→ ∞"
+    elif not any(place.eps):
+        at = "→ 0"
+    else:
+        at = ("" if place.attained else "→ ") + exact(place.eps[0])
+    rows = ", ".join(map(str, place.claimed.rows[:3])) + (", …" if len(place.claimed.rows) > 3 else "")
+    return [factor, inverse, best, at, rows]

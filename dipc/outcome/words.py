@@ -1,0 +1,286 @@
+"""Numbers, inputs, outputs and counts in words, the same in every report: every digit shown is proved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
+from dipc.decide.decide import Saying
+from dipc.decide.obligation import EndPoint, FailureInterval, Verdict
+from dipc.outcome.outcome import Standing, Tone
+from dipc.questions.outcome import Counts, RowResult
+
+#: How many significant digits a text shows unless more are needed to tell two numbers apart.
+DIGITS = 10
+
+#: Exact rationals are written as p/q up to this many characters.
+_LONGEST_FRACTION = 24
+
+
+def shown(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
+    """The number known to lie in [low, high]: its leading digits followed by `…` (the number is at least what is
+    shown, in absolute value, and less than one unit of the last digit away), or `0.9 ± 1e-20` where the enclosure has
+    less than three digits in common. An exact decimal number stands as it is."""
+    if low == high:
+        return exact(low, digits)
+    for count in range(_with_whole_part(low, digits), 2, -1):
+        leading = _common_digits(low, high, count)
+        if leading is not None and count > magnitude(leading):
+            return f"{decimal_padded(leading, count)}…"
+    middle = _rounded((low + high) / 2, digits)
+    return f"{decimal(middle)} ± {decimal(round_up(max(high - middle, middle - low), 1))}"
+
+
+def exact(value: Fraction, digits: int = DIGITS) -> str:
+    """An exactly known number as a decimal of at most `digits` digits, with `…` where it was cut off."""
+    digits = _with_whole_part(value, digits)
+    cut = truncated(value, digits)
+    return decimal(cut) if cut == value else f"{decimal_padded(cut, digits)}…"
+
+
+def cell_text(low: Fraction, high: Fraction) -> str:
+    """A number cut off after its last known digit, `low`, where `high` is one unit of that digit more: all its digits
+    and `…`. An exact one (low == high) stands as `rational` writes it."""
+    if low == high:
+        return rational(low)
+    return f"{decimal_padded(low, magnitude(low) - magnitude(high - low) + 1)}…"
+
+
+def rational(value: Fraction, digits: int = DIGITS) -> str:
+    """`17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`: exactly, and as a decimal."""
+    if value.denominator == 1:
+        return str(value)
+    return f"{value} = {exact(value, digits)}" if len(str(value)) <= _LONGEST_FRACTION else str(value)
+
+
+def _with_whole_part(value: Fraction, digits: int) -> int:
+    """At least so many digits that none before the decimal point is cut off."""
+    return max(digits, magnitude(value) + 1) if value else digits
+
+
+def truncated(value: Fraction, digits: int) -> Fraction:
+    """`value` cut off after `digits` significant digits, towards zero."""
+    return round_up(value, digits) if value < 0 else round_down(value, digits)
+
+
+def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> int:
+    """How many significant digits tell two disjoint enclosures apart, with three to spare."""
+    gap = max(second[0] - first[1], first[0] - second[1])
+    size = max(abs(end) for end in (*first, *second))
+    if gap <= 0 or not size:
+        return DIGITS
+    return max(DIGITS, magnitude(size) - magnitude(gap) + 3)
+
+
+def decimal_padded(value: Fraction, digits: int) -> str:
+    """The decimal number `value` with `digits` significant digits, zeros included."""
+    text = decimal(value)
+    if not value or "e" in text:
+        return text
+    have = len(text.lstrip("-").replace(".", "").lstrip("0"))
+    if "." not in text:
+        whole = len(text.lstrip("-"))
+        return text if whole >= digits else f"{text}.{'0' * (digits - whole)}"
+    return text + "0" * (digits - have)
+
+
+def _rounded(value: Fraction, digits: int) -> Fraction:
+    """A decimal number of at most about `digits` digits nearest to `value`."""
+    return truncated(value + (value - truncated(value, digits)), digits) if value else value
+
+
+def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | None:
+    """The `digits` leading digits that all numbers of [low, high] share."""
+    if low <= 0 <= high:
+        return None
+    cut = truncated(low, digits)
+    return cut if cut == truncated(high, digits) else None
+
+
+# --- inputs and outputs ----------------------------------------------------------------------------
+
+
+_ELEMENT = re.compile(r"(.+)\[(-?[0-9]+)\]")
+
+#: What is shown for an output that was never assigned.
+UNASSIGNED = "unassigned"
+
+#: A name with its index (None: not an element of an array that is given whole) and the values: one, or the vector's.
+Group = tuple[str, int | None, tuple[str, ...]]
+
+
+def assignment_text(values: Mapping[str, str | None]) -> str:
+    """All of `values` in order: `x = 3, q = (-1, 1)`; arrays given whole from index 1 are written as a vector, other
+    elements by name; None is something never assigned. An empty mapping is `nothing`."""
+    return ", ".join(_text(*group) for group in groups(values)) or "nothing"
+
+
+def groups(values: Mapping[str, str | None]) -> Iterator[Group]:
+    """The values in order, with every array that is given whole from index 1, with at least two elements, as one."""
+    array: str | None = None
+    elements: list[tuple[int, str]] = []
+    for name, given in values.items():
+        value = UNASSIGNED if given is None else given
+        match = _ELEMENT.fullmatch(name)
+        if match is None or match[1] != array:
+            yield from _array(array, elements)
+            array, elements = None, []
+        if match is None:
+            yield name, None, (value,)
+        else:
+            array = match[1]
+            elements.append((int(match[2]), value))
+    yield from _array(array, elements)
+
+
+def _array(name: str | None, elements: list[tuple[int, str]]) -> Iterable[Group]:
+    if name is None:
+        return
+    if len(elements) > 1 and [index for index, _ in elements] == list(range(1, len(elements) + 1)):
+        yield name, None, tuple(value for _, value in elements)
+    else:
+        yield from ((name, index, (value,)) for index, value in elements)
+
+
+def _text(name: str, index: int | None, values: tuple[str, ...]) -> str:
+    shown = values[0] if len(values) == 1 else f"({', '.join(values)})"
+    return f"{name} = {shown}" if index is None else f"{name}[{index}] = {shown}"
+
+
+# --- numbers of things -----------------------------------------------------------------------------
+
+
+#: How many numbers of rows a list spells out.
+LISTED = 12
+
+TONES = {Verdict.ACCURATE: Tone.GOOD, Verdict.INACCURATE: Tone.BAD, Verdict.UNDECIDED: Tone.OPEN}
+
+STANDINGS = {
+    Verdict.ACCURATE: Standing.HOLDS,
+    Verdict.INACCURATE: Standing.FAILS,
+    Verdict.UNDECIDED: Standing.OPEN,
+}
+
+
+def plural(what: str) -> str:
+    """`rows`, `classes`."""
+    return f"{what}es" if what.endswith("s") else f"{what}s"
+
+
+def count(number: int, what: str) -> str:
+    """`1 row`, `3 rows`, `2 classes`."""
+    return f"{number} {what if number == 1 else plural(what)}"
+
+
+def s(number: int) -> str:
+    """The ending of a verb whose subject is so many."""
+    return "s" if number == 1 else ""
+
+
+def numbered(word: str, numbers: Sequence[int], most: int = LISTED) -> str:
+    """`row 3`, `classes 1, 2, 5`, the first `most` of them."""
+    if len(numbers) == 1:
+        return f"{word} {numbers[0]}"
+    text = ", ".join(map(str, numbers[:most]))
+    return f"{plural(word)} {text}{', …' if len(numbers) > most else ''}"
+
+
+def without_closed_form(row: RowResult) -> str:
+    """Why there is no closed form of a row's probability."""
+    if row.vacuous or row.verdict is Verdict.UNDECIDED:
+        return "was not reached"
+    return "has too many terms to be written out; it was followed by Taylor polynomials"
+
+
+def vacuous_why(counts: Counts) -> str:
+    """Why rows hold vacuously: `dd < α`."""
+    near = counts.vacuous - counts.above_one
+    return "β ≥ 1" if not near else "dd < α" if not counts.above_one else "dd < α or β ≥ 1"
+
+
+def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
+    """`13 of them vacuously (β ≥ 1)`, `all of them vacuously (dd < α)`; without `of_them`, `13 hold vacuously (…)`."""
+    why = vacuous_why(counts)
+    if not of_them:
+        return f"{counts.vacuous} hold{s(counts.vacuous)} vacuously ({why})"
+    if counts.vacuous == counts.rows:
+        return f"vacuously ({why})" if counts.rows == 1 else f"all of them vacuously ({why})"
+    return f"{counts.vacuous} of them vacuously ({why})"
+
+
+def says_nothing(sayings: Mapping[str, Saying]) -> str | None:
+    """Why a claim, decided, says nothing at all, None where it says something: `sayings` of what it comes to, which is
+    nothing where nothing is as far from other answers as alpha."""
+    if not sayings:
+        return "dd < α"
+    return "β ≥ 1" if all(says.nothing for says in sayings.values()) else None
+
+
+#: Where a claim says something of which every case holds as dd < alpha.
+NO_INPUT = "for no input: dd < alpha everywhere"
+
+
+def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> str | None:
+    """For which values of each variable a claim about these `eps` says something, where that is not everywhere:
+    `for eps > 14.3340757…`. `beta` is what is at least 1 elsewhere."""
+    parts = []
+    for variable, says in sayings.items():
+        if says.reason is not None:
+            parts.append(f"not known: {says.reason}")
+        elif not says.where:
+            parts.append(f"for no {variable}: {beta} ≥ 1 everywhere")
+        elif variable != "eps" or not _is_everything(says.where, eps):
+            found = " ∪ ".join(_where(part, variable) for part in says.where)
+            parts += [] if found == _EVERYWHERE else [f"for {found}"]
+    return "; ".join(parts) or None
+
+
+_EVERYWHERE = "everywhere"
+
+
+def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
+    """Whether these are the intervals asked about."""
+    found = ", ".join(
+        f"{'[' if part.start.included else '('}{part.start.low}, "
+        f"{'inf' if part.end.high is None else part.end.high}{']' if part.end.included else ')'}"
+        for part in where
+        if part.start.exact and (part.end.exact or part.end.infinite)
+    )
+    return found == eps
+
+
+def _where(part: FailureInterval, variable: str) -> str:
+    start, end = part.start, part.end
+    low = "" if start.high == 0 else f"{number_text(start)} {'≤' if start.included else '<'} "
+    if end.infinite:
+        return f"{variable} {'≥' if start.included else '>'} {number_text(start)}" if low else _EVERYWHERE
+    if start.exact and end.exact and start.low == end.low:
+        return f"{variable} = {number_text(start)}"
+    return f"{low}{variable} {'≤' if end.included else '<'} {number_text(end)}"
+
+
+def number_text(point: EndPoint) -> str:
+    """A finite end, with the digits that are proved."""
+    assert point.high is not None
+    if not point.exact:
+        return shown(point.low, point.high)
+    return str(point.low) if len(str(point.low)) <= 12 else exact(point.low)
+
+
+def interval_text(eps: str) -> str:
+    """`(0, inf)` as `(0, ∞)`."""
+    return eps.replace("inf", "∞")
+
+
+def single(eps: str) -> str | None:
+    """The number that these intervals consist of; None where they are more than one number."""
+    low, _, high = eps.strip("[]").partition(", ")
+    return low if low == high else None
+
+
+def everywhere_text(eps: str, every: str = "for every eps") -> str:
+    """`for every eps in (0, ∞)`, `at eps = 1/2`."""
+    one = single(eps)
+    return f"{every} in {interval_text(eps)}" if one is None else f"at eps = {one}"

@@ -1,0 +1,524 @@
+"""The exits of a program: guards on its inputs, the weight of its choices, and an event over its noises."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from dipc.algebra.absorption import absorption_weights
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.increments import Factor, SumOfIncrements
+from dipc.algebra.limits import Limits
+from dipc.algebra.quotient import Closed, simplest, total
+from dipc.chain.affine import Affine, same_value
+from dipc.chain.chain import Chain, ExitState
+from dipc.chain.constraints import NOTHING_KNOWN
+from dipc.chain.event import EventTemplate, template
+from dipc.chain.explore import explore
+from dipc.chain.flow import Flow, slot_set, slots_in, slots_read
+from dipc.chain.reach import NOWHERE, Reach, Step, reach
+from dipc.chain.state import (
+    DETERMINISTIC,
+    Choice,
+    ChoiceWeight,
+    Code,
+    ExpressionWeight,
+    Fault,
+    Mark,
+    State,
+    initial_state,
+    is_symbolic,
+)
+from dipc.chain.step import step
+from dipc.measure.bound import Bound, Share
+from dipc.program.weights import Choices, Weights, numerator_of
+from dipc.sign.chart import isolate_roots, place_text
+from dipc.sign.interval import Interval
+from dipc.sign.roots import Root
+from dipc.text.ast import Role
+from dipc.text.core import Apply, AssignDom, BoolType, DomOp, DomType, Instruction, Read, Slot, Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label
+from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+# --- How likely a program's choices lead to each exit: exact weights, over loops too ----------------------------------
+#
+
+#: A choice's weights, each with all eps at which it is 0.
+_Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
+
+
+def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> dict[int, Closed]:
+    """By the node of an exit, the total weight of the paths to it, for a program that makes choices.
+
+    Raises DiagnosticError for a loop that may go on forever at some eps, Undecided past a limit.
+    """
+    found = reach(chain)
+    if not chain.flow.forward:
+        _require_ends(chain, found, weights)
+    # Steps to NOWHERE are most of them where one answer of many is wanted: their weights do not matter.
+    edges = {
+        node: [(goal, ExpPoly.one() if goal == NOWHERE else _weight(chosen, weights)) for goal, chosen in steps]
+        for node, steps in found.edges.items()
+    }
+    reached = absorption_weights(edges, found.start, found.ends, limits, frozenset({NOWHERE}))
+    return {node: simplest(weight) for node, weight in reached.items()}
+
+
+def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
+    match chosen:
+        case ():
+            return ExpPoly.one()
+        case (weight,):
+            return weights.closed(weight)
+        case _:
+            return total(map(weights.closed, chosen))
+
+
+# --- loops -----------------------------------------------------------------------------------------
+
+
+def _require_ends(chain: Chain, found: Reach, weights: Weights) -> None:
+    """Raise DiagnosticError if at some eps the weights that are 0 there leave a loop without a way out.
+
+    Otherwise runs end almost surely for every eps > 0, and the linear systems of the loops have one solution there.
+    """
+    import networkx as nx
+
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    for node, steps in found.edges.items():
+        graph.add_edges_from((node, goal) for goal, _ in steps)
+    for component in nx.strongly_connected_components(graph):
+        first = next(iter(component))
+        if len(component) == 1 and not graph.has_edge(first, first):
+            continue
+        loop = {node: found.edges[node] for node in component}
+        zeros = {
+            weight: roots
+            for row in loop.values()
+            for _, chosen in row
+            for weight in chosen
+            if (roots := weights.zeros(weight))
+        }
+        for weight, roots in zeros.items():
+            for root in roots:
+                if _is_stuck(loop, _vanishing(zeros, weights, weight, root)):
+                    raise _endless(chain, weight, root)
+
+
+def _vanishing(zeros: _Zeros, weights: Weights, at: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
+    """The weights that are 0 at this root of the weight `at`.
+
+    Two functions of the ring share a positive zero only if it is one of their common divisor: the zeros of coprime
+    polynomials in eps and e^{eps/n} would be algebraic in both, which none is (Lindemann), or rational.
+    """
+    numerator = numerator_of(weights.closed(at))
+    return frozenset(
+        weight for weight in zeros if weight == at or _vanishes(numerator_of(weights.closed(weight)), numerator, root)
+    )
+
+
+def _vanishes(value: ExpPoly, other: ExpPoly, root: Root) -> bool:
+    """Whether `value` is 0 at the one zero that `other` has in the root's interval."""
+    if root.is_exact:
+        return value.value_is_zero(root.lower)
+    return bool(isolate_roots(value.common_divisor(other), Interval(root.lower, root.upper, True, True)))
+
+
+def _is_stuck(steps: Mapping[int, Iterable[Step]], vanishing: frozenset[ChoiceWeight]) -> bool:
+    """Whether some state of a loop cannot leave it without the steps that vanish."""
+    into: dict[int, list[int]] = {}
+    free: list[int] = []
+    for node, row in steps.items():
+        for goal, chosen in row:
+            if chosen and vanishing.issuperset(chosen):
+                continue
+            if goal in steps:
+                into.setdefault(goal, []).append(node)
+            else:
+                free.append(node)
+    leaving = set(free)
+    while free:
+        for node in into.get(free.pop(), ()):
+            if node not in leaving:
+                leaving.add(node)
+                free.append(node)
+    return leaving != steps.keys()
+
+
+def _endless(chain: Chain, weight: ChoiceWeight, root: Root) -> DiagnosticError:
+    assert isinstance(weight, ExpressionWeight), "the weights of the exponential mechanism are positive"
+    program = chain.flow.program
+    place = place_text(root)
+    around = [span for span in program.loops.values() if span.start <= weight.span.start < span.end]
+    loop = max(around, key=lambda span: span.start, default=None)
+    return DiagnosticError(
+        Diagnostic(
+            Code.ENDLESS_LOOP,
+            f"a `while` can go on forever {place}",
+            program.source.excerpt(weight.span),
+            f"this weight is 0 {place}",
+            ("a program must end with probability 1 for every eps > 0: give a way out of the loop some weight",),
+            () if loop is None else (Label(program.source.excerpt(loop), "the loop"),),
+        )
+    )
+
+
+# --- The exits of programs that count: choice after choice is added to one variable, which is read in the end ---------
+#
+# The chain has a state for each number that was counted so far, after each choice. But what is added does not depend on
+# it: where the program forgets all else from time to time, the number is a sum of independent integers. So the states
+# without the number are followed to where nothing is added any more, and from there the program for each number, which
+# has to be without chance.
+
+#: A variable that so many instructions add to is worth to be left out.
+_MANY = 50
+
+#: Where so many products were made since the program was last in one state, it remembers too much besides the number.
+_MOST_WORK = 4_000
+
+#: The weights of what was added since the program was last in one state, by how much that is.
+_Added = dict[int, Closed]
+
+
+class _CountsOtherwise(Exception):
+    """The program does not count like this, or goes wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedExits:
+    """The exits by node, and the weights of those towards the wanted outputs."""
+
+    states: tuple[ExitState, ...]
+    weights: Mapping[int, Closed]
+
+
+def counted_exits(
+    flow: Flow,
+    weights: Weights,
+    limits: Limits,
+    finite: Mapping[int, Value],
+    wanted: Mapping[int, Value],
+    observed: Iterable[int],
+) -> CountedExits | None:
+    """The exits that give the `wanted` outputs, with the values of the `observed` ones, of a program with finite inputs
+    and variables alone that counts; None for all others, and where it goes wrong. Raises LimitReached."""
+    slots = flow.program.slots
+    if not flow.forward or flow.draws or any(is_symbolic(slot.type) for slot in slots):
+        return None
+    counter = _counter(flow)
+    if counter is None:
+        return None
+    try:
+        return _Counting(flow, weights, counter, finite, wanted, frozenset(observed)).exits(limits)
+    except (_CountsOtherwise, Fault):
+        return None
+
+
+def _counter(flow: Flow) -> int | None:
+    """A variable with a value that many instructions add to, and no other one uses before the last of them."""
+    last: dict[int, int] = {}
+    count: Counter[int] = Counter()
+    for label, instruction in enumerate(flow.program.instructions):
+        slot = _added_to(instruction)
+        if slot is not None:
+            last[slot] = label
+            count[slot] += 1
+    for slot, often in count.most_common():
+        declared = flow.program.slots[slot]
+        if often < _MANY:
+            return None
+        if declared.role is Role.INPUT or declared.initial is None or not isinstance(declared.type, DomType):
+            continue
+        uses = (
+            label
+            for label in range(last[slot])
+            if (flow.reads[label] | flow.writes[label]) >> slot & 1
+            and _added_to(flow.program.instructions[label]) != slot
+        )
+        if next(uses, None) is None:
+            return slot
+    return None
+
+
+def _added_to(instruction: Instruction) -> int | None:
+    """The slot v of v <- v + E, for an E that does not read it."""
+    match instruction:
+        case AssignDom(target=target, value=Apply(op=DomOp.ADD, arguments=(one, other))) if target.index is None:
+            (slot,) = target.slots
+            for here, more in ((one, other), (other, one)):
+                if isinstance(here, Read) and here.slot == slot and not slots_read(more) >> slot & 1:
+                    return slot
+    return None
+
+
+class _Counting:
+    def __init__(
+        self,
+        flow: Flow,
+        weights: Weights,
+        counter: int,
+        finite: Mapping[int, Value],
+        wanted: Mapping[int, Value],
+        observed: frozenset[int],
+    ) -> None:
+        self._flow = flow
+        self._weights = weights
+        self._counter = counter
+        self._wanted = wanted
+        self._observed = observed
+        self._live = flow.live(observed | wanted.keys())
+        #: Outputs that are looked at as soon as nothing can give them their value any more.
+        self._compared = slot_set(slot for slot in wanted if slot != counter)
+        self._may_give = flow.may_give(wanted)
+        self._last = max(label for label, each in enumerate(flow.program.instructions) if _added_to(each) == counter)
+        values: list[Value | Mark] = []
+        for slot in flow.program.slots:
+            initial = finite[slot.index] if slot.role is Role.INPUT else slot.initial
+            values.append(Mark.UNASSIGNED if initial is None else initial)
+        base = values[counter]
+        assert isinstance(base, Fraction)
+        self._base: Fraction = base
+        start = initial_state(flow.entry, tuple(values))
+        self._start = self._forgotten(start, slot_set(range(len(values))) & ~self._live[flow.entry])
+
+    def exits(self, limits: Limits) -> CountedExits:
+        factors, end = self._factors()
+        highest = sum(factor[-1][0] * often for factor, often in factors.items())
+        domain = self._flow.domains[self._counter]
+        if any(self._base + number not in domain for number in range(highest + 1)):
+            raise _CountsOtherwise  # it may leave its domain: on which path, the chain will tell
+        by_outputs: dict[tuple[Value | Affine | None, ...], list[int]] = {}
+        observed = sorted(self._observed)
+        for number in range(highest + 1):
+            state = self._ended(end.assign(self._counter, domain[self._base + number], end.label))
+            if all(state.values[slot] == value for slot, value in self._wanted.items()):
+                outputs = tuple(None if isinstance(v := state.values[slot], Mark) else v for slot in observed)
+                by_outputs.setdefault(outputs, []).append(number)
+        sums = SumOfIncrements(factors, limits)
+        states = tuple(
+            ExitState(node, dict(zip(observed, outputs, strict=True)), (), NOTHING_KNOWN, NOTHING_KNOWN)
+            for node, outputs in enumerate(by_outputs)
+        )
+        return CountedExits(states, {node: sums.weight(all_) for node, all_ in enumerate(by_outputs.values())})
+
+    def _factors(self) -> tuple[Counter[Factor], State]:
+        """What is added, in independent parts, and the one state without the number where no more is."""
+        factors: Counter[Factor] = Counter()
+        reached: dict[State, _Added] = {self._start: {0: ExpPoly.one()}}
+        pending = [(self._start.label, 0, self._start)]
+        made = work = 0
+        while pending:
+            label, _, state = pending[0]
+            added = reached[state]
+            if len(pending) == 1:
+                factors[tuple(sorted(added.items()))] += 1
+                added = {0: ExpPoly.one()}
+                work = 0
+                if label > self._last:
+                    return factors, state
+            elif label > self._last or work > _MOST_WORK:
+                break
+            heappop(pending)
+            del reached[state]
+            for after, number, weight in self._successors(state):
+                known = reached.get(after)
+                if known is None:
+                    known = reached[after] = {}
+                    made += 1
+                    heappush(pending, (after.label, made, after))
+                work += len(added)
+                for already, share in added.items():
+                    product = share if weight is None else share * weight
+                    total = already + number
+                    known[total] = known[total] + product if total in known else product
+        raise _CountsOtherwise
+
+    def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
+        """The states that come next, without the number, with what is added to it and the weight; None is 1."""
+        found: list[tuple[State, int, Closed | None]] = []
+        for after, edge in step(self._flow, state):
+            weight: Closed | None = None
+            if isinstance(edge, Choice):
+                if not self._weights.possible(edge.weight):
+                    continue
+                weight = self._weights.closed(edge.weight)
+            elif edge is not DETERMINISTIC:
+                raise _CountsOtherwise
+            value = after.values[self._counter]
+            assert isinstance(value, Fraction)
+            number = value - self._base
+            if number < 0 or number.denominator != 1:
+                raise _CountsOtherwise
+            if number:
+                after = after.assign(self._counter, self._base, after.label)
+            goal = after.label
+            dying = (self._live[state.label] | self._flow.writes[state.label]) & ~self._live[goal]
+            after = self._forgotten(after, dying & ~(1 << self._counter))
+            final = self._compared & ~self._may_give[goal]
+            if all(after.values[slot] == self._wanted[slot] for slot in slots_in(final)):
+                found.append((after, int(number), weight))
+        return found
+
+    def _ended(self, state: State) -> State:
+        """Where the program ends from here, without chance."""
+        while state.label != self._flow.exit_label:
+            after, *others = step(self._flow, state)
+            if others or after.edge is not DETERMINISTIC:
+                raise _CountsOtherwise
+            state = after.state
+        return state
+
+    def _forgotten(self, state: State, slots: int) -> State:
+        return state.forget(list(slots_in(slots))) if slots else state
+
+
+# --- The exits of a program: guards on its inputs, the weight of its choices, and an event over its noises ------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """One way to end, for some answer: it is reached where the guards of the event hold of the inputs, with probability
+    `weight` (None: 1), that of reaching the state in the chain of the choices, times the measures of its components."""
+
+    state: ExitState
+    event: EventTemplate
+    weight: Closed | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exits:
+    """All ways to end for given finite inputs; those that cannot give the wanted outputs may be missing. They exclude
+    each other, and real and int inputs are left open. `weights` are by node, none where there are no choices."""
+
+    program: CoreProgram
+    states: tuple[ExitState, ...]
+    weights: Mapping[int, Closed]
+
+    def towards(self, wanted: Mapping[int, Value], balls: Collection[int] = ()) -> Iterator[Exit]:
+        """Those with these finite outputs, which must be observed, for real and int outputs `balls` in balls to come:
+        Pr[they are so] is the sum over these exits whose guards hold of the inputs."""
+        return self._exits((state for state in self.states if _gives(state, wanted)), balls)
+
+    def all(self) -> Iterator[Exit]:
+        """All of them, with the outputs that their states have."""
+        return self._exits(self.states, ())
+
+    def away_from(self, wanted: Mapping[int, Value]) -> Iterator[Exit]:
+        """All others."""
+        return self._exits((state for state in self.states if not _gives(state, wanted)), ())
+
+    def _exits(self, states: Iterable[ExitState], balls: Collection[int]) -> Iterator[Exit]:
+        for state in states:
+            event = template(self.program, state, balls)
+            if event.possible:
+                yield Exit(state, event, self.weights.get(state.node))
+
+
+def exits(
+    flow: Flow,
+    choices: Choices,
+    limits: Limits,
+    finite: Mapping[int, Value],
+    wanted: Mapping[int, Value] | None,
+    observed: Iterable[int],
+) -> Exits:
+    """The exits of a program for these finite inputs, towards the `wanted` outputs (None: any), with the values of the
+    `observed` ones. Raises Undecided past a limit and DiagnosticError for programs that go wrong."""
+    weights = choices.settled()
+    if flow.chooses:
+        observed = frozenset(observed)
+        counted = counted_exits(flow, weights, limits, finite, wanted or {}, observed)
+        if counted is not None:
+            return Exits(flow.program, counted.states, counted.weights)
+    chain = explore(flow, finite, wanted, limits, observed=observed, possible=weights.possible)
+    return Exits(flow.program, chain.exits, exit_weights(chain, weights, limits) if flow.chooses else {})
+
+
+def _gives(state: ExitState, wanted: Mapping[int, Value]) -> bool:
+    return all(same_value(state.outputs[slot], value) for slot, value in wanted.items())
+
+
+# --- The laws of a program's finite outputs: for each combination of their values its probability, not measured yet ---
+#
+
+#: Values of the finite outputs, in their order; None for what was never assigned.
+Answer = tuple[Value | None, ...]
+
+
+class Laws:
+    """Pr[the finite outputs have these values], all values at once. Real and int outputs are left open: the probability
+    is that of all their values together. The program is explored once for each combination of finite inputs."""
+
+    def __init__(self, flow: Flow, choices: Choices, limits: Limits) -> None:
+        self._flow = flow
+        self._choices = choices
+        self._limits = limits
+        slots = flow.program.slots
+        #: The finite outputs.
+        self.observed = tuple([slots[slot] for slot in flow.program.outputs if not is_symbolic(slots[slot].type)])
+        self._places = [_places(slot) for slot in self.observed]
+        self._explored: dict[tuple[Value, ...], tuple[tuple[Answer, Exit], ...]] = {}
+
+    def at(self, inputs: Mapping[int, Value]) -> dict[Answer, Bound]:
+        """The probability of each answer that may occur at these values of all inputs, by slot; those of the others are
+        0. In the order of the outputs' domains, what was never assigned last.
+
+        Raises Undecided past a limit and DiagnosticError for a program that goes wrong.
+        """
+        finite: dict[int, Value] = {}
+        reals: dict[int, Fraction] = {}
+        for slot, value in inputs.items():
+            if is_symbolic(self._flow.program.slots[slot].type):
+                assert isinstance(value, Fraction)
+                reals[slot] = value
+            else:
+                finite[slot] = value
+        shares: dict[Answer, list[Share]] = {}
+        for answer, found in self._exits(finite):
+            if found.event.guards_hold(reals):
+                events = tuple([part.event(reals, {}) for part in found.event.components])
+                shares.setdefault(answer, []).append(Share(found.weight, events))
+        ordered = sorted(shares, key=self.rank)
+        return {answer: Bound(tuple(shares[answer])) for answer in ordered}
+
+    def rank(self, answer: Answer) -> list[int]:
+        """The place of an answer in the order of the outputs' domains."""
+        return [places[value] for places, value in zip(self._places, answer, strict=True)]
+
+    def _exits(self, finite: Mapping[int, Value]) -> tuple[tuple[Answer, Exit], ...]:
+        key = tuple(finite.values())
+        known = self._explored.get(key)
+        if known is None:
+            observed = [slot.index for slot in self.observed]
+            explored = exits(self._flow, self._choices, self._limits, finite, None, observed)
+            known = self._explored[key] = tuple(
+                [
+                    (tuple([_finite(found.state.outputs[slot]) for slot in observed]), found)
+                    for found in explored.towards({})
+                ]
+            )
+        return known
+
+
+def _finite(value: object) -> Value | None:
+    assert value is None or isinstance(value, Fraction | str | bool)
+    return value
+
+
+def _places(slot: Slot) -> dict[Value | None, int]:
+    """The place of each value in the slot's domain; what was never assigned comes last."""
+    match slot.type:
+        case DomType(values=values):
+            return {value: place for place, value in enumerate([*values, None])}
+        case BoolType():
+            return {False: 0, True: 1, None: 2}
+    raise AssertionError(f"{slot.name} has no finite type")

@@ -1,0 +1,291 @@
+"""Which inputs a claim is checked at, and the tables of det and dd at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import cast
+
+from dipc.chain.affine import finite_values
+from dipc.chain.state import is_symbolic
+from dipc.claims.given import INFINITY, Cell, CellPool, Specification, array_of
+from dipc.claims.table import (
+    MISTAKE_LIMIT,
+    DataFrame,
+    PackedRows,
+    Row,
+    Table,
+    TableGiven,
+    first_of_each_claim,
+    read_table,
+)
+from dipc.program.distance import Distances
+from dipc.program.ideal import Ideal
+from dipc.program.program import Program
+from dipc.text.core import Slot, Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing
+from dipc.text.program import CoreProgram
+
+# --- Which inputs a claim is checked at: products of finite sets, listed ones, or all of them -------------------------
+#
+# A specification is what `dipc.claims.given` reads. Bool and DOM inputs that are not named range over all their
+# values.
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteInputs:
+    """The product of `choices`, the values of each input, in the order of the program's inputs."""
+
+    name: str
+    choices: tuple[tuple[Value, ...], ...]
+
+    @property
+    def count(self) -> int:
+        return prod(map(len, self.choices))
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        """The inputs in lexicographic order: the last input changes first."""
+        return product(*self.choices)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedInputs:
+    """The rows of a table of inputs, which may have the columns alpha, beta, gamma and dd as well."""
+
+    table: Table
+
+    @property
+    def count(self) -> int:
+        return len(self.table.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class AllInputs:
+    """Every input that the program's types allow."""
+
+
+Inputs = FiniteInputs | ListedInputs | AllInputs
+
+
+#: What names inputs: one specification, or several that hold together; an input or several, by name, as values.
+InputSpec = str | Sequence[str] | Mapping[str, object] | Sequence[Mapping[str, object]] | DataFrame
+
+
+def specifications(given: object) -> list[str] | None:
+    """The texts, where inputs are given as texts; None where they are given as values."""
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, list | tuple) and all(isinstance(text, str) for text in given):
+        return list(given)
+    return None
+
+
+def parse_inputs(given: InputSpec, program: Program, option: str = "--inputs") -> Inputs:
+    """The inputs that are asked for. Texts are `all`, the path of a CSV file, or items (those of all texts together);
+    values are one dict or a list of them, such as `[{"q": (-1, 0, 1)}]`, or a DataFrame.
+
+    Raises DiagnosticError with all mistakes: unknown inputs, values outside a domain, real and int inputs without a
+    value; TypeError for what is neither texts nor values, and for floats.
+    """
+    # Without outputs, so that the header names inputs only.
+    inputs_only = replace(program.core, outputs=())
+    texts = specifications(given)
+    if texts is None:
+        values = [given] if isinstance(given, Mapping) else cast("TableGiven", given)
+        return ListedInputs(read_table(values, inputs_only, "<inputs>"))
+    if any(text.strip() == "all" for text in texts):
+        _alone(texts, "all", option)
+        return AllInputs()
+    paths = [text for text in texts if text.strip().endswith(".csv") or _is_file(text)]
+    if paths:
+        _alone(texts, paths[0], option)
+        return ListedInputs(read_table(paths[0].strip(), inputs_only))
+    return _product(texts, program.core, option)
+
+
+def default_inputs(program: Program) -> FiniteInputs:
+    """Every input of a program whose inputs are all finite. Raises DiagnosticError for other programs."""
+    note = "`dipc check`, `tighten` and `solve` also take a table of inputs with their answers, TABLE.csv"
+    return _product([], program.core, "--inputs", (note,))
+
+
+def _alone(given: Sequence[str], one: str, option: str) -> None:
+    if len(given) > 1:
+        message = f"`{one.strip()}` stands alone: no other inputs can be given beside it"
+        raise DiagnosticError(_mistake(Source(f"<{option}>", one), Span(0, len(one)), message, "give one or the other"))
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text.strip()).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _product(texts: Sequence[str], program: CoreProgram, option: str, notes: tuple[str, ...] = ()) -> FiniteInputs:
+    slots = [program.slots[slot] for slot in program.inputs]
+    found = Specification(program, slots, option=option, kind="input", code="E1110")
+    for text in texts:
+        found.take(text)
+    mistakes = found.mistakes or [*_unbounded(found, slots, option, notes)]
+    if mistakes:
+        raise DiagnosticError(*mistakes)
+    choices = tuple(found.known[slot.name] if slot.name in found.known else finite_values(slot) for slot in slots)
+    return FiniteInputs("; ".join(text.strip() for text in texts) or "all inputs", choices)
+
+
+def _unbounded(
+    found: Specification, slots: Sequence[Slot], option: str, notes: tuple[str, ...]
+) -> Iterator[Diagnostic]:
+    """A diagnostic if some real or int input has no values."""
+    missing = [slot for slot in slots if slot.name not in found.known and is_symbolic(slot.type)]
+    if missing:
+        name = missing[0].name
+        array = array_of(name)
+        whole = array if array and all(slot in missing for slot in found.arrays[array]) else name
+        verb = "has" if len(missing) == 1 else "have"
+        yield Diagnostic(
+            "E1111",
+            f"{listing([slot.name for slot in missing])} {verb} infinitely many values: "
+            "they cannot be enumerated without a range",
+            notes=(
+                f'give one, such as `{option} "{whole} = -1..1"` or `{option} "{whole} in {{0, 1/2}}"`',
+                "`--inputs all` asks for a proof about all inputs at once",
+                *notes,
+            ),
+        )
+
+
+def _mistake(source: Source, span: Span, message: str, *notes: str) -> Diagnostic:
+    return Diagnostic("E1110", message, source.excerpt(span), notes=notes)
+
+
+# --- Tables that the ideal fills in: det at given inputs, and the distance to disagreement ----------------------------
+#
+
+_DD = frozenset({"dd"})
+
+#: Called with the number of rows done and of all rows (None where that is not known).
+Progress = Callable[[int, int | None], None]
+
+#: Rows between two calls of a progress function.
+_PROGRESS_ROWS = 256
+
+
+def table_of(program: Program, inputs: Inputs, ideal: Ideal | None = None, progress: Progress | None = None) -> Table:
+    """The table of det at `inputs`, with the column dd (that of the inputs' file, where it has one).
+
+    Raises DiagnosticError for a program without an ideal, for inputs where det is undefined and for more inputs than
+    the limit `rows`; Undecided past a limit of the ideal.
+    """
+    ideal = ideal or Ideal(program)
+    if isinstance(inputs, AllInputs):
+        raise DiagnosticError(_infinite())
+    if inputs.count > program.limits.rows:
+        raise DiagnosticError(_too_many(inputs.count, program.limits.rows))
+    rows = PackedRows(len(program.core.inputs), len(program.core.outputs))
+    for number, cells in enumerate(_rows(inputs, ideal)):
+        if progress is not None and number % _PROGRESS_ROWS == 0:
+            progress(number, inputs.count)
+        rows.append(cells)
+    match inputs:
+        case FiniteInputs(name=name):
+            return Table(name, rows, _DD, {}, computed=_DD)
+        case ListedInputs(table=listed):
+            return Table(listed.name, rows, listed.columns | _DD, listed.beta_places, _DD - listed.columns)
+
+
+def completed(program: Program, table: Table, progress: Progress | None = None) -> Table:
+    """The table with dd(u) in every row that says nothing of it, if the program has an ideal; else as it is.
+
+    Raises DiagnosticError where the table's answer is not the ideal's: dd(u) would be about another answer.
+    """
+    if program.core.ideal is None or all(row.dd is not None for row in first_of_each_claim(table.rows)):
+        return table
+    ideal = Ideal(program)
+    distances = Distances(ideal)
+    mistakes: list[Diagnostic] = []
+    rows = PackedRows(len(program.core.inputs), len(program.core.outputs))
+    for row in table.rows:
+        if progress is not None and row.number % _PROGRESS_ROWS == 0:
+            progress(row.number, len(table.rows))
+        if row.dd is not None:
+            rows.append(_cells(row, row.dd))
+            continue
+        values = _values(row.inputs)
+        answer = ideal.values(values)
+        wrong = _contradiction(program, row, answer)
+        if wrong is not None:
+            mistakes.append(wrong)
+            if len(mistakes) >= MISTAKE_LIMIT:
+                break
+            continue
+        rows.append(_cells(row, _distance_cell(ideal.pool, distances.at(values, answer))))
+    if mistakes:
+        raise DiagnosticError(*mistakes)
+    return Table(table.name, rows, table.columns | _DD, table.beta_places, _DD - table.columns)
+
+
+def _rows(inputs: FiniteInputs | ListedInputs, ideal: Ideal) -> Iterator[tuple[Cell | None, ...]]:
+    """Inputs, outputs, alpha, beta, gamma and dd of each row."""
+    distances = Distances(ideal)
+    match inputs:
+        case FiniteInputs():
+            for values in inputs:
+                answer = ideal.values(values)
+                dd = _distance_cell(ideal.pool, distances.at(values, answer))
+                yield (*map(ideal.pool.cell, (*values, *answer)), None, None, None, dd)
+        case ListedInputs(table=listed):
+            for row in listed.rows:
+                values = _values(row.inputs)
+                answer = ideal.values(values)
+                dd = row.dd or _distance_cell(ideal.pool, distances.at(values, answer))
+                yield (*row.inputs, *map(ideal.pool.cell, answer), row.alpha, row.beta, row.gamma, dd)
+
+
+def _cells(row: Row, dd: Cell) -> tuple[Cell | None, ...]:
+    return (*row.inputs, *row.outputs, row.alpha, row.beta, row.gamma, dd)
+
+
+def _values(cells: Iterable[Cell]) -> tuple[Value, ...]:
+    values: list[Value] = []
+    for cell in cells:
+        assert cell.value is not None, "an input is finite"
+        values.append(cell.value)
+    return tuple(values)
+
+
+def _distance_cell(pool: CellPool, distance: Fraction | None) -> Cell:
+    return INFINITY if distance is None else pool.cell(distance)
+
+
+def _contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Diagnostic | None:
+    for slot, cell, value in zip(program.core.outputs, row.outputs, answer, strict=True):
+        if cell is not None and cell.value != value:
+            name = program.core.slots[slot].name
+            return Diagnostic(
+                "E1121",
+                f"row {row.number}: the table says {name} = {cell.text}, but the ideal gives {value}",
+                notes=("correct one of the two, or give the distance to disagreement in a column `dd`",),
+            )
+    return None
+
+
+def _infinite() -> Diagnostic:
+    notes = ("give ranges: `q = -1..1`", "`--inputs all` asks for a proof about all inputs at once")
+    return Diagnostic("E1112", "all inputs cannot be written as a table", notes=notes)
+
+
+def _too_many(count: int, limit: int) -> Diagnostic:
+    return Diagnostic(
+        "E1113",
+        f"there are {count} inputs, more than the limit of {limit} rows",
+        notes=(
+            "give smaller ranges, or a larger limit: `--limit rows=N`",
+            "`dipc check --inputs ... --classes` decides classes of inputs with equal obligations, not each row",
+        ),
+    )

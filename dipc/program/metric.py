@@ -1,0 +1,358 @@
+"""The distance of inputs, and the least one from an input to a convex set of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+
+from dipc.chain.affine import Affine, Answer, Terms, same_value
+from dipc.chain.constraints import Constraint, contradict
+from dipc.linear.differences import ORIGIN, graph_of, greatest_bounds
+from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.integers import integer_minimum, integer_solution
+from dipc.linear.program import Infeasible, Least, NotConfirmed, minimum, solution
+from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some
+from dipc.text.ast import CompareOp
+from dipc.text.core import IntType
+from dipc.text.metric import CoreMetric
+from dipc.text.program import CoreProgram
+
+# --- The distances between inputs that a program may ask for ----------------------------------------------------------
+#
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class Norm(Enum):
+    """d(u, u') from how far the coordinates are apart.
+
+    Two numbers are |x - x'| apart; two truth values or two names of a domain 1, if they differ.
+    """
+
+    LINF = "linf"
+    """The largest coordinate."""
+    L1 = "l1"
+    """The sum of the coordinates."""
+    DISCRETE = "discrete"
+    """0 for equal inputs, 1 for different ones."""
+
+    def combined(self, coordinates: Iterable[Fraction]) -> Fraction:
+        """The distance of two inputs whose coordinates (or groups of coordinates) are that far apart."""
+        match self:
+            case Norm.LINF:
+                return max(coordinates, default=_ZERO)
+            case Norm.L1:
+                return sum(coordinates, _ZERO)
+            case Norm.DISCRETE:
+                return _ONE if any(coordinates) else _ZERO
+
+    def steepness(self, terms: Terms) -> Fraction:
+        """How much the linear function with these coefficients can grow over the distance 1: the dual norm."""
+        sizes = [abs(coefficient) for _, coefficient in terms]
+        return max(sizes) if self is Norm.L1 else sum(sizes, _ZERO)
+
+    def towards(self, point: Mapping[int, Fraction], terms: Terms, distance: Fraction) -> dict[int, Fraction]:
+        """A point at `distance`, where the linear function has grown as much as it can."""
+        moved = dict(point)
+        chosen = [max(terms, key=lambda term: abs(term[1]))] if self is Norm.L1 else terms
+        for slot, coefficient in chosen:
+            moved[slot] += distance if coefficient > 0 else -distance
+        return moved
+
+
+# --- The distance d of inputs, and which answers of det count as another one: what dd(u) is made of -------------------
+#
+
+
+class Metric:
+    """d of one program (section 2 of the paper): that of its `metric` block, by default the largest coordinate.
+
+    Inputs are given by slot, as values or, where they are real or int, as forms; answers in the order of the outputs.
+    `whole` says which forms are about ints; by default those over int inputs of the program.
+    """
+
+    def __init__(self, program: CoreProgram) -> None:
+        self.core = program.metric or CoreMetric()
+        self.norm = Norm(self.core.input)
+        self._program = program
+        self._outputs = output_positions(program)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no formula affects dd(u): no inputs are apart, and only equal answers are the same."""
+        return self.core.apart is None and self.core.same is None
+
+    def apart(
+        self,
+        inputs: Mapping[int, Answer],
+        others: Mapping[int, Answer],
+        whole: Whole | None = None,
+        among: Collection[int] | None = None,
+    ) -> Formula:
+        """Where the two inputs are infinitely far apart, by some of the conditions `among` those of the block (by
+        default all). Raises DiagnosticError for an index out of range."""
+        formula = self.core.apart
+        if formula is None:
+            return False
+        if among is not None:
+            formula = replace(formula, conditions=tuple(formula.conditions[at] for at in sorted(among)))
+        values = [(others if place.primed else inputs)[place.slot] for place in formula.places]
+        return some(joined(self._program, formula, values, inputs, whole or self.is_whole))
+
+    def differ(
+        self,
+        inputs: Mapping[int, Answer],
+        answer: Sequence[Answer],
+        other: Sequence[Answer],
+        whole: Whole | None = None,
+    ) -> Formula:
+        """Where `other`, which det gives elsewhere, is another answer than `answer`, which it gives at `inputs`."""
+        formula = self.core.same
+        if formula is None:
+            return some(self._unequal(one, two, whole or self.is_whole) for one, two in zip(answer, other, strict=True))
+        values: list[Answer] = []
+        for place in formula.places:
+            at = self._outputs.get(place.slot)
+            # In the formula, what det gives elsewhere takes the place of the program's answer.
+            values.append(inputs[place.slot] if at is None else (answer if place.primed else other)[at])
+        return opposite(every(joined(self._program, formula, values, inputs, whole or self.is_whole)))
+
+    def is_whole(self, form: Affine) -> bool:
+        """Whether a form is about ints."""
+        return isinstance(self._program.slots[form.inputs[0][0]].type, IntType)
+
+    def _unequal(self, one: Answer, two: Answer, whole: Whole) -> Formula:
+        if isinstance(one, Affine) or isinstance(two, Affine):
+            return compared(_form(one) - _form(two), CompareOp.NE, whole)
+        return not same_value(one, two)
+
+
+def _form(value: Answer) -> Affine:
+    if isinstance(value, Affine):
+        return value
+    assert not isinstance(value, str | bool)
+    return Affine.number(value)
+
+
+# --- The least distance from an input to a convex set of inputs, exactly ----------------------------------------------
+#
+# A set is given by its constraints. Where it is not empty its distance is that of its closure (each strict inequality
+# taken with its boundary), because every point of the closure of a convex set is a limit of points of the set.
+#
+# The cheap ways come first: one violated constraint gives a lower bound, and a point that attains it settles the
+# matter; a system of differences has a closed form, the longest paths in its graph; the rest is a linear program.
+
+Point = Mapping[int, Fraction]
+
+#: (x, y, D): x - y >= D, over input slots and ORIGIN.
+Bound = tuple[int, int, Fraction]
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class ConvexSet:
+    """The inputs, all ints or all reals, that satisfy `guards`; what does not depend on a point is computed once.
+
+    Those of ints are given up after `branches` cases of integer inequalities."""
+
+    def __init__(self, guards: tuple[Constraint, ...], branches: int) -> None:
+        self.guards = guards
+        self._branches = branches
+        self.whole = any(guard.whole for guard in guards)
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether no input satisfies the guards, strict ones strictly. Raises Undecided."""
+        if contradict(self.guards):
+            return True
+        # Of differences (over integers with integer bounds) a contradiction is always found.
+        if all(guard.bound is not None for guard in self.guards):
+            return False
+        return inner_point(self.guards, self._integers, self._branches) is None
+
+    def distance(self, norm: Norm, point: Point, below: Fraction | None = None) -> Fraction | None:
+        """inf { norm(point - u') : u' in this set }, by the norm LINF or L1.
+
+        `point` has a value for every input that the guards mention. None means that the distance is at least `below`,
+        or that the set is empty. Raises Undecided past a limit.
+        """
+        violated = [(guard, -value) for guard in self.guards if (value := guard.form.at(point)) < 0]
+        if not violated:
+            near = below is None or below > 0
+            return _ZERO if near and not self.is_empty else None
+        worst, bound = max(
+            ((guard, amount / norm.steepness(guard.form.inputs)) for guard, amount in violated),
+            key=lambda pair: pair[1],
+        )
+        bound = self._rounded(bound)
+        if below is not None and bound >= below:
+            return None
+        if self.is_empty:
+            return None
+        if self._closure_contains(norm.towards(point, worst.form.inputs, bound)):
+            return bound
+        distance = self._exactly(norm, point)
+        return distance if below is None or distance < below else None
+
+    def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
+        """inf { norm(point - u') : u' not in this set } for a point of the set; None is infinity: it is everything.
+
+        Whatever violates one of the guards is outside, and nothing else.
+        """
+        # An integer form that is not >= 0 is <= -1, and each step of all coordinates lowers it by its steepness.
+        step = 1 if self.whole else 0
+        distances = [
+            self._rounded((guard.form.at(point) + step) / norm.steepness(guard.form.inputs)) for guard in self.guards
+        ]
+        return min(distances, default=None)
+
+    def _closure_contains(self, point: Point) -> bool:
+        return all(guard.form.at(point) >= 0 for guard in self.guards)
+
+    def _rounded(self, distance: Fraction) -> Fraction:
+        """A bound on the distance of integer points is a bound on an integer."""
+        return Fraction(ceil(distance)) if self.whole else distance
+
+    def _exactly(self, norm: Norm, point: Point) -> Fraction:
+        if norm is Norm.LINF and self._bounds is not None:
+            return self._by_paths(point, self._bounds)
+        if norm is Norm.L1 and all(len(guard.form.inputs) == 1 for guard in self.guards):
+            return self._by_coordinates(point)
+        return self._by_program(norm, point)
+
+    @property
+    def _integers(self) -> frozenset[int]:
+        return frozenset(slot for guard in self.guards for slot, _ in guard.form.inputs) if self.whole else frozenset()
+
+    def _by_program(self, norm: Norm, point: Point) -> Fraction:
+        """The least of lengths t that bound how far the inputs are from the point, by a linear program."""
+        slots = sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
+        beyond = 1 + slots[-1]
+        length = {slot: beyond if norm is Norm.LINF else beyond + slot for slot in slots}
+        near = [
+            Halfspace(sorted_terms({slot: sign, length[slot]: _ONE}), -sign * point[slot])
+            for slot in slots
+            for sign in (_ONE, -_ONE)
+        ]
+        form = Halfspace(tuple([(key, _ONE) for key in sorted(set(length.values()))]), _ZERO)
+        system = [*(guard.guard.closure() for guard in self.guards), *near]
+        if self.whole:
+            assert all(point[slot].denominator == 1 for slot in slots), "an int is an integer"
+            found = integer_minimum(form, system, frozenset([*slots, *length.values()]), self._branches)
+            assert found is not None, "the set is not empty"
+            return found[0]
+        least = minimum(form, system)
+        if not isinstance(least, Least):
+            raise NotConfirmed  # the set is not empty, and lengths are not negative
+        return least.value
+
+    @cached_property
+    def _bounds(self) -> tuple[Bound, ...] | None:
+        """The greatest D with x - y >= D on the set, for all pairs that have one; None if it is no set of differences.
+
+        They are the longest paths from y to x in the graph of the differences.
+        """
+        differences = [found for guard in self.guards if (found := guard.bound) is not None]
+        if len(differences) < len(self.guards):
+            return None
+        graph = graph_of(differences)
+        bounds: list[Bound] = []
+        for lower in graph:
+            best = greatest_bounds(graph, lower)
+            assert best is not None, "the set is not empty"
+            greatest = ((upper, Fraction(bound)) for upper, (bound, _) in best.items() if upper != lower)
+            bounds += [(_slot(upper), _slot(lower), bound) for upper, bound in greatest]
+        return tuple(bounds)
+
+    def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:
+        """The largest-coordinate distance to a set of differences.
+
+        The closed set and the box of radius t around the point have a common point iff no D exceeds the difference of
+        the box's ends, point[x] + t - (point[y] - t), with one t only where x or y is the origin: a longest path in
+        the graph of both goes through the set's own longest paths. Where all D are integers and t is one, the common
+        point may be taken to be of integers as well.
+        """
+        least = _ZERO
+        for upper, lower, bound in bounds:
+            if upper == ORIGIN:
+                need = bound + point[lower]
+            elif lower == ORIGIN:
+                need = bound - point[upper]
+            else:
+                need = (bound - point[upper] + point[lower]) / 2
+            if need > least:
+                least = need
+        return self._rounded(least)
+
+    def _by_coordinates(self, point: Point) -> Fraction:
+        """The sum-of-coordinates distance to a box: its coordinates do not depend on each other."""
+        moves: dict[int, Fraction] = {}
+        for guard in self.guards:
+            ((slot, coefficient),) = guard.form.inputs
+            missing = -guard.form.at(point) / abs(coefficient)
+            moves[slot] = max(moves.get(slot, _ZERO), self._rounded(missing))
+        return sum(moves.values(), _ZERO)
+
+
+class InputSet:
+    """A set of ints and reals together: no constraint is about both, so it is the product of two convex sets."""
+
+    def __init__(self, guards: Sequence[Constraint], whole_inputs: frozenset[int], branches: int) -> None:
+        ints = tuple(guard for guard in guards if guard.form.inputs[0][0] in whole_inputs)
+        reals = tuple(guard for guard in guards if guard.form.inputs[0][0] not in whole_inputs)
+        self._parts = tuple(ConvexSet(part, branches) for part in (ints, reals) if part)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no input is in the set, strictness observed."""
+        return any(part.is_empty for part in self._parts)
+
+    def distance(self, norm: Norm, point: Point, away: Fraction, below: Fraction | None) -> Fraction | None:
+        """The distance of the nearest input in the set, whose other inputs are `away`: at a place that is not `point`.
+
+        None means that it is at least `below`, or that the set is empty.
+        """
+        if below is not None and away >= below:
+            return None
+        if norm is Norm.DISCRETE:
+            return None if self.is_empty or (below is not None and below <= 1) else Fraction(1)
+        distances = [away]
+        for part in self._parts:
+            found = part.distance(norm, point, below)
+            if found is None:
+                return None
+            distances.append(found)
+        total = norm.combined(distances)
+        return total if below is None or total < below else None
+
+    def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
+        """The distance from a point of the set to the nearest input outside; None is infinity."""
+        if norm is Norm.DISCRETE:
+            return Fraction(1) if self._parts else None
+        found = [out for part in self._parts if (out := part.distance_out(norm, point)) is not None]
+        return min(found, default=None)
+
+
+def inner_point(
+    guards: Sequence[Constraint], integers: frozenset[int] = frozenset(), branches: int = 0
+) -> Point | None:
+    """An input that satisfies the guards, strict ones strictly; `integers` are the slots of ints.
+
+    It has a value for every input that a guard is about. None means that there is none. Raises
+    Undecided past a limit: of integers `branches` cases are looked at.
+    """
+    system = [guard.guard for guard in guards]
+    used = frozenset(slot for item in system for slot, _ in item.coefficients)
+    if integers & used:
+        return integer_solution(system, integers & used, branches)
+    found = solution(system)
+    return None if isinstance(found, Infeasible) else found
+
+
+def _slot(variable: int) -> int:
+    """The input slot of a variable of difference graphs, or ORIGIN."""
+    return variable if variable == ORIGIN else variable // 2

@@ -1,0 +1,423 @@
+"""Distances of answers: formulas over inputs, piecewise affine distances, and which answers are near enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import assert_never
+
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.chain.affine import Affine, Answer, finite_values, same_value
+from dipc.chain.constraints import Constraint, constraint, equality
+from dipc.chain.state import Fault, SlotValue, is_symbolic
+from dipc.chain.step import evaluate, evaluate_affine, read
+from dipc.claims.given import Cell, CellPool
+from dipc.text import metric as syntax
+from dipc.text.ast import CompareOp
+from dipc.text.core import Apply, Const, DomExpr, DomOp, Read, ReadElement, Slot, Value, show_value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.metric import CoreMetric, Gap
+from dipc.text.program import CoreProgram
+from dipc.text.typed import Concrete, Condition, Junction, Relation, affine
+
+# --- Conditions on inputs: linear constraints joined by `and` and `or`, with what is known already computed away ------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """True where all parts are."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """True where some part is."""
+
+    parts: tuple[Formula, ...]
+
+
+Formula = bool | Constraint | Every | Some
+
+#: Whether a form is about ints.
+Whole = Callable[[Affine], bool]
+
+
+def every(parts: Iterable[Formula]) -> Formula:
+    """All of `parts`; the rest is not asked for after one that is False."""
+    found: list[Formula] = []
+    for part in parts:
+        if part is False:
+            return False
+        if part is not True:
+            found += part.parts if isinstance(part, Every) else [part]
+    return found[0] if len(found) == 1 else Every(tuple(found)) if found else True
+
+
+def some(parts: Iterable[Formula]) -> Formula:
+    """Some of `parts`; the rest is not asked for after one that is True."""
+    found: list[Formula] = []
+    for part in parts:
+        if part is True:
+            return True
+        if part is not False:
+            found += part.parts if isinstance(part, Some) else [part]
+    return found[0] if len(found) == 1 else Some(tuple(found)) if found else False
+
+
+def opposite(formula: Formula) -> Formula:
+    """True exactly where `formula` is not."""
+    match formula:
+        case bool():
+            return not formula
+        case Constraint():
+            return formula.negation
+        case Every(parts):
+            return some(map(opposite, parts))
+        case Some(parts):
+            return every(map(opposite, parts))
+        case _:
+            assert_never(formula)
+
+
+class TooMany(Exception):
+    """More conjunctions than are wanted."""
+
+
+def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
+    """Conjunctions of which exactly one is true where the formula is, and none elsewhere. Raises TooMany for more than
+    `most` of them on the way."""
+    match formula:
+        case bool():
+            return ((),) if formula else ()
+        case Constraint():
+            return ((formula,),)
+        case Every(parts):
+            found: tuple[tuple[Constraint, ...], ...] = ((),)
+            for part in parts:
+                cases = disjoint(part, most)
+                if len(found) * len(cases) > most:
+                    raise TooMany
+                found = tuple([(*one, *case) for one in found for case in cases])
+            return found
+        case Some(parts):
+            one_by_one = [disjoint(every([*map(opposite, parts[:at]), part]), most) for at, part in enumerate(parts)]
+            if sum(map(len, one_by_one)) > most:
+                raise TooMany
+            return tuple([case for cases in one_by_one for case in cases])
+        case _:
+            assert_never(formula)
+
+
+def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
+    """`difference` `op` 0."""
+    if difference.is_number:
+        value = difference.constant
+        match op:
+            case CompareOp.EQ:
+                return value == 0
+            case CompareOp.NE:
+                return value != 0
+            case CompareOp.LT | CompareOp.LE:
+                return value < 0 or (op is CompareOp.LE and value == 0)
+            case _:
+                return value > 0 or (op is CompareOp.GE and value == 0)
+    match op:
+        case CompareOp.EQ:
+            both = equality(difference, whole(difference))
+            return False if both is None else Every(both)
+        case CompareOp.NE:
+            return opposite(compared(difference, CompareOp.EQ, whole))
+        case _:
+            return constraint(difference, op, whole(difference))
+
+
+def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence[Slot], whole: Whole) -> Formula:
+    """A condition of the language with these values in its slots; raises Fault for what has no value."""
+    match condition:
+        case Concrete(expr=expr):
+            truth = evaluate(expr, values, slots)
+            assert isinstance(truth, bool)
+            return truth
+        case Relation(difference=difference, op=op, span=span):
+            return compared(evaluate_affine(affine(difference, span), values, slots), op, whole)
+        case Junction(op=op, left=left, right=right):
+            parts = (evaluated(part, values, slots, whole) for part in (left, right))
+            return every(parts) if op is DomOp.AND else some(parts)
+        case _:
+            assert_never(condition)
+
+
+# --- Distances of answers as functions of real and int inputs: the least of some, each the greatest of affine forms ---
+#
+
+#: The most forms of one distance.
+MOST_FORMS = 256
+
+#: The least of the greatest of each.
+Forms = tuple[tuple[Affine, ...], ...]
+
+
+class NotPieced(Exception):
+    """The distance is not seen to be put together from forms, or of too many."""
+
+
+def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Forms:
+    """A number with these values and forms in the slots. Raises NotPieced where it is not put together from forms by
+    sums, multiples, min and max, and abs and negatives of single forms; Fault for what has no value."""
+    match expr:
+        case Const(value=value):
+            return _form(value)
+        case Read():
+            return _form(read(expr, values, slots))
+        case ReadElement(index=index):
+            at = Const(_number(pieced(index, values, slots)))
+            return _form(read(replace(expr, index=at), values, slots))
+        case Apply(op=op, arguments=arguments, span=span):
+            each = [pieced(argument, values, slots) for argument in arguments]
+            if all(_is_number(forms) for forms in each):
+                known = tuple([Const(_number(forms)) for forms in each])
+                return _form(evaluate(Apply(op, known, span), values, slots))
+            return _applied(op, each)
+    assert_never(expr)
+
+
+def _applied(op: DomOp, arguments: Sequence[Forms]) -> Forms:
+    match op, arguments:
+        case DomOp.ADD, (left, right):
+            return _sum(left, right)
+        case DomOp.SUBTRACT, (left, right):
+            return _sum(left, ((-_single(right),),))
+        case DomOp.NEGATE, (operand,):
+            return ((-_single(operand),),)
+        case DomOp.MULTIPLY, (left, right):
+            return _scaled(right, _number(left)) if _is_number(left) else _scaled(left, _number(right))
+        case DomOp.DIVIDE, (left, right) if _number(right):
+            return _scaled(left, 1 / _number(right))
+        case DomOp.MIN, _:
+            return _few([part for forms in arguments for part in forms])
+        case DomOp.MAX, _ if prod(map(len, arguments)) <= MOST_FORMS:
+            return _few([[form for part in parts for form in part] for parts in product(*arguments)])
+        case DomOp.ABS, (operand,):
+            form = _single(operand)
+            return ((form, -form),)
+    raise NotPieced
+
+
+def _sum(left: Forms, right: Forms) -> Forms:
+    if sum(map(len, left)) * sum(map(len, right)) > MOST_FORMS:
+        raise NotPieced
+    return _few([[a + b for a in one for b in other] for one in left for other in right])
+
+
+def _scaled(forms: Forms, factor: Fraction) -> Forms:
+    if factor < 0:
+        return ((_single(forms).scaled(factor),),)
+    return _few([[form.scaled(factor) for form in part] for part in forms])
+
+
+def _few(parts: Iterable[Iterable[Affine]]) -> Forms:
+    """The parts, each form once; raises NotPieced for too many."""
+    found = tuple(dict.fromkeys(tuple(dict.fromkeys(part)) for part in parts))
+    if sum(map(len, found)) > MOST_FORMS:
+        raise NotPieced
+    return found
+
+
+def _is_number(forms: Forms) -> bool:
+    return len(forms) == len(forms[0]) == 1 and forms[0][0].is_number
+
+
+def _number(forms: Forms) -> Fraction:
+    if not _is_number(forms):
+        raise NotPieced
+    return forms[0][0].constant
+
+
+def _single(forms: Forms) -> Affine:
+    if len(forms) != 1 or len(forms[0]) != 1:
+        raise NotPieced
+    return forms[0][0]
+
+
+def _form(value: SlotValue) -> Forms:
+    if isinstance(value, Affine):
+        return ((value,),)
+    if not isinstance(value, Fraction):
+        raise NotPieced
+    return ((Affine.number(value),),)
+
+
+# --- d'_u of the program's `metric` block: how far an answer is from the exact one, and which answers are near enough -
+#
+# The product distance, which is the default, needs none of this: finite outputs are equal, real ones lie in balls. The
+# other distances of finite outputs are looked up value by value.
+
+
+class Nearness:
+    """d'_u of one program whose outputs are finite; `plain` where it is the product distance anyway."""
+
+    def __init__(self, program: CoreProgram, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._program = program
+        self._metric = program.metric or CoreMetric()
+        self._slots = [program.slots[slot] for slot in program.outputs]
+        self._positions = output_positions(program)
+        self._pool = CellPool()
+        # The largest of the gaps of real outputs is at most gamma where each of them is.
+        real = all(is_symbolic(slot.type) for slot in self._slots)
+        self.plain = self._metric.same is None and self._metric.output in (
+            ("product", "linf") if real else ("product",)
+        )
+
+    def accepted(
+        self, inputs: Sequence[Cell], answer: Sequence[Cell | None], gamma: Fraction
+    ) -> tuple[tuple[Cell, ...], ...]:
+        """All answers v with d'_u(v, answer) <= gamma.
+
+        Raises DiagnosticError where the distance is not that of finite outputs, or leaves part of the answer open;
+        LimitReached for too many answers.
+        """
+        return tuple(
+            tuple(map(self._pool.cell, output))
+            for output, distance in self._distances(inputs, answer)
+            if distance is not None and distance <= gamma
+        )
+
+    def distances(self, inputs: Sequence[Cell], answer: Sequence[Cell | None]) -> tuple[Fraction, ...]:
+        """The finite values that d'_u(v, answer) takes, increasing; raises as `accepted` does."""
+        found = {distance for _, distance in self._distances(inputs, answer)}
+        return tuple(sorted(distance for distance in found if distance is not None))
+
+    def distance(
+        self, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
+    ) -> Fraction | None:
+        """d'_u(output, answer) at the input `inputs` (by slot); None is infinity."""
+        formula = self._metric.same
+        if formula is not None and self._same(formula, inputs, output, answer):
+            return Fraction(0)
+        kind = self._metric.output
+        if isinstance(kind, Gap):
+            return self._gap(kind, inputs, output, answer)
+        return distance_of_values(kind, output, answer)
+
+    def _distances(
+        self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
+    ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
+        exact = self._complete(answer)
+        at = {slot: _value(cell) for slot, cell in zip(self._program.inputs, inputs, strict=True)}
+        choices = [finite_values(slot) for slot in self._slots]
+        count = prod(map(len, choices))
+        if count > self._limits.answers:
+            raise LimitReached("answers", f"there are {count} answers, too many to look up the distance of each")
+        for output in product(*choices):
+            yield output, self.distance(at, output, exact)
+
+    def require_finite(self) -> None:
+        """Raise DiagnosticError if some output is real or int."""
+        symbolic = [slot.name for slot in self._slots if is_symbolic(slot.type)]
+        if symbolic:
+            raise DiagnosticError(_not_finite(symbolic[0]))
+
+    def _complete(self, answer: Sequence[Cell | None]) -> tuple[Value, ...]:
+        self.require_finite()
+        missing = [slot.name for slot, cell in zip(self._slots, answer, strict=True) if cell is None]
+        if missing:
+            note = "the distance of answers in the `metric` block is about whole answers: fill the cell"
+            message = f"the output `{missing[0]}` is left open, so that no answer has a distance from it"
+            raise DiagnosticError(Diagnostic("E1133", message, notes=(note,)))
+        return tuple(map(_value, answer))
+
+    def _same(
+        self, formula: syntax.Formula, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
+    ) -> bool:
+        values = [self._held(place, inputs, output, answer) for place in formula.places]
+        same = every(joined(self._program, formula, values, inputs, lambda _: False))
+        assert isinstance(same, bool), "all values are known"
+        return same
+
+    def _gap(self, gap: Gap, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]) -> Fraction:
+        values: list[SlotValue] = [self._held(place, inputs, output, answer) for place in gap.places]
+        try:
+            found = evaluate(gap.value, values, gap.slots)
+        except Fault as fault:
+            raise fault.diagnosed(self._program.source, *_where(self._program, inputs)) from None
+        assert isinstance(found, Fraction)
+        if found >= 0:
+            return found
+        place = self._program.source.excerpt(gap.span)
+        notes = (*_where(self._program, inputs), "a distance is at least 0: write `abs(...)`")
+        raise DiagnosticError(
+            Diagnostic("E1131", f"the distance of two answers is negative: {found}", place, notes=notes)
+        )
+
+    def _held(
+        self, place: syntax.FormulaSlot, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
+    ) -> Value:
+        at = self._positions.get(place.slot)
+        return inputs[place.slot] if at is None else (answer if place.primed else output)[at]
+
+
+def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Value]) -> Fraction | None:
+    """The distance of two answers, by the name of one that needs no input; None is infinity."""
+    pairs = list(zip(output, answer, strict=True))
+    equal = all(same_value(one, two) for one, two in pairs)
+    if equal or kind == "discrete":
+        return Fraction(0 if equal else 1)
+    if kind == "linf" and all(_are_numbers(one, two) or same_value(one, two) for one, two in pairs):
+        gaps = [abs(one - two) for one, two in pairs if isinstance(one, Fraction) and isinstance(two, Fraction)]
+        return max(gaps, default=Fraction(0))
+    return None
+
+
+def output_positions(program: CoreProgram) -> dict[int, int]:
+    """By the slot of an output, its place among the outputs."""
+    return {slot: at for at, slot in enumerate(program.outputs)}
+
+
+def joined(
+    program: CoreProgram, formula: syntax.Formula, values: Sequence[Answer], inputs: Mapping[int, Answer], whole: Whole
+) -> Iterator[Formula]:
+    """The conditions of a formula with `values` in its slots, each when it is asked for.
+
+    Raises DiagnosticError, which names the input, for what has no value: an index out of range, a division by zero.
+    """
+    held: list[SlotValue] = []
+    for slot, value in zip(formula.slots, values, strict=True):
+        held.append(Affine.number(value) if isinstance(value, Fraction) and is_symbolic(slot.type) else value)
+    for condition in formula.conditions:
+        try:
+            yield evaluated(condition, held, formula.slots, whole)
+        except Fault as fault:
+            raise fault.diagnosed(program.source, *_where(program, inputs)) from None
+
+
+def _where(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str, ...]:
+    shown = [
+        f"{program.slots[slot].name} = {show_value(value)}"
+        for slot, value in inputs.items()
+        if not isinstance(value, Affine)
+    ]
+    return (f"this happens at the input {', '.join(shown)}",) if shown else ()
+
+
+def _are_numbers(one: Value, two: Value) -> bool:
+    return isinstance(one, Fraction) and isinstance(two, Fraction)
+
+
+def _value(cell: Cell | None) -> Value:
+    assert cell is not None
+    assert cell.value is not None
+    return cell.value
+
+
+def _not_finite(name: str) -> Diagnostic:
+    return Diagnostic(
+        "E1132",
+        f"the output `{name}` has infinitely many values, and the `metric` block gives its own distance of answers",
+        notes=("other distances than `output: product` are for bool and DOM outputs",),
+    )

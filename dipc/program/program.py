@@ -1,0 +1,576 @@
+"""Programs as objects: read from files and texts, with the exact probabilities of their answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from dipc.above import above
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Limits, OutsideFragment, Undecided
+from dipc.algebra.numbers import exact_rational
+from dipc.algebra.quotient import Closed, total
+from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
+from dipc.chain.flow import Flow, analyze
+from dipc.chain.state import is_symbolic
+from dipc.claims.claim import GivenEps, given_text
+from dipc.claims.given import Cell, CellPool, show_value
+from dipc.claims.table import input_cells, output_cells
+from dipc.measure.bound import Bound, BoundMeasurer, Share, UnexpandedBound
+from dipc.measure.enclosed import EnclosedForm, Probability
+from dipc.measure.event import Event
+from dipc.measure.measure import Measurer
+from dipc.noise.law import NoClosedForm
+from dipc.program.exits import Laws, exits
+from dipc.program.nearness import Nearness
+from dipc.program.weights import Choices, check_choices
+from dipc.text.core import Value
+from dipc.text.diagnostic import DiagnosticError, Source, read_source
+from dipc.text.parser import parse
+from dipc.text.program import CoreProgram
+from dipc.text.sampling import fixed_eps
+from dipc.text.statements import lower
+
+# --- Exact output probabilities of one program, row after row ---------------------------------------------------------
+#
+# The program is executed symbolically once for each combination of finite inputs and wanted outputs; a row only
+# substitutes its real and int inputs. Everything is remembered by the cells it depends on, and equal cells are
+# identical objects, so that a row whose numbers were seen before costs a few dictionary look-ups.
+
+Cells = Sequence[Cell | None]
+
+#: Rows of one plan, or of one part of it, that are remembered at a time: a table may have millions.
+_REMEMBERED = 200_000
+
+#: Plans that are remembered at a time: each row of a table with finite inputs may have one of its own.
+_REMEMBERED_PLANS = 20_000
+
+
+@dataclass(slots=True)
+class Work:
+    """What was done so far, and how long it took."""
+
+    explorations: int = 0
+    chain_seconds: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class _Part:
+    """A component of an exit's event, with its instances by the cells it depends on."""
+
+    template: ComponentTemplate
+    inputs: tuple[int, ...]
+    balls: tuple[int, ...]
+    events: dict[tuple[Cell | None, ...], Event] = field(default_factory=dict)
+
+    def key(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Cell | None, ...]:
+        """The cells of a row that the event depends on."""
+        return (gamma, *[inputs[at] for at in self.inputs], *[outputs[at] for at in self.balls])
+
+
+@dataclass(slots=True, eq=False)
+class _Exit:
+    """An exit with the weight of the choices that lead to it, None for 1."""
+
+    event: EventTemplate
+    parts: tuple[_Part, ...]
+    weight: Closed | None
+
+
+@dataclass(slots=True, eq=False)
+class _Plan:
+    """The exits that produce the wanted outputs, for given finite inputs.
+
+    `inputs` and `balls` are positions in a row's inputs and outputs: what the probability depends on besides gamma.
+    """
+
+    exits: tuple[_Exit, ...]
+    inputs: tuple[int, ...]
+    balls: tuple[int, ...]
+    bounds: dict[tuple[Cell | None, ...], Bound] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Positions in a row's inputs and outputs: real and int cells that a probability depends on."""
+
+    inputs: tuple[int, ...]
+    balls: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """An event; factors with equal keys have equal events."""
+
+    key: tuple[object, ...]
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class ExitShare:
+    """What one exit adds to a probability: the weight of the choices that lead to it (None for 1) times the measures of
+    its factors."""
+
+    weight: Closed | None
+    factors: tuple[Factor, ...]
+
+    @property
+    def unmeasured(self) -> Share:
+        return Share(self.weight, tuple([factor.event for factor in self.factors]))
+
+
+class Probabilities:
+    """Pr[output] of one program as closed forms in eps; equal functions are the same ClosedForm object.
+
+    Cells are compared by identity: all of one table, or of one pool.
+    """
+
+    def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
+        """`choices` are those of the program; a `measurer` may be shared by all that have the same limits."""
+        program = flow.program
+        self.program = program
+        self.flow = flow
+        self.limits = limits
+        self.choices = choices
+        self.work = Work()
+        self.measurer = BoundMeasurer(measurer or Measurer(limits))
+        slots = program.slots
+        self._real_inputs = [at for at, slot in enumerate(program.inputs) if is_symbolic(slots[slot].type)]
+        self._finite_inputs = [at for at in range(len(program.inputs)) if at not in set(self._real_inputs)]
+        self._real_outputs = [at for at, slot in enumerate(program.outputs) if is_symbolic(slots[slot].type)]
+        self._finite_outputs = [at for at in range(len(program.outputs)) if at not in set(self._real_outputs)]
+        self._input_position = {slot: at for at, slot in enumerate(program.inputs)}
+        self._output_position = {slot: at for at, slot in enumerate(program.outputs)}
+        self._plans: dict[tuple[object, ...], _Plan | Undecided] = {}
+        self._interned: dict[Bound, Bound] = {}
+
+    def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
+        """Pr[every given finite output is equal, every other given output within gamma], for every eps > 0.
+
+        Raises Undecided past a limit and DiagnosticError for programs that go wrong.
+        """
+        return self.measurer.measure(self.bound(inputs, outputs, gamma))
+
+    def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
+        """The same probability, not measured yet: equal ones are the same object. Raises as `probability` does."""
+        plan = self._plan(inputs, outputs)
+        key = (gamma, *[inputs[at] for at in plan.inputs], *[outputs[at] for at in plan.balls])
+        bound = plan.bounds.get(key)
+        if bound is None:
+            found = Bound(tuple([share.unmeasured for share in self._shares(inputs, outputs, gamma)]))
+            bound = self._interned.setdefault(found, found)
+            if len(plan.bounds) >= _REMEMBERED:
+                plan.bounds.clear()
+            if len(self._interned) >= _REMEMBERED:
+                self._interned.clear()
+            plan.bounds[key] = bound
+        return bound
+
+    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
+        """The shares that `probability` is the sum of, exit by exit. Raises as `probability` does."""
+        self.probability(inputs, outputs, gamma)
+        return self._shares(inputs, outputs, gamma)
+
+    def _shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
+        plan = self._plan(inputs, outputs)
+        reals, balls = self._substitution(plan, inputs, outputs, gamma)
+        result = []
+        for found in plan.exits:
+            if not found.event.guards_hold(reals, balls):
+                continue
+            factors = []
+            for part in found.parts:
+                key = part.key(inputs, outputs, gamma)
+                event = part.events.get(key)
+                if event is None:
+                    if len(part.events) >= _REMEMBERED:
+                        part.events.clear()
+                    event = part.events[key] = part.template.event(reals, balls)
+                factors.append(Factor((part, *key), event))
+            result.append(ExitShare(found.weight, tuple(factors)))
+        return tuple(result)
+
+    def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
+        """The exits that produce these finite outputs from these finite inputs, each with the weight of the choices
+        that lead to it (None for 1), for all values of the real and int inputs and outputs: `probability` is the sum
+        of their weights times the measures of their events. Raises as `probability` does."""
+        return tuple((found.event, found.weight) for found in self._plan(inputs, outputs).exits)
+
+    def needs(self, inputs: Sequence[Cell], outputs: Cells) -> Needs:
+        """What the probability depends on besides gamma, for these finite inputs and wanted outputs. Raises as
+        `probability` does."""
+        plan = self._plan(inputs, outputs)
+        return Needs(plan.inputs, plan.balls)
+
+    def plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
+        """The cells, and whether others are given, that say together what has to be explored."""
+        return (
+            *[inputs[at] for at in self._finite_inputs],
+            *[outputs[at] for at in self._finite_outputs],
+            *[outputs[at] is None for at in self._real_outputs],
+        )
+
+    # --- plans: once for each combination of finite inputs and wanted outputs --------------------------
+
+    def _plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+        key = self.plan_key(inputs, outputs)
+        plan = self._plans.get(key)
+        if plan is None:
+            begun = perf_counter()
+            try:
+                plan = self._make_plan(inputs, outputs)
+            except Undecided as undecided:
+                plan = _remembered(undecided)
+            self.work.chain_seconds += perf_counter() - begun
+            if len(self._plans) >= _REMEMBERED_PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        if isinstance(plan, Undecided):
+            raise _remembered(plan)
+        return plan
+
+    def _make_plan(self, inputs: Sequence[Cell], outputs: Cells) -> _Plan:
+        program = self.program
+        finite: dict[int, Value] = {program.inputs[at]: _value(inputs[at]) for at in self._finite_inputs}
+        wanted: dict[int, Value] = {
+            program.outputs[at]: _value(cell) for at in self._finite_outputs if (cell := outputs[at]) is not None
+        }
+        balls = [program.outputs[at] for at in self._real_outputs if outputs[at] is not None]
+        self.work.explorations += 1
+        explored = exits(self.flow, self.choices, self.limits, finite, wanted, [*wanted, *balls])
+        found = [
+            _Exit(each.event, tuple(map(self._part, each.event.components)), each.weight)
+            for each in explored.towards(wanted, balls)
+        ]
+        needed = sorted({self._input_position[slot] for each in found for slot in each.event.inputs})
+        reached = tuple(self._output_position[slot] for slot in balls)
+        return _Plan(tuple(found), tuple(needed), reached)
+
+    def _part(self, part: ComponentTemplate) -> _Part:
+        return _Part(
+            part,
+            tuple(self._input_position[slot] for slot in part.inputs),
+            tuple(self._output_position[slot] for slot in part.balls),
+        )
+
+    # --- rows --------------------------------------------------------------------------------------
+
+    def _substitution(
+        self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell
+    ) -> tuple[dict[int, Fraction], Balls]:
+        """A row's real inputs by slot, and the balls of its real outputs."""
+        program = self.program
+        radius = _fraction(gamma)
+        reals = {program.inputs[at]: _fraction(inputs[at]) for at in self._real_inputs}
+        return reals, {program.outputs[at]: Ball(_fraction(outputs[at]), radius) for at in plan.balls}
+
+
+def _remembered(undecided: Undecided) -> Undecided:
+    """The same without the frames it was raised through, which would keep all that they hold alive."""
+    return undecided.with_traceback(None)
+
+
+def _value(cell: Cell | None) -> Value:
+    assert cell is not None
+    assert cell.value is not None
+    return cell.value
+
+
+def _fraction(cell: Cell | None) -> Fraction:
+    value = _value(cell)
+    assert isinstance(value, Fraction)
+    return value
+
+
+# --- Probabilities where the `metric` block says which answers are near enough, instead of the product distance -------
+#
+
+
+class NearProbabilities(Probabilities):
+    """Pr[d'_u(P(u), v) <= gamma] for the exact answers v of one program with finite outputs, as closed forms in eps.
+
+    It is the sum of the probabilities of all answers that are near enough: they exclude each other.
+    """
+
+    def __init__(
+        self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None, nearness: Nearness
+    ) -> None:
+        """Raises DiagnosticError for a program with real or int outputs."""
+        super().__init__(flow, limits, choices, measurer)
+        nearness.require_finite()
+        self._nearness = nearness
+        self._accepted: dict[tuple[Cell | None, ...], tuple[tuple[Cell, ...], ...]] = {}
+
+    def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
+        accepted = self._near(inputs, outputs, gamma)
+        one_by_one = [super(NearProbabilities, self).bound(inputs, answer, gamma) for answer in accepted]
+        found = Bound(tuple([share for bound in one_by_one for share in bound.shares]))
+        return self._interned.setdefault(found, found)
+
+    def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[ExitShare, ...]:
+        found: list[ExitShare] = []
+        for answer in self._near(inputs, outputs, gamma):
+            found += self._shares(inputs, answer, gamma)
+        return tuple(found)
+
+    def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
+        """Never: which answers are near enough depends on the input, and is not the same for a class of them."""
+        del inputs, outputs
+        raise OutsideFragment("which answers are near enough depends on the input: they are not the same for a class")
+
+    def needs(self, inputs: Sequence[Cell], outputs: Cells) -> Needs:
+        del inputs, outputs  # the distance may depend on everything
+        return Needs(tuple(self._real_inputs), ())
+
+    def _near(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[tuple[Cell, ...], ...]:
+        key = (*inputs, *outputs, gamma)
+        known = self._accepted.get(key)
+        if known is None:
+            assert isinstance(gamma.value, Fraction)
+            self._accepted.clear()  # each row is asked about a few times in a row
+            known = self._accepted[key] = self._nearness.accepted(inputs, outputs, gamma.value)
+        return known
+
+
+# --- Programs as objects: their output probabilities in closed form ---------------------------------------------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One combination of values of the finite outputs, as texts by name (None: never assigned), with its probability.
+    Real and int outputs are left open: the probability is that of all their values together."""
+
+    output: Mapping[str, str | None]
+    probability: Probability
+
+
+#: Called with the number of exits measured and of all.
+Progress = Callable[[int, int | None], None]
+
+
+class Program:
+    """A typed program that the engine can execute; made by `dipc.load`."""
+
+    def __init__(self, core: CoreProgram, limits: Limits | None = None) -> None:
+        self.core = core
+        self.limits = limits or Limits()
+        self._pool = CellPool()
+
+    def __repr__(self) -> str:
+        constants = ", ".join(f"{name} = {value}" for name, value in self.core.constants.items())
+        at = "" if self.core.only_at is None else f" at eps = {self.core.only_at}"
+        return f"<dipc program {self.name}{' with ' + constants if constants else ''}{at}>"
+
+    @property
+    def name(self) -> str:
+        """The name after `program`."""
+        return self.core.name
+
+    @property
+    def constants(self) -> dict[str, Fraction]:
+        """The constants with the values they have here."""
+        return dict(self.core.constants)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs, in order; arrays element by element."""
+        return tuple(self.core.slots[slot].name for slot in self.core.inputs)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the outputs, in order; arrays element by element."""
+        return tuple(self.core.slots[slot].name for slot in self.core.outputs)
+
+    def with_limits(self, limits: Limits) -> Program:
+        """The same program, worked on within other limits."""
+        return Program(self.core, limits)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Control and data flow, analyzed once."""
+        return analyze(self.core)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """The weights of all choices, proved to be distributions; raises DiagnosticError for those that are none."""
+        return check_choices(self.core, self.limits)
+
+    @cached_property
+    def measurer(self) -> Measurer:
+        """Measures events, and remembers the integrals it has done for this program."""
+        return Measurer(self.limits)
+
+    def probabilities(self) -> Probabilities:
+        """A fresh engine for the rows of one table: Pr[d'_u <= gamma] by the distance of the `metric` block, if any."""
+        nearness = Nearness(self.core, self.limits)
+        if nearness.plain:
+            return Probabilities(self.flow, self.limits, self.choices, self.measurer)
+        return NearProbabilities(self.flow, self.limits, self.choices, self.measurer, nearness)
+
+    @cached_property
+    def _engine(self) -> Probabilities:
+        return Probabilities(self.flow, self.limits, self.choices, self.measurer)
+
+    def probability(
+        self,
+        input: Mapping[str, object],  # noqa: A002 - the contract's name
+        output: Mapping[str, object],
+        gamma: Fraction | int | str = 0,
+    ) -> Probability:
+        """Pr[output] for every eps > 0: finite outputs equal, real and int ones within `gamma` of those given.
+        In closed form, exactly; where there is none, something that encloses it at any eps.
+
+        Values are texts as in a table, ints, Fractions or bools; an array may be given as a sequence under its name.
+        Outputs that are left out are unconstrained.
+
+        Raises DiagnosticError for values that do not fit the program, Undecided past a limit, TypeError for floats.
+        """
+        return self._probability(self._engine.measurer, self._bound(input, output, gamma)).standing_for(
+            self.core.only_at
+        )
+
+    def closed_probability(
+        self,
+        input: Mapping[str, object],  # noqa: A002 - as above
+        output: Mapping[str, object],
+        gamma: Fraction | int | str = 0,
+    ) -> ClosedForm:
+        """The same in closed form. Raises as `probability` does, and Undecided where there is none."""
+        return self._engine.measurer.measure(self._bound(input, output, gamma)).standing_for(self.core.only_at)
+
+    def _bound(self, given: Mapping[str, object], output: Mapping[str, object], gamma: Fraction | int | str) -> Bound:
+        radius = exact_rational(gamma, "gamma")
+        if radius < 0:
+            raise ValueError(f"gamma is at least 0, not {radius}")
+        inputs = input_cells(self.core, given, self._pool)
+        outputs = output_cells(self.core, output, self._pool)
+        return self._engine.bound(inputs, outputs, self._pool.cell(radius))
+
+    def _probability(self, bounds: BoundMeasurer, bound: Bound) -> Probability:
+        try:
+            return bounds.measure(bound)
+        except NoClosedForm as missing:
+            return EnclosedForm(UnexpandedBound.of(bound, self.measurer, self.limits), missing.reason)
+
+    def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Any:  # noqa: A002
+        """The Markov chain at an input: what each state knows of the noises drawn so far, and the exact probability of
+        each step; cut where it cannot come to `output`. A notebook shows it as a table.
+        The result is a `dipc.outcome.chain.Dtmc`.
+
+        Raises as `probability` does; a step whose probability is past a limit has the reason in its place.
+        """
+        return above("shown").chain_of(self, input, output or {})
+
+    def outcomes(
+        self,
+        input: Mapping[str, object],  # noqa: A002 - the contract's name
+        progress: Progress | None = None,
+    ) -> tuple[Outcome, ...]:
+        """All values of the finite outputs that can occur, with their probabilities, which sum to exactly 1.
+
+        In the order of the outputs' domains. Raises as `probability` does.
+        """
+        core = self.core
+        values: dict[int, Value] = {}
+        for slot, cell in zip(core.inputs, input_cells(core, input, self._pool), strict=True):
+            assert cell.value is not None
+            values[slot] = cell.value
+        laws = self.laws()
+        bounds = BoundMeasurer(self.measurer)
+        found: dict[tuple[Value | None, ...], Probability] = {}
+        asked = laws.at(values)
+        for answer, bound in asked.items():
+            if progress is not None:
+                progress(len(found), len(asked))
+            found[answer] = self._probability(bounds, bound)
+        closed = [form.value for form in found.values() if isinstance(form, ClosedForm)]
+        if len(closed) == len(found):
+            whole = total(closed)
+            assert whole == 1, f"the probabilities of all outcomes sum to {whole}"
+        return tuple(
+            Outcome(
+                {
+                    slot.name: None if v is None else show_value(v)
+                    for slot, v in zip(laws.observed, answer, strict=True)
+                },
+                form.standing_for(core.only_at),
+            )
+            for answer, form in found.items()
+            if not isinstance(form, ClosedForm) or not form.value.is_zero()
+        )
+
+    def laws(self) -> Laws:
+        """The laws of its finite outputs, inputs after inputs."""
+        return Laws(self.flow, self.choices, self.limits)
+
+
+def within(program: object, limits: object) -> Program:
+    """The program, worked on within these limits where some are given; TypeError for what is neither."""
+    if not isinstance(program, Program):
+        raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
+    if limits is not None and not isinstance(limits, Limits):
+        raise TypeError(f"limits are given as dipc.Limits(terms=…), not {type(limits).__name__}")
+    return program if limits is None else program.with_limits(limits)
+
+
+# --- Programs from files and texts ------------------------------------------------------------------------------------
+#
+
+
+def load(
+    path_or_text: str | os.PathLike[str], /, *, eps: GivenEps = None, **constants: int | Fraction | Decimal | str
+) -> Program:
+    """The program in a file or in a text, with `constants` in place of those of the same names.
+
+    A str is a path if it ends with `.dip` or names an existing file, else it is the text itself. Constants are ints,
+    Fractions, Decimals or texts such as "1/3": floats are not exact.
+
+    A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an exact
+    meaning at one eps: the number `eps`, or that of its claim block. It is then `only_at` it, and every question about
+    another eps is refused. Of other programs `eps` changes nothing.
+
+    Raises DiagnosticError with all that is wrong with the program, and TypeError for inexact
+    constants.
+    """
+    values = {name: exact_rational(value, name) for name, value in constants.items()}
+    return load_source(_source(path_or_text), values, eps)
+
+
+def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
+    """The program that `source` holds, to be asked about `eps`; see `load`."""
+    tree = parse(source)
+    at = fixed_eps(tree, source, constants, None if eps is None else given_text(eps))
+    core = lower(tree, source, constants, at)
+    program = Program(core)
+    # Weights that make no distribution are a mistake of the program, and are shown before anything else is done.
+    try:
+        _ = program.choices
+    except DiagnosticError:
+        if at is None or core.only_at is not None:
+            raise
+        program = Program(replace(core, only_at=at))
+        _ = program.choices
+    return program
+
+
+def _source(path_or_text: str | os.PathLike[str]) -> Source:
+    if not isinstance(path_or_text, str):
+        return read_source(Path(path_or_text))
+    if path_or_text and "\n" not in path_or_text and (path_or_text.strip().endswith(".dip") or _is_file(path_or_text)):
+        return read_source(Path(path_or_text.strip()))
+    return Source("<text>", path_or_text)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):  # too long for a path, or with a NUL character
+        return False

@@ -1,0 +1,311 @@
+"""The weights of finite random choices in closed form, proved to be distributions for every eps > 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits, Meter, Undecided
+from dipc.algebra.quotient import Closed, Quotient, simplest, total
+from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight
+from dipc.claims.expression import ClaimExpression
+from dipc.sign.chart import isolate_roots, number_text, place_text, refined, sign_at
+from dipc.sign.decide import Fails, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.roots import Root
+from dipc.text.ast import Binary, BinaryOp, Call, Expr, Number, Unary
+from dipc.text.core import SampleChoice
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.expressions import FIX_EPS
+from dipc.text.program import CoreProgram
+
+# --- The weights of finite random choices in closed form --------------------------------------------------------------
+#
+
+#: A weight that divides by something that is 0 at some eps.
+UNDEFINED = "E0311"
+
+
+#: What one score of an exponential mechanism costs in each of its weights, with all that is done to their sum.
+_STEPS_FOR_A_SCORE = 1_000
+
+
+#: Choices that are told by the identity of their scores.
+_REMEMBERED = 1_000
+
+
+class Weights:
+    """The weights of one program, each computed once; those of one that is `only_at` an eps are numbers where their
+    value there is rational."""
+
+    def __init__(self, source: Source, limits: Limits, only_at: Fraction | None = None) -> None:
+        self._source = source
+        self._only_at = only_at
+        self._limits = limits
+        self._meter = Meter(limits)
+        self._closed: dict[ExpressionWeight, Closed] = {}
+        #: By identity, which the expression kept here holds.
+        self._seen: dict[int, tuple[Expr, Closed]] = {}
+        self._exponentials: dict[tuple[Fraction, tuple[Fraction, ...]], Exponential] = {}
+        #: By the identity of the scores kept here, which all weights of one choice share: hashing them takes longer.
+        self._by_identity: dict[int, tuple[tuple[Fraction, ...], Exponential]] = {}
+        self._zeros: dict[ChoiceWeight, tuple[Root, ...]] = {}
+
+    def closed(self, weight: ChoiceWeight) -> Closed:
+        """The weight as a function of eps. Raises DiagnosticError where it is undefined for some eps > 0, Undecided
+        where the limits do not suffice to find out."""
+        if isinstance(weight, ExpressionWeight):
+            # Every state at a `choose` has the same expressions, and hashing them takes longer than all else here.
+            seen = self._seen.get(id(weight.expression))
+            if seen is not None:
+                return seen[1]
+        else:
+            return self._exponential(weight.rate, weight.scores).weight(weight.scores[weight.index])
+        known = self._closed.get(weight)
+        if known is None:
+            known = self._closed[weight] = self._expression(weight.expression)
+        self._seen[id(weight.expression)] = weight.expression, known
+        return known
+
+    def _exponential(self, rate: Fraction, scores: tuple[Fraction, ...]) -> Exponential:
+        _, known = self._by_identity.get(id(scores), (None, None))
+        if known is None or known.rate != rate:
+            known = self._exponentials.get((rate, scores))
+            if known is None:
+                known = self._exponentials[rate, scores] = Exponential(rate, scores, self._meter)
+            if len(self._by_identity) >= _REMEMBERED:
+                self._by_identity.clear()
+            self._by_identity[id(scores)] = scores, known
+        return known
+
+    def possible(self, weight: ChoiceWeight) -> bool:
+        """Whether the weight is not 0 for every eps."""
+        # Those of the exponential mechanism are positive, and each is as long as there are scores.
+        return isinstance(weight, ExponentialWeight) or not self.closed(weight).is_zero()
+
+    def zeros(self, weight: ChoiceWeight) -> tuple[Root, ...]:
+        """All eps > 0 at which a possible weight, which is never negative, is 0; refined. Raises Undecided."""
+        known = self._zeros.get(weight)
+        if known is None:
+            if isinstance(weight, ExponentialWeight) or _one_signed(numerator := numerator_of(self.closed(weight))):
+                known = ()
+            else:
+                roots = isolate_roots(numerator, Interval.positive(), self._limits)
+                known = tuple(refined(root, self._limits) for root in roots)
+            self._zeros[weight] = known
+        return known
+
+    def negative_at(self, value: Closed) -> Fraction | None:
+        """An eps > 0 at which `value` is negative, None where there is none. Raises Undecided."""
+        numerator = numerator_of(value)
+        if all(c > 0 for _, _, c in numerator.terms()):
+            return None
+        decision = decide_nonnegative(numerator, Interval.positive(), self._limits)
+        return decision.witness if isinstance(decision, Fails) else None
+
+    def _expression(self, tree: Expr) -> Closed:
+        expression = ClaimExpression("a weight", self._source, tree)
+        if self._only_at is not None:
+            with suppress(DiagnosticError):
+                number = expression.rational_at(self._only_at, {})
+                if number is not None:
+                    return ExpPoly.constant(number)
+        for divisor in _divisors(tree):
+            form = replace(expression, tree=divisor).evaluate({})
+            self._refuse_zeros(expression, form.numerator_flat(), divisor)
+        form = expression.evaluate({})
+        if form.denominator == 1:
+            return form.numerator_flat()
+        # No divisor has a zero, so neither has their product: its sign at 1 is its sign everywhere.
+        sign = sign_at(form.denominator, Fraction(1), self._limits)
+        return simplest(Quotient(form.numerator_flat() * sign, form.denominator * sign))
+
+    def _refuse_zeros(self, expression: ClaimExpression, divisor: ExpPoly, node: Expr) -> None:
+        if divisor.is_zero():
+            raise expression.error("E0607", "division by zero", node, "this is 0")
+        if _one_signed(divisor):
+            return
+        roots = isolate_roots(divisor, Interval.positive(), self._limits)
+        if roots:
+            place = place_text(refined(roots[0], self._limits))
+            raise expression.error(
+                UNDEFINED,
+                f"a weight is undefined {place}",
+                node,
+                f"this divisor is 0 {place}",
+                "a weight must have a value for every eps > 0",
+            )
+
+
+class Exponential:
+    """The weights of one exponential mechanism, exp(rate·eps·score) / Σ exp(rate·eps·score) over all scores: quotients
+    over one denominator, which is made once. Raises LimitReached where there are too many of them."""
+
+    def __init__(self, rate: Fraction, scores: tuple[Fraction, ...], meter: Meter) -> None:
+        self.rate = rate
+        self.scores = scores
+        self._meter = meter
+        self._least = min(scores)
+        self._share = Fraction(1, scores.count(self._least))
+        #: As quotients have it: its least term is 1.
+        self._sum = ExpPoly.from_terms((0, rate * (score - self._least), self._share) for score in scores)
+        self._weights: dict[Fraction, Closed] = {}
+
+    def weight(self, score: Fraction) -> Closed:
+        """The weight of one value with this score."""
+        known = self._weights.get(score)
+        if known is None:
+            self._meter.spend(_STEPS_FOR_A_SCORE * len(self.scores))
+            # A term in one exponent alone has no divisors but units.
+            above = ExpPoly.term(self._share, 0, self.rate * (score - self._least))
+            known = self._weights[score] = simplest(Quotient.coprime(above, self._sum))
+        return known
+
+
+def numerator_of(value: Closed) -> ExpPoly:
+    """What has the sign of `value` for every eps > 0."""
+    return value.numerator if isinstance(value, Quotient) else value
+
+
+def _one_signed(value: ExpPoly) -> bool:
+    """Whether all coefficients have one sign: then the function has no zero, and needs no analysis."""
+    return len({c > 0 for _, _, c in value.terms()}) == 1
+
+
+def _divisors(tree: Expr) -> Iterator[Expr]:
+    """The divisors of an expression, inner ones first."""
+    match tree:
+        case Binary(op=op, left=left, right=right):
+            yield from _divisors(left)
+            yield from _divisors(right)
+            if op is BinaryOp.DIVIDE and not (isinstance(right, Number) and right.value):
+                yield right
+        case Unary(operand=operand):
+            yield from _divisors(operand)
+        case Call(arguments=arguments):
+            for argument in arguments:
+                yield from _divisors(argument)
+        case _:
+            return
+
+
+# --- Every `choose` of a program is a distribution for every eps > 0: proved before anything runs, or refused ---------
+#
+
+NEGATIVE = "E0312"
+SUM = "E0313"
+
+_ENOUGH = 20
+_LONGEST_SUM = 60
+_SUM_NOTE = "the weights of a `choose` sum to 1 for every eps > 0: divide each by their sum, or mend one of them"
+_FIX = f"where the weights are rational at one eps, {FIX_EPS}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The weights of a program whose every `choose` is a distribution for every eps > 0; or, with `undecided`, of one
+    where a limit was reached before that was known: nothing may then be computed from them."""
+
+    weights: Weights
+    undecided: Undecided | None = None
+
+    def settled(self) -> Weights:
+        """The weights; raises Undecided where they are not known to be those of distributions."""
+        if self.undecided is not None:
+            raise self.undecided.with_traceback(None)
+        return self.weights
+
+
+def check_choices(program: CoreProgram, limits: Limits) -> Choices:
+    """The program's weights; raises DiagnosticError with all that is wrong with them."""
+    weights = Weights(program.source, limits, program.only_at)
+    found: list[Diagnostic] = []
+    undecided: Undecided | None = None
+    seen: set[tuple[ExpressionWeight, ...]] = set()
+    wrong: set[Span] = set()
+    for instruction in program.instructions:
+        if not isinstance(instruction, SampleChoice):
+            continue
+        arms = tuple([ExpressionWeight(weight, weight.span) for _, weight in instruction.arms])
+        if arms in seen:
+            continue
+        seen.add(arms)
+        try:
+            mistakes = _mistakes(program, instruction, arms, weights, limits)
+            if instruction.span in wrong:
+                continue  # the same `choose` for other values of the variables in its weights
+            found += mistakes
+            if mistakes:
+                wrong.add(instruction.span)
+        except Undecided as reached:
+            undecided = undecided or reached.with_traceback(None)
+        if len(found) >= _ENOUGH:
+            break
+    if found:
+        raise DiagnosticError(*found)
+    return Choices(weights, undecided)
+
+
+def _mistakes(
+    program: CoreProgram,
+    choice: SampleChoice,
+    arms: tuple[ExpressionWeight, ...],
+    weights: Weights,
+    limits: Limits,
+) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    values: list[Closed] = []
+    for arm in arms:
+        try:
+            value = weights.closed(arm)
+        except DiagnosticError as error:
+            found.extend(error.diagnostics)
+            continue
+        values.append(value)
+        at = weights.negative_at(value)
+        if at is not None:
+            message = f"a weight is negative at eps = {at}"
+            label = f"this is {_at(value, at)}"
+            advice = ("a weight is a probability: it is at least 0 for every eps > 0", _FIX)
+            found.append(Diagnostic(NEGATIVE, message, program.source.excerpt(arm.span), label, advice))
+    if len(values) < len(arms):
+        return found
+    whole = total(values)
+    if whole != 1:
+        at = _refuted(whole)
+        shown = str(ClosedForm(whole))
+        message = f"the weights sum to {shown}" if len(shown) <= _LONGEST_SUM else "the weights do not sum to 1"
+        once = _sum_is_one(whole, limits)
+        notes = (*once, _SUM_NOTE, *([_FIX] if once else []))
+        label = f"at eps = {at} the weights sum to {_at(whole, at)}"
+        found.append(Diagnostic(SUM, message, program.source.excerpt(choice.span), label, notes))
+    return found
+
+
+def _refuted(whole: Closed) -> Fraction:
+    """A small natural eps at which a function other than 1 is not 1: it is 1 at finitely many."""
+    numerator = numerator_of(whole - 1)
+    at = Fraction(1)
+    while numerator.value_is_zero(at):
+        at += 1
+    return at
+
+
+def _sum_is_one(whole: Closed, limits: Limits) -> list[str]:
+    """Where the sum is 1 after all."""
+    numerator = numerator_of(whole - 1)
+    try:
+        roots = isolate_roots(numerator, Interval.positive(), limits)
+        if len(roots) == 1:
+            return [f"they sum to 1 only {place_text(refined(roots[0], limits))}"]
+    except Undecided:
+        return []
+    return [f"they sum to 1 only at {len(roots)} values of eps"] if roots else []
+
+
+def _at(value: Closed, eps: Fraction) -> str:
+    return number_text(*value.enclosure(eps, 30))

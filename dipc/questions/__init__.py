@@ -1,0 +1,1 @@
+"""Questions about programs: each is a source of obligations."""

@@ -1,0 +1,297 @@
+"""Claims about every real and int input with alpha = dd(u) and every gamma: both distances are left open.
+
+beta is then a function of two products, alpha·eps and gamma·eps, and each class of inputs is reduced to obligations
+about one of them. With F for "the finite outputs are right" and N for "the others are within gamma" this proves
+Pr[F and N] >= 1 - beta:
+
+- beta = f(alpha) + g(gamma), if Pr[F] >= 1 - f, and, however the finite outputs come about, N fails with probability at
+  most g: Pr[F and N] = Pr[F] - Pr[F and not N]. Where ways i to the answer, which exclude each other and have
+  probability p_i, do not share noises with their outputs, the latter is Σ p_i·Pr[not N_i] <= max Pr[not N_i]; where
+  there is only one way, it is at most Pr[not N]. Where f and g go to 0 nothing is lost if the noises are not shared and
+  there is one way: the claim for gamma without bound is the one with f, that for alpha without bound the one with g.
+  Some of the ways will do, one of them where noises are shared: leaving out others only lowers Pr[F and N].
+- beta = f(min(alpha, gamma)), if the claim holds with gamma = alpha and f(alpha) for all inputs of the class with
+  dd(u) >= alpha, for every alpha up to the greatest: Pr never falls as gamma grows, and an input with dd(u) >= gamma
+  is among these for alpha = gamma.
+  Or if it holds with f(gamma) for every gamma: at the lesser of the two, and so at gamma.
+  Or, as the first of these, if it holds with f(alpha)/2 + f(gamma)/2, and f never grows: that is at most the greater.
+- a number for alpha where dd(u) is one on the whole class, gamma = 0 where beta does not depend on gamma, and alpha = 0
+  where it does not depend on alpha: nothing is lost.
+
+What refutes is looked for at some values of gamma, each by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.claims.claim import ClaimOptions
+from dipc.claims.conditions import Halves, at_alpha, below_one, depends, halves, of_lesser, trend
+from dipc.claims.expression import ClaimExpression
+from dipc.decide.decide import Saying, saying
+from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
+from dipc.program.metric import Norm
+from dipc.program.program import Program
+from dipc.questions.class_result import ClassEvidence, ClassResult, Method, Refuted, answer_texts
+from dipc.questions.every_input import ClassCase, EveryInput, described
+from dipc.questions.outcome import RowResult
+from dipc.questions.source import Case, Settling
+from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, ShiftedHalfspace
+from dipc.rules.class_claim import FREE, ClassClaim
+from dipc.rules.evidence import ClaimedDistances, Farkas, Proved
+from dipc.rules.goal import ConvexClass
+from dipc.rules.posed import Posed, Variable
+from dipc.sign.piecewise import PiecewiseForm
+from dipc.text.diagnostic import DiagnosticError
+
+_ZERO = Fraction(0)
+
+
+#: Values of gamma at which inputs are looked for that refute a claim.
+_GAMMAS = (*(Fraction(4) ** power for power in (0, -3, 3, 6, -12)), _ZERO)
+
+#: Of ints those just before more outputs are near.
+_BELOW_INTEGERS = tuple(number - Fraction(1, 4096) for number in (1, 2))
+
+_BEYOND = "alpha and gamma are both left open, and the checker derives bounds for one distance at a time"
+
+
+def leaves_both_open(program: Program, options: ClaimOptions) -> bool:
+    """Whether a claim about all inputs is about alpha = dd(u) and every gamma. Raises DiagnosticError."""
+    claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps, together=True)
+    return claim.both_open
+
+
+class EveryDistance(EveryInput):
+    """The claim about every real and int input, alpha = dd(u), and every gamma."""
+
+    together = True
+
+    def case(self, convex: ConvexClass) -> Case:
+        return BothOpenCase(self, convex)
+
+
+class BothOpenCase:
+    """The claim about one convex class of inputs."""
+
+    def __init__(self, source: EveryDistance, convex: ConvexClass) -> None:
+        self._source = source
+        self._convex = convex
+
+    @property
+    def number(self) -> int:
+        return self._convex.number
+
+    def posed(self) -> Sequence[Posed]:
+        """Raises Undecided: no obligation about one variable says the same."""
+        raise Undecided("alpha and gamma are both left open, which only `check` decides")
+
+    def shown(self) -> ClassResult:
+        """What the case is about, not decided."""
+        return self._row(Method.NONE, Verdict.UNDECIDED)
+
+    def settle(self) -> Settling:
+        """Raises DiagnosticError for a beta that has no exact meaning."""
+        ways = list(self._ways())
+        for way in ways:
+            rows = yield from _all_proved(way)
+            if rows is not None:
+                return self._proved(rows)
+        for gamma in self._gammas():
+            with suppress(Undecided):
+                at_gamma = self._claiming(replace(self._source.options, gamma=gamma), self._convex)
+                refuted = yield from at_gamma.refuted()
+                if refuted.verdict is Verdict.INACCURATE:
+                    return _at_gamma(refuted, gamma)
+        reason = self._convex.refused or (
+            "beta is no sum of functions of alpha*eps and of gamma*eps, and no function of min(alpha, gamma)*eps"
+            if not ways
+            else "beta is not proved in parts, one for alpha and one for gamma"
+        )
+        return replace(self._row(Method.NONE, Verdict.UNDECIDED), reason=f"{reason}, and no input refutes it")
+
+    # --- proofs -----------------------------------------------------------------------------------------
+
+    def _ways(self) -> Iterator[list[ClassCase]]:
+        """Cases about one open distance at most, which imply the claim if all of a list are proved."""
+        source, of, beta = self._source, self._convex, below_one(self._source.claim.beta)
+        if of.refused is not None:
+            return
+        at = replace(source.options, alpha="dd", gamma=0)
+        if not depends(beta, gamma=True):
+            yield [self._claiming(at, of)]
+            return
+        dd = self._dd()
+        if dd is not None or not depends(beta, alpha=True):
+            number = dd or _ZERO
+            case = self._claiming(replace(at, alpha=number, gamma=FREE, beta=at_alpha(beta, number)), of)
+            yield [case]
+            for stronger in case.claim.lesser():
+                yield [self._claiming(replace(at, alpha=number, gamma=FREE, beta=stronger), of)]
+        of_alpha, of_gamma = (of_lesser(beta, name) for name in ("alpha", "gamma"))
+        if of_alpha is not None and self._is_monotone():
+            yield [self._claiming(replace(at, gamma="alpha", beta=of_alpha), of)]
+        elif of_gamma is not None:
+            yield [self._claiming(replace(at, alpha=dd or _ZERO, gamma=FREE, beta=of_gamma), of)]
+        for parts in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
+            rest = replace(at, alpha=0, gamma=FREE, beta=parts.gamma)
+            for exits in _apart(of.piece.exits):
+                right = self._with([_finite_alone(found) for found in exits])
+                near = [self._with([found]) for found in dict.fromkeys(map(_others_alone, exits))]
+                yield [
+                    self._claiming(replace(at, beta=parts.alpha), right),
+                    *[self._claiming(rest, one) for one in near],
+                ]
+
+    def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[Halves]:
+        """beta = f(min(alpha, gamma)) is at least f(alpha)/2 + f(gamma)/2, if f never grows."""
+        claim = self._source.claim
+        if of_alpha is None or of_gamma is None:
+            return
+        f = ClaimExpression.parse("beta", of_alpha, "<beta>")
+        if trend(f, "alpha", claim.names(), claim.intervals).falls:
+            yield Halves(f"({of_alpha})/2", f"({of_gamma})/2")
+
+    def _dd(self) -> Fraction | None:
+        """dd(u), if it is the same number for all inputs of the class."""
+        of, metric = self._convex.inputs, self._source.metric
+        if of.alone or metric.apart is not None:
+            return None
+        if metric.norm is Norm.DISCRETE:
+            return Fraction(1)
+        if of.restless or of.moving:
+            return _ZERO
+        return Fraction(1) if of.stepping and of.integral else None
+
+    def _is_monotone(self) -> bool:
+        """Whether what is proved of gamma = alpha = dd(u) is proved for every gamma = alpha <= dd(u)."""
+        of, metric = self._convex.inputs, self._source.metric
+        # Integer distances are decided one by one, and numbers for dd(u) are put in its place.
+        return not of.whole and (of.alone or metric.norm is not Norm.DISCRETE or metric.apart is not None)
+
+    def _claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
+        """Another claim about a class."""
+        return ClassCase(EveryInput(self._source.program, options, self._source), convex)
+
+    def _with(self, exits: Sequence[CenteredExit]) -> ConvexClass:
+        """The class with other ways to its answer."""
+        return replace(self._convex, piece=ConvexPiece(self._convex.piece.guards, tuple(exits)))
+
+    def _gammas(self) -> Sequence[Fraction]:
+        if self._convex.inputs.whole and depends(self._source.claim.beta, gamma=True):
+            return (*_BELOW_INTEGERS, *_GAMMAS)
+        return _GAMMAS if depends(self._source.claim.beta, gamma=True) else (_ZERO, *_GAMMAS[:-1])
+
+    # --- rows -------------------------------------------------------------------------------------------
+
+    def _row(self, method: Method, verdict: Verdict) -> ClassResult:
+        core, convex = self._source.program.core, self._convex
+        output, note = answer_texts(core, convex.inputs.region), described(core, convex, method)
+        return ClassResult(convex.number, {}, output, "dd", PiecewiseForm(ExpPoly.zero()), FREE, verdict, note=note)
+
+    def _proved(self, rows: Sequence[ClassResult]) -> ClassResult:
+        """The class with what proves it; where it says anything is known of one obligation alone, or far away."""
+        found = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=self._evidence())
+        parts = tuple(part for row in rows for part in (row.rows or (row,)))
+        if len(rows) == 1:
+            (row,) = rows
+            assert row.note is not None
+            assert found.note is not None
+            note = replace(row.note, corner={})
+            return replace(found, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
+        found = replace(found, obligations=parts)
+        says = self._saying()
+        if says is None:
+            return found
+        if says.nothing:
+            assert found.note is not None
+            return replace(found, vacuous=True, says=says, note=replace(found.note, method=Method.NOTHING))
+        return replace(found, says=says)
+
+    def _evidence(self) -> ClassEvidence:
+        """That it is proved, and that the checker does not follow it."""
+        source, facets = self._source, self._convex.facets
+        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
+        why = Farkas(facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
+        return ClassEvidence(facets, Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=_BEYOND))
+
+    def _saying(self) -> Saying | None:
+        """For which eps beta is less than 1 far from other answers, and for large gamma; None where it is not known
+        that it is least there."""
+        claim = self._source.claim
+        if not all(trend(claim.beta, name, claim.names(), claim.intervals).falls for name in ("alpha", "gamma")):
+            return None
+        with suppress(DiagnosticError):
+            return saying(claim.far(), claim.intervals, self._source.program.limits)
+        return None
+
+
+def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:
+    """The cases, proved; None where one of them is not."""
+    rows: list[ClassResult] = []
+    for case in cases:
+        row = None
+        # A part of beta may have no limit by itself.
+        with suppress(Undecided, DiagnosticError):
+            row = yield from case.proved()
+        if row is None:
+            return None
+        rows.append(row)
+    return rows
+
+
+def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
+    """The class refuted by an input, with the gamma that it is refuted for."""
+    assert isinstance(refuted, ClassResult)
+    assert refuted.evidence is not None
+    assert isinstance(refuted.evidence.found, Refuted)
+    evidence = replace(refuted.evidence, found=replace(refuted.evidence.found, gamma=gamma))
+    return replace(refuted, evidence=evidence)
+
+
+# --- ways to the answer in two parts ----------------------------------------------------------------
+
+
+def _apart(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
+    """Ways to the answer, some of all: those that do not share noises with their outputs, and each other alone."""
+    shared = [found for found in exits if _shares(found)]
+    if len(shared) < len(exits):
+        yield [found for found in exits if found not in shared]
+    for found in shared:
+        yield [found]
+
+
+def _shares(found: CenteredExit) -> bool:
+    """Whether a noise both decides how the finite outputs come about and is compared with another output."""
+    return any(len({bool(half.radius) for half in part.halfspaces}) > 1 for part in found.parts)
+
+
+def _finite_alone(found: CenteredExit) -> CenteredExit:
+    """The way to the finite outputs, whatever the others are."""
+    return replace(found, points=(), in_balls=False, parts=_only(found, near=False))
+
+
+def _others_alone(found: CenteredExit) -> CenteredExit:
+    """That the other outputs are near det's, however the finite ones come about."""
+    return replace(found, guards=(), weight=None, parts=_only(found, near=True))
+
+
+def _only(found: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
+    """The events that say that outputs are near, or all others."""
+    kept = []
+    for part in found.parts:
+        halfspaces = [half for half in part.halfspaces if bool(half.radius) is near]
+        used = sorted({place for half in halfspaces for place, _ in half.coefficients})
+        places = {place: at for at, place in enumerate(used)}
+        renamed = [
+            ShiftedHalfspace(tuple([(places[place], c) for place, c in half.coefficients]), half.slack, half.radius)
+            for half in halfspaces
+        ]
+        if renamed:
+            kept.append(NoiseComponent(tuple([part.noises[place] for place in used]), tuple(renamed)))
+    return tuple(kept)

@@ -1,0 +1,159 @@
+"""A claim between a stronger and a weaker one that are easier to decide: without logarithms, or of fewer summands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from dipc.claims.table import Table
+from dipc.claims.transcendental import DIGITS
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Verdict
+from dipc.program.program import Program, Work
+from dipc.questions.class_result import ClassResult, Method, ReportedRows
+from dipc.questions.outcome import RowResult
+from dipc.questions.report import Report
+from dipc.questions.source import Case, Settling, Source, results
+from dipc.rules.posed import Posed
+from dipc.sign.interval import Interval
+from dipc.text.diagnostic import Diagnostic
+
+LOGARITHMS = f"the claim fails with its logarithms rounded to {DIGITS} digits in one direction, and not in the other"
+
+
+@dataclass(frozen=True)
+class Enclosed(Source):
+    """The question whose claim `stronger` implies, and which implies that of `weaker`; `said` are the parts of the
+    claim in the user's words."""
+
+    stronger: Source
+    weaker: Source
+    said: Mapping[str, str]
+    #: Why nothing is known where the stronger claim fails and the weaker one does not.
+    between: str = LOGARITHMS
+    #: Other claims that are stronger, about the same cases.
+    others: tuple[Source, ...] = ()
+    #: Whether the weaker claim is the claim itself: what proves it counts, too.
+    itself: bool = False
+
+    @property
+    def program(self) -> Program:
+        return self.stronger.program
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.stronger.intervals
+
+    @property
+    def total(self) -> int | None:
+        return self.stronger.total
+
+    @property
+    def table(self) -> Table | None:
+        return self.stronger.table
+
+    @property
+    def numbers(self) -> tuple[str, int] | None:
+        return self.stronger.numbers
+
+    @property
+    def about(self) -> str:
+        return self.stronger.about
+
+    @property
+    def work(self) -> Work:
+        return self.stronger.work
+
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return {**self.stronger.stated, **self.said}
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.stronger.warnings
+
+    def cases(self) -> Iterable[Case]:
+        # What refutes a case of the weaker claim refutes the claim, whichever case of the other it is beside.
+        sides = (self.stronger, self.weaker, *self.others)
+        for stronger, weaker, *others in zip_longest(*(side.cases() for side in sides)):
+            if stronger is not None:
+                yield _EnclosedCase(stronger, weaker, self.between, tuple(filter(None, others)), self.itself)
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        if self.table is not None:
+            return super().begin(engine)
+        rows = ReportedRows()
+        return rows, map(rows.extend, results(self.cases(), engine))
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        found = replace(self.stronger.report(rows, engine, interrupted=interrupted), evidence=None, stated=self.stated)
+        if interrupted or not engine.keep_proofs or (found.verdict is Verdict.UNDECIDED and not self.itself):
+            return found
+        # What is certified is the stronger claim, or that the weaker one fails: neither has such numbers.
+        sides = (self.stronger, *self.others) if found.verdict is Verdict.ACCURATE else ()
+        for side in (*sides, *((self.weaker,) if self.itself or not sides else ())):
+            decided, steps = side.begin(engine)
+            for _ in steps:
+                pass
+            report = side.report(decided, engine)
+            if report.verdict is found.verdict:
+                return replace(found, evidence=report.evidence)
+        return found  # Some cases hold by one of the stronger claims, and some by another.
+
+
+@dataclass(frozen=True, slots=True)
+class _OnlyEnclosed:
+    """The obligation is that of the stronger claim: what refutes it does not refute the claim."""
+
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _EnclosedCase:
+    stronger: Case
+    weaker: Case | None
+    between: str
+    others: tuple[Case, ...]
+    itself: bool
+
+    @property
+    def number(self) -> int:
+        return self.stronger.number
+
+    def posed(self) -> Sequence[Posed]:
+        return [replace(one, why=_OnlyEnclosed()) for one in self.stronger.posed()]
+
+    def shown(self) -> RowResult:
+        return self.stronger.shown()
+
+    def settle(self) -> Settling:
+        found = yield from self.stronger.settle()
+        if found.verdict is Verdict.ACCURATE or self.weaker is None:
+            return found if found.verdict is not Verdict.INACCURATE else _open(found, self.between)
+        for other in self.others:
+            if _is_same(other.shown(), self.shown()):
+                proved = yield from other.settle()
+                if proved.verdict is Verdict.ACCURATE:
+                    return proved
+        refuted = yield from self.weaker.settle()
+        if refuted.verdict is Verdict.INACCURATE or (
+            self.itself and refuted.verdict is Verdict.ACCURATE and _is_same(refuted, self.shown())
+        ):
+            return refuted
+        return found if found.verdict is Verdict.UNDECIDED else _open(found, self.between)
+
+
+def _is_same(one: RowResult, other: RowResult) -> bool:
+    """Whether two cases are about the same class."""
+    if not isinstance(one, ClassResult) or not isinstance(other, ClassResult) or one.note is None or other.note is None:
+        return False
+    return (one.row, one.note.answer, one.note.where) == (other.row, other.note.answer, other.note.where)
+
+
+def _open(found: RowResult, reason: str) -> RowResult:
+    found = replace(found, verdict=Verdict.UNDECIDED, reason=reason, counterexample=None, failing=(), obligations=())
+    if not isinstance(found, ClassResult):
+        return found
+    note = None if found.note is None else replace(found.note, method=Method.NONE)
+    return replace(found, rows=(), note=note)

@@ -1,0 +1,779 @@
+"""Every real and int input as a source of obligations, class by class (Theorem 3 of the paper where it applies).
+
+For a class C of inputs with one answer let C(alpha) be its inputs with dd(u) >= alpha. Every slack of the answer's
+events is bounded below over (a superset of) C(alpha) by linear programming, and so is the probability, by monotonicity.
+If the bound meets the claim, the claim holds at every input of the class: u is in C(dd(u)). If one input attains all
+the bounds, it decides the class by itself. Whatever refutes is an input of its own, decided like a row of a table.
+A bound over all reals behind the half-spaces is one over the integers there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from itertools import islice
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import Constraint
+from dipc.claims.claim import ClaimOptions
+from dipc.decide.decide import saying
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
+from dipc.linear.halfspace import Halfspace
+from dipc.program.distance import Distances
+from dipc.program.ideal import Answer, Ideal, Region
+from dipc.program.metric import Norm
+from dipc.program.program import Program
+from dipc.questions.class_result import (
+    ClassEvidence,
+    ClassNote,
+    ClassResult,
+    Method,
+    Refuted,
+    ReportedRows,
+    answer_texts,
+    corner_texts,
+    facet_texts,
+    guard_texts,
+    input_texts,
+)
+from dipc.questions.decided_rows import CaseEvidence
+from dipc.questions.outcome import RowResult
+from dipc.questions.report import Report
+from dipc.questions.source import Case, Settling, Source, results
+from dipc.questions.witnesses import Claimed, Witnesses, candidates, most_promising, near_integers, proposals
+from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
+from dipc.rules.class_claim import ClassClaim
+from dipc.rules.every_rule import (
+    Choice,
+    Established,
+    Needed,
+    established_as_a_whole,
+    established_by_integers,
+    established_in_parts,
+    first_established,
+    least_needing,
+    simple_proofs,
+    united_proofs,
+)
+from dipc.rules.evidence import Approached, ClaimedDistances, Empty, Exact, Farkas, Proved
+from dipc.rules.facets import Metric as FacetMetric
+from dipc.rules.facets import choices, facet_metric, facets
+from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, stated_goal
+from dipc.rules.halfspaces import Ceiling, Corner, Moving
+from dipc.rules.input_classes import InputClass, classes, finite_cases, near_answers, same_answers
+from dipc.rules.integer_distances import Asking, at_distance
+from dipc.rules.least_slacks import Lower
+from dipc.rules.parts import all_facets, by_distances, has_static_facets, known_region
+from dipc.rules.posed import Posed, Variable
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import PiecewiseForm
+from dipc.text.core import Value
+from dipc.text.diagnostic import Diagnostic
+from dipc.text.program import CoreProgram
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+#: Distances at which inputs are looked for that refute a claim about all of them.
+_SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
+
+#: By how much a gamma is less than an integer.
+_SHORT = Fraction(1, 4096)
+
+#: Distances of int inputs at which inputs are looked for that refute a claim, and how many are decided before it is
+#: asked whether one proof is enough for all that are left.
+_INTEGERS = tuple(map(Fraction, (1, 2, 3, 5, 9, 20)))
+_FIRST = 2
+
+#: Inputs that are looked at of one class, and of each of its parts at least.
+_MOST_POINTS, _LEAST_POINTS = 400, 30
+
+
+class EveryInput(Source):
+    """The claim about every real and int input of one program."""
+
+    #: Whether alpha and gamma may both be left open.
+    together = False
+
+    def __init__(self, program: Program, options: ClaimOptions, like: EveryInput | None = None) -> None:
+        """The question; `like` is one about the same program, with another claim.
+
+        Raises DiagnosticError for a program or a claim that is not of this kind.
+        """
+        self._program = program
+        self.options = options
+        self.ideal: Ideal = Ideal(program) if like is None else like.ideal
+        self.claim = ClassClaim(
+            program, options.beta, options.alpha, options.gamma, options.eps, together=self.together
+        )
+        self.metric: FacetMetric = facet_metric(self.ideal) if like is None else like.metric
+        #: Which answers are as good as det's, where that depends on more than equality and gamma.
+        self.near = near_answers(self.ideal, self.claim)
+        self.exits: ExitFinder = (
+            like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
+        )
+        self.witnesses = Witnesses(self.ideal, Distances(self.ideal), options)
+
+    @cached_property
+    def setting(self) -> Setting:
+        """What proof rules ask for."""
+        slots = self.ideal.symbolic_inputs
+        return Setting(self.program, self.claim, self.metric, self.near, self.exits, slots)
+
+    def asking(self, options: ClaimOptions) -> EveryInput:
+        """The same question with another claim."""
+        return EveryInput(self.program, options, self)
+
+    @property
+    def program(self) -> Program:
+        return self._program
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.claim.intervals
+
+    @property
+    def about(self) -> str:
+        return "all inputs"
+
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.claim.stated
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.claim.warnings
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        rows = ReportedRows()
+        return rows, map(rows.extend, results(self.cases(), engine))
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        report = super().report(rows, engine, interrupted=interrupted)
+        return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
+
+    def case(self, convex: ConvexClass) -> Case:
+        """The claim about one convex class."""
+        return ClassCase(self, convex)
+
+    def cases(self) -> Iterator[Case]:
+        """The classes in order; where a limit is reached before they are known, one case for all inputs."""
+        number = 0
+        sorted_out = classes(self.ideal)
+        while True:
+            try:
+                found = next(sorted_out)
+            except StopIteration:
+                return
+            except Undecided as undecided:
+                yield Unsorted(self, number + 1, undecided.reason)
+                return
+            every = list(self._convex_classes(found))
+            assert every, "regions are not empty: a class without cases would hold of itself"
+            for convex in every:
+                number += 1
+                yield self.case(replace(convex, number=number))
+
+    def _convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
+        """Convex classes that cover these inputs; one that was not made out where a limit is reached."""
+        try:
+            alike = [((), inputs)] if self.near is None else same_answers(self.near, inputs, self._answers)
+            exits = self.exits.exits(inputs.finite, inputs.region)
+            every = [(one, piece) for extra, one in alike for piece in self._pieces(one, extra, exits)]
+        except Undecided as undecided:
+            moving = tuple(Moving(guard.form, _ZERO) for guard in inputs.region.guards)
+            yield ConvexClass(0, inputs, ConvexPiece((), ()), (), moving, undecided.reason)
+            return
+        known: dict[Region, tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]] = {}
+        for one, piece in every:
+            inside = known_region(self.setting, one, piece)
+            if inside not in known:
+                known[inside] = self._facets(one, inside)
+            own, sides = known[inside]
+            for side in sides:
+                yield ConvexClass(0, one, piece, side, all_facets(one, own, piece.guards, side))
+
+    def _facets(self, inputs: InputClass, inside: Region) -> tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]:
+        """The facets of the class, of whose inputs only those inside are meant, and the choices of those of others."""
+        # Beyond the other guards of what is inside det's answer is the same.
+        own = facets(inside, inputs.others, self.metric)[: len(inputs.region.guards)]
+        if not has_static_facets(inputs, own):
+            return own, ((),)
+        return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
+
+    def _pieces(
+        self, inputs: InputClass, extra: Sequence[Constraint], exits: Sequence[CenteredExit]
+    ) -> Iterator[ConvexPiece]:
+        for piece in pieces([*inputs.region.guards, *extra], exits, self.ideal.program.limits.pieces):
+            yield replace(piece, guards=(*extra, *piece.guards))
+
+    @cached_property
+    def _answers(self) -> tuple[Sequence[Answer], ...]:
+        """All answers that det gives."""
+        regions = (region for finite in finite_cases(self.ideal) for region in self.ideal.regions(finite))
+        return tuple(dict.fromkeys(region.answer for region in regions))
+
+
+@dataclass(frozen=True, slots=True)
+class Unsorted:
+    """Inputs whose classes are not known, and why."""
+
+    source: EveryInput
+    number: int
+    reason: str
+
+    def posed(self) -> Sequence[Posed]:
+        """Raises Undecided."""
+        raise Undecided(self.reason)
+
+    def shown(self) -> ClassResult:
+        """A class without an answer, undecided."""
+        alpha, nothing = self.source.claim.alpha_text, PiecewiseForm(ExpPoly.zero())
+        note = ClassNote({}, (), Method.NONE)
+        return ClassResult(self.number, {}, {}, alpha, nothing, "", Verdict.UNDECIDED, reason=self.reason, note=note)
+
+    def settle(self) -> Settling:
+        """It stays undecided."""
+        yield from ()
+        return self.shown()
+
+
+class ClassCase:
+    """The claim about one convex class of inputs."""
+
+    def __init__(self, source: EveryInput, convex: ConvexClass) -> None:
+        self._source = source
+        self._core = source.program.core
+        self.convex = convex
+
+    @property
+    def number(self) -> int:
+        return self.convex.number
+
+    @property
+    def claim(self) -> ClassClaim:
+        return self._source.claim
+
+    @cached_property
+    def goal(self) -> Goal:
+        """What is to be shown. Raises Undecided, DiagnosticError."""
+        return stated_goal(self._source.setting, self.convex)
+
+    def posed(self) -> Sequence[Posed]:
+        """What the first of the rules gives, the probability itself where it is known; nothing where nothing is
+        claimed. Raises Undecided, as it does where integer distances are left open, and DiagnosticError."""
+        if self._greatest_dd() is not None or self.goal.empty is not None:
+            return ()
+        if self.goal.is_about_integers and self.convex.inputs.integral:
+            raise Undecided("distances of ints are integers, which only `check` decides one by one")
+        every = [self._exactly(proof) for proof in simple_proofs(self.goal)]
+        if every:
+            # Of several answers that are near the others say more.
+            return (every[-1 if self._source.near is not None else 0],)
+        other = next(united_proofs(self.goal), None)
+        if other is None:
+            raise Undecided(self.goal.required.reason or "beta is no function of the obligation's variable")
+        return other.all_posed
+
+    def least_needing(self, needed: Needed, enough: Fraction) -> Choice:
+        """Of all rules those that need the least of a constant. Raises Undecided, DiagnosticError."""
+        return least_needing(self.goal, needed, enough)
+
+    @property
+    def has_integer_distances(self) -> bool:
+        """Whether alpha = dd(u) is left open, and an integer. Raises Undecided, DiagnosticError."""
+        goal = self.goal
+        return goal.is_about_integers and self.convex.inputs.integral and bool(goal.required.distances.alpha_rate)
+
+    def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[Posed], Choice]:
+        """At one integer distance: what is the least probability itself, if it is known, and of all rules those that
+        need the least of a constant. Raises Undecided."""
+        goal = at_distance(self.goal, Fraction(distance))
+        first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
+        why = first[0].why if first and goal.empty is None else None
+        if isinstance(why, Exact) and self._distance(why.corner.at(Fraction(distance))) == distance:
+            return first, Choice(None, ())
+        return (), least_needing(goal, needed, _ZERO)
+
+    def proved_from(self, start: int, factor: Fraction) -> Asking[bool]:
+        """Whether the claim with `factor` times its beta is proved at all integer distances from `start` on."""
+        beta = f"({self._source.stated['beta']})*({factor})"
+        scaled = self._source.asking(replace(self._source.options, beta=beta))
+        found, _ = yield from established_by_integers(stated_goal(scaled.setting, self.convex), start)
+        return found is not None
+
+    def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[Posed]:
+        """The claim at some inputs of the class, as rows of a table: what they need, the class does. They are looked
+        for where slacks are least and, of a distance that is left open, where its product with some eps is the given
+        one. Raises Undecided, DiagnosticError."""
+        if self.goal.empty is None:
+            alphas, gamma = self._distances_tried(product, None)
+            for inputs in self._inputs(alphas, most):
+                if not self._moves or self._source.witnesses.distance(inputs) is not None:
+                    yield from self._source.witnesses.posed(inputs, gamma)
+
+    def posed_at_one(self, most: int) -> Iterator[Posed]:
+        """The claim at some inputs of the class, about the variable of its goal: where the distance that is left open
+        is 1, so that its product with eps is eps, if that may be any. Raises Undecided, DiagnosticError."""
+        required = self.goal.required
+        if not required.distances.is_open:
+            yield from self.posed_at_inputs(None, most)
+        elif self.goal.empty is None and self._source.claim.intervals == (Interval.positive(),):
+            alpha_open = bool(required.distances.alpha_rate)
+            alphas, gamma = ((_ONE,), None) if alpha_open else ((required.distances.alpha_base,), _ONE)
+            for inputs in self._inputs(alphas, most):
+                if not alpha_open or self._source.witnesses.distance(inputs) == 1:
+                    for posed in self._source.witnesses.posed(inputs, gamma):
+                        yield replace(posed, variable=required.variable)
+
+    def _inputs(self, alphas: Sequence[Fraction], most: int) -> Iterator[Mapping[int, Value]]:
+        """Inputs where slacks are least, of the class and of its parts: so many of each."""
+        setting = self._source.setting
+        parts = [part for part in by_distances(setting, self.convex) if part.facets != self.convex.facets]
+        for convex in (self.convex, *parts):
+            goal = self.goal if convex is self.convex else stated_goal(setting, convex)
+            if goal.empty is None:
+                yield from islice(candidates(convex, goal.lower, setting.slots, alphas, convex.guards), most)
+
+    def shown(self) -> ClassResult:
+        """What the case is about, not decided."""
+        with suppress(Undecided):
+            shown = None if self.goal.empty is not None else _Shown.of(self.goal)
+            return self._row(Method.NONE, Verdict.UNDECIDED, shown)
+        return self._row(Method.NONE, Verdict.UNDECIDED)
+
+    # --- decisions --------------------------------------------------------------------------------------
+
+    def settle(self) -> Settling:
+        try:
+            found = yield from self._settled()
+        except Undecided as undecided:
+            found = self._undecided(undecided.reason)
+        return self._with_sayings(found, self.convex)
+
+    def _settled(self) -> Asking[ClassResult]:
+        """The case by the rules that cost little, inputs that may refute it, the other rules, and other inputs."""
+        goal = self.goal
+        if goal.empty is not None:
+            return self._established(Established(goal, goal.empty))
+        first = yield from self._first_decision()
+        if first.bound is None and first.verdict is Verdict.UNDECIDED:
+            return self._undecided(first.reason)
+        found = yield from first_established(simple_proofs(goal))
+        failing: Fraction | None = None
+        if found is None and goal.is_about_integers:
+            found, failing = yield from established_by_integers(goal)
+        if found is not None:
+            return self._established(found)
+        witness = yield from self._first_refuting(first, failing)
+        if witness is None:
+            found = yield from first_established(united_proofs(goal))
+            if found is not None:
+                return self._established(found)
+            every = yield from established_in_parts(goal)
+            if every is not None:
+                return self._established_in_parts(every)
+            witness = yield from self._searched(first, failing)
+        if witness is not None:
+            return self._witnessed(witness, first)
+        return self._unproved(first, failing)
+
+    def refuted(self) -> Asking[ClassResult]:
+        """The class with an input that refutes the claim, undecided where none is found, or is looked for because the
+        claim is seen to hold. Raises Undecided, DiagnosticError."""
+        if self.goal.empty is not None:
+            return self._undecided(None)
+        first = yield from self._first_decision()
+        unknown = first.bound is None and first.verdict is Verdict.UNDECIDED
+        if unknown or first.verdict is Verdict.ACCURATE:
+            return self._undecided(first.reason)
+        first = replace(first, reason=None)
+        witness = (yield from self._first_refuting(first, None)) or (yield from self._searched(first, None))
+        return self._unproved(first, None) if witness is None else self._witnessed(witness, first)
+
+    def proved(self) -> Asking[ClassResult | None]:
+        """The class proved by any of the rules, as a whole or in parts; None where they prove nothing. Raises
+        Undecided, DiagnosticError."""
+        found = yield from established_as_a_whole(self.goal)
+        if found is not None:
+            return self._with_sayings(self._established(found), self.convex)
+        every = yield from established_in_parts(self.goal)
+        return None if every is None else self._with_sayings(self._established_in_parts(every), self.convex)
+
+    def _first_decision(self) -> Asking[Decision]:
+        """What is decided of the least slacks; only measured where beta is no function of the variable."""
+        goal = self.goal
+        if goal.required.beta is None:
+            measured = yield goal.lower.bound
+            return replace(measured, reason=None if measured.bound is not None else measured.reason)
+        return (yield Obligation(goal.lower.bound, goal.required.beta, goal.intervals))
+
+    # --- inputs that refute it --------------------------------------------------------------------------
+
+    def _distances_tried(
+        self, product: Fraction | None, failing: Fraction | None
+    ) -> tuple[Sequence[Fraction], Fraction | None]:
+        """The values of alpha at which inputs are tried, and gamma where that is what is left open: the claim fails
+        where distance·eps is the `product`, and for ints at the distance `failing`, where these are known."""
+        goal, distances = self.goal, self.goal.required.distances
+        if not distances.is_open:
+            return (distances.alpha or _ZERO,), None
+        scale = self._scale_of(product)
+        if distances.alpha_rate:
+            alphas = () if self.convex.inputs.integral else (scale, goal.sample)
+            integers = (*([] if failing is None else [failing]), *_INTEGERS) if goal.is_about_integers else ()
+            return tuple(dict.fromkeys([*alphas, *integers])), None
+        if goal.is_about_integers:
+            # Just before the outputs within gamma are more.
+            scale = (_ONE if failing is None else failing) - _SHORT
+        return (distances.alpha or _ZERO,), scale
+
+    @property
+    def _moves(self) -> bool:
+        """Whether gamma grows with alpha."""
+        return bool(self.goal.required.distances.alpha_rate and self.goal.required.distances.gamma_rate)
+
+    def _first_refuting(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
+        """An input that refutes the claim, of those where slacks are least."""
+        alphas, gamma = self._distances_tried(_failing_at(first), failing)
+        proposed = candidates(self.convex, self.goal.lower, self._source.ideal.symbolic_inputs, alphas)
+        return (yield from self._source.witnesses.first_refuting(proposed, gamma, finite=self._moves))
+
+    def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
+        """An input that refutes the claim, of those where floats guess that it fails; None where none does."""
+        source, goal, slots = self._source, self.goal, self._source.ideal.symbolic_inputs
+        alphas, gamma = self._distances_tried(_failing_at(first), failing)
+        if goal.required.distances.alpha_rate:
+            scales = () if self.convex.inputs.integral else _SCALES
+            more = [alpha for alpha in scales if goal.greatest is None or alpha < goal.greatest]
+            alphas = tuple(dict.fromkeys([*alphas, *more, *([goal.greatest] if goal.greatest else [])]))
+        forms = goal.lower.slacks or [guard.form for guard in self.convex.guards]
+        every = by_distances(source.setting, self.convex)
+        systems = [_system(convex, alpha) for alpha in alphas for convex in every]
+        most = max(_LEAST_POINTS, _MOST_POINTS // len(systems))
+        whole = self.convex.inputs.whole
+        points = [
+            point
+            for system in systems
+            for point in islice(near_integers(proposals(system, forms, slots), whole, system), most)
+        ]
+        for own in (None,) if gamma is None else dict.fromkeys([gamma, *_SCALES]):
+            worth = most_promising(points, self.convex.piece.exits, source.claim.intervals, partial(self._claimed, own))
+            proposed = ({**self.convex.inputs.finite, **point} for point in worth)
+            found = yield from source.witnesses.first_refuting(proposed, own, finite=self._moves)
+            if found is not None:
+                return found
+        return None
+
+    def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> Claimed | None:
+        """The claim at an input of the class; `gamma` takes the place of one that is left open."""
+        claim, dd, required = self._source.claim, self._distance(point), self.goal.required
+        if gamma is not None:
+            return Claimed(gamma, claim.at_gamma(gamma)) if dd is None or dd >= claim.alpha_number() else None
+        if not claim.at_distance:
+            fixed = claim.without_distance()
+            return None if dd is not None and dd < claim.alpha_number() else Claimed(fixed.gamma, fixed.beta)
+        if dd is None and claim.gamma_moves:
+            return None
+        distances = required.distances
+        if dd and distances.alpha_rate and required.beta is not None:
+            return Claimed(distances.gamma_base + dd * distances.gamma_rate, required.beta, dd)
+        fixed = claim.at_number(dd)
+        return Claimed(fixed.gamma, fixed.beta)
+
+    def _scale_of(self, product: Fraction | None) -> Fraction:
+        """A value of the open distance for which the product t = distance·eps has an eps of the claim."""
+        goal = self.goal
+        if product is None:
+            return goal.sample
+        for interval in self._source.claim.intervals:
+            # eps = t/distance, with a distance of 1 where that is possible.
+            for distance in (_ONE, goal.sample, product / _inside(interval)):
+                fits = goal.greatest is None or distance <= goal.greatest
+                if fits and product / distance in interval:
+                    return distance
+        return goal.sample
+
+    def _distance(self, point: Mapping[int, Fraction]) -> Fraction | None:
+        return self._source.witnesses.distance({**self.convex.inputs.finite, **point})
+
+    # --- the probability itself -------------------------------------------------------------------------
+
+    def _exactly(self, proof: Proof) -> Posed:
+        """What is posed by the proof, as the least probability of the class where it is that."""
+        goal, posed = proof.goal, proof.posed
+        lower = goal.lower
+        if posed.why is lower.why and lower.attained and lower.corner is not None:
+            if self._holds_corner(goal) and self._is_met(goal):
+                return replace(posed, why=Exact(lower.why, lower.corner))
+            if _is_approached(goal):
+                return replace(posed, why=Approached(lower.why))
+        return posed
+
+    def _holds_corner(self, goal: Goal) -> bool:
+        """Whether the corner is in the class, and as far from other answers as alpha: it may be on an edge that belongs
+        to another class, and nearer to one than a facet that was left where it is can tell."""
+        convex, corner = goal.convex, goal.lower.corner
+        assert corner is not None
+        alpha = goal.alpha
+        point = corner.at(alpha)
+        if not all(guard.holds_at(point) for guard in convex.guards):
+            return False
+        static = has_static_facets(convex.inputs, convex.own_facets)
+        distance = self._distance(point) if alpha and (convex.inputs.whole or static) else None
+        return distance is None or distance >= alpha
+
+    def _is_met(self, goal: Goal) -> bool:
+        """Whether the claim at the corner, for each distance left open, is the one that was posed: where alpha = dd is
+        left open, dd has to be alpha there. A facet that moves, and is met, is as far from another answer as alpha;
+        else dd is computed at one alpha, which is enough where every product alpha·eps has an eps of the claim."""
+        if not goal.required.distances.alpha_rate:
+            return True
+        convex, lower = goal.convex, goal.lower
+        slacks = (slack for share in lower.why.shares for event in share.events for slack in event)
+        tight = {place for slack in slacks for place in slack.tight}
+        if not has_static_facets(convex.inputs, convex.own_facets) and any(convex.facets[k].step for k in tight):
+            return True
+        assert lower.corner is not None
+        everything = self._source.claim.intervals == (Interval.positive(),)
+        return everything and self._distance(lower.corner.at(goal.alpha)) == goal.alpha
+
+    # --- where the claim says nothing -------------------------------------------------------------------
+
+    def _with_sayings(self, found: ClassResult, convex: ConvexClass) -> ClassResult:
+        """The result with where its claim says something, which may be nowhere: then it holds, decided or not."""
+        assert found.note is not None
+        nearness = self._greatest_dd()
+        if found.note.method is Method.EMPTY or nearness is not None:
+            found = _vacuous(found, Method.EMPTY)
+            if found.evidence is None and nearness is not None:
+                bound = Moving(Affine.number(nearness), Fraction(1))
+                empty = self._certified(Empty(Ceiling(nearness, ((0, Fraction(1)),))))
+                found = replace(found, evidence=ClassEvidence((bound,), empty))
+            return found
+        try:
+            goal = self.goal if convex is self.convex else stated_goal(self._source.setting, convex)
+        except Undecided:
+            return found
+        beta = goal.required.beta
+        if goal.empty is not None or beta is None:
+            return found
+        says = saying(beta, goal.intervals, self._source.program.limits)
+        found = replace(found, says=says)
+        if not says.nothing:
+            return found
+        if found.evidence is None:
+            # Whatever the probabilities are, they are not less than 0.
+            why = Farkas(convex.facets, goal.required.distances, ())
+            proof = Proof(goal, "", (Obligation(Bound(()), beta, goal.intervals),), why)
+            found = replace(found, evidence=ClassEvidence(convex.facets, self._certified(proof.evidence)))
+        return _vacuous(found, Method.NOTHING)
+
+    def _greatest_dd(self) -> Fraction | None:
+        """What dd is at most at all inputs of the class, if alpha is a greater number."""
+        source, metric, inputs = self._source, self._source.metric, self.convex.inputs
+        if source.claim.at_distance or inputs.alone or metric.apart is not None:
+            return None
+        alpha = source.claim.alpha_number()
+        if metric.norm is Norm.DISCRETE:
+            return _ONE if alpha > 1 else None
+        if inputs.restless or inputs.moving:
+            return _ZERO if alpha > 0 else None
+        return _ONE if inputs.stepping and alpha > 1 else None
+
+    # --- rows -------------------------------------------------------------------------------------------
+
+    def _undecided(self, reason: str | None) -> ClassResult:
+        return self._row(Method.NONE, Verdict.UNDECIDED, reason=reason)
+
+    def _unproved(self, first: Decision, failing: Fraction | None) -> ClassResult:
+        """The class undecided, and why."""
+        goal = self.goal
+        if goal.is_about_integers and self.convex.inputs.integral:
+            reason = _unproved_integers("distance" if goal.required.distances.alpha_rate else "gamma", failing)
+        else:
+            reason = goal.required.reason or first.reason or _unproved(goal.lower)
+        return self._row(Method.NONE, Verdict.UNDECIDED, _Shown.of(goal, first.bound), reason)
+
+    def _certified(self, evidence: Proved | Empty) -> Proved | Empty:
+        """The evidence, with what the checker does not follow of it where the metric says which answers are near."""
+        source = self._source
+        if source.near is None or source.near.ideal.metric.core.same is None:
+            return evidence
+        beyond = "its `metric` block says which answers are the same, of which the checker derives no bound"
+        if isinstance(evidence, Proved):
+            return replace(evidence, beyond=evidence.beyond or beyond)
+        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.one()), source.intervals)
+        why = Farkas(self.convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
+        return Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond)
+
+    def _established(self, found: Established) -> ClassResult:
+        """A class, this one or a part of it, of which the claim is known to hold."""
+        goal = found.goal
+        evidence = ClassEvidence(goal.convex.facets, self._certified(found.evidence))
+        if isinstance(found.evidence, Empty):
+            return replace(self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex), evidence=evidence)
+        shown = _Shown.of(goal, found.bound)
+        inexact = shown.exact and found.is_simple and not self._holds_corner(goal)
+        if inexact or (found.rule is not None and not found.is_simple):
+            shown = replace(shown, corner=None, exact=False)
+        method = Method.CORNER if shown.exact and found.is_simple else Method.BOUND
+        return replace(self._row(method, Verdict.ACCURATE, shown, of=goal.convex), evidence=evidence)
+
+    def _established_in_parts(self, every: Sequence[Established]) -> ClassResult:
+        rows = [self._with_sayings(self._established(found), found.goal.convex) for found in every]
+        return replace(self._row(Method.BOUND, Verdict.ACCURATE), rows=tuple(rows))
+
+    def _witnessed(self, witness: Refuted, first: Decision) -> ClassResult:
+        row = witness.row
+        return ClassResult(
+            self.number,
+            row.input,
+            row.output,
+            row.alpha,
+            row.beta_form,
+            row.gamma,
+            row.verdict,
+            closed_form=row.closed_form,
+            counterexample=row.counterexample,
+            failing=row.failing,
+            note=self._note(Method.WITNESS, self.convex, _Shown.of(self.goal, first.bound)),
+            evidence=ClassEvidence(self.convex.facets, witness),
+        )
+
+    def _row(
+        self,
+        method: Method,
+        verdict: Verdict,
+        shown: _Shown | None = None,
+        reason: str | None = None,
+        *,
+        of: ConvexClass | None = None,
+    ) -> ClassResult:
+        """This class, or a part `of` it, at its corner for one value of the open distance, where it has a corner."""
+        convex = of or self.convex
+        note = self._note(method, convex, shown)
+        output = answer_texts(self._core, convex.inputs.region)
+        beta = None if shown is None else shown.goal.required.beta
+        if shown is None or beta is None:
+            zero, alpha = PiecewiseForm(ExpPoly.zero()), self._source.claim.alpha_text
+            return ClassResult(self.number, {}, output, alpha, zero, "", verdict, reason=reason, note=note)
+        goal, bound, corner = shown.goal, shown.bound, shown.corner
+        distances = goal.required.distances
+        gamma = distances.gamma_base + goal.sample * distances.gamma_rate
+        return ClassResult(
+            self.number,
+            {} if corner is None else input_texts(self._core, {**convex.inputs.finite, **corner.at(goal.alpha)}),
+            output,
+            str(goal.alpha),
+            beta,
+            str(gamma),
+            verdict,
+            reason=reason,
+            closed_form=_scaled(bound, goal.sample, distances.is_open).standing_for(self._core.only_at)
+            if shown.exact and bound is not None
+            else None,
+            note=note,
+        )
+
+    def _note(self, method: Method, convex: ConvexClass, shown: _Shown | None) -> ClassNote:
+        known = described(self._core, convex, method)
+        if shown is None:
+            return known
+        required, bound, corner = shown.goal.required, shown.bound, shown.corner
+        if bound is not None and required.variable == "eps":
+            bound = bound.standing_for(self._core.only_at)
+        return replace(
+            known,
+            variable=required.variable,
+            range=", ".join(map(str, shown.goal.intervals)),
+            corner={} if corner is None else corner_texts(self._core, corner, convex.inputs.finite, "alpha"),
+            probability=None if bound is None else str(bound),
+            beta=None if required.beta is None else str(required.beta),
+            exact=shown.exact,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a row shows of a goal: the function that was decided, the input at which it is the probability, if one is
+    known, and whether it is."""
+
+    goal: Goal
+    bound: ClosedForm | None
+    corner: Corner | None
+    exact: bool
+
+    @staticmethod
+    def of(goal: Goal, bound: ClosedForm | None = None) -> _Shown:
+        return _Shown(goal, bound, goal.lower.corner, goal.lower.attained)
+
+
+def described(core: CoreProgram, convex: ConvexClass, method: Method) -> ClassNote:
+    """What a row about the class says of it, but for what was found."""
+    where = (*guard_texts(core, convex.guards, convex.inputs.finite), *facet_texts(core, convex.side))
+    return ClassNote(answer_texts(core, convex.inputs.region), where, method)
+
+
+def _is_approached(goal: Goal) -> bool:
+    """Whether probabilities of inputs of the class come as near to its bound as one likes: the corner is a limit of
+    these, if it is behind all facets, as the class is convex, and not empty; alpha is 0, so that all are claimed about;
+    and with continuous noises probabilities are continuous in the inputs."""
+    distances = goal.required.distances
+    parts = (part for way in goal.convex.piece.exits for part in way.parts)
+    return distances.alpha == 0 and not goal.convex.inputs.whole and all(part.continuous for part in parts)
+
+
+def _failing_at(first: Decision) -> Fraction | None:
+    return None if first.counterexample is None else first.counterexample.eps
+
+
+def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
+    """The class, without its edges where they belong to others, as far from other answers as alpha."""
+    return [*(guard.guard for guard in convex.guards), *(facet.at(alpha) for facet in convex.facets)]
+
+
+def _vacuous(found: ClassResult, method: Method) -> ClassResult:
+    """A class about which the claim says nothing. No input of it is the hardest; if it was not decided, it is now."""
+    assert found.verdict is not Verdict.INACCURATE, "what says nothing cannot be refuted"
+    assert found.note is not None
+    note = replace(found.note, corner={}, method=method)
+    if method is Method.EMPTY:
+        note = replace(note, probability=None, beta=None)
+    return replace(found, vacuous=True, note=note, verdict=Verdict.ACCURATE, reason=None)
+
+
+def _scaled(form: ClosedForm, factor: Fraction, is_open: bool) -> ClosedForm:
+    if not is_open or factor == 1:
+        return form
+    return ClosedForm(form.value.scaled(factor))
+
+
+def _inside(interval: Interval) -> Fraction:
+    """A point of the interval."""
+    if interval.upper is None:
+        return interval.lower + 1
+    return (interval.lower + interval.upper) / 2
+
+
+def _unproved_integers(name: str, failing: Fraction | None) -> str:
+    """Why a class of ints is not proved, for each value of what is left open."""
+    if failing is None:
+        what = f"for all large values of the {name} at once"
+    elif name == "gamma":
+        what = f"for gamma just below {failing}"
+    else:
+        what = f"at the distance {failing}"
+    return f"the lower bound of the class's probabilities does not prove the claim {what}, and no input refutes it"
+
+
+def _unproved(lower: Lower) -> str:
+    why = f" ({lower.lost})" if lower.lost else ""
+    return f"the lower bound of the class's probabilities does not prove the claim{why}, and no input refutes it"

@@ -1,0 +1,564 @@
+"""Every number of queries as a source of obligations: exactly for small ones, by a union bound for all others.
+
+The union bound can prove a claim and never refute it. Where it does not, small numbers of queries are tried exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, partial
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Undecided
+from dipc.claims.claim import ClaimOptions
+from dipc.claims.conditions import below_one
+from dipc.claims.expression import ClaimExpression
+from dipc.decide.decide import decide, saying, together
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.measure.bound import Bound
+from dipc.program.program import Program, load_source
+from dipc.questions.class_result import ClassNote, ClassResult, Method, ReportedRows
+from dipc.questions.decided_rows import CaseEvidence
+from dipc.questions.every_input import EveryInput
+from dipc.questions.every_number.in_number import (
+    ONE,
+    InNumber,
+    OtherScale,
+    Ratio,
+    Summands,
+    constant,
+    polynomial,
+    summands,
+)
+from dipc.questions.every_number.normal_form import Constants
+from dipc.questions.every_number.uniform import NotUniform, Number
+from dipc.questions.every_number.union_bound import UnionBound, union_of
+from dipc.questions.every_number.union_proof import Proof, UnionEvidence, UnionProof, Unit
+from dipc.questions.outcome import Counts, RowResult
+from dipc.questions.report import Report, overall
+from dipc.questions.source import Case, Settling, Source, results
+from dipc.rules.class_claim import ClassClaim, products
+from dipc.rules.input_classes import require_product
+from dipc.rules.posed import Posed
+from dipc.rules.requirement import Requirement, fixed_requirement, open_requirement
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import leading_at_infinity
+from dipc.sign.piecewise import PiecewiseForm
+from dipc.text.ast import mentions
+from dipc.text.core import IntType
+from dipc.text.declarations import computed_from
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Source as Text
+from dipc.text.parser import parse, parse_interval
+
+#: Numbers of queries that are tried exactly where the union bound proves nothing, and where one of them is known to
+#: break the bound; numbers of which it is looked whether they do.
+MOST_TRIED = 4
+MOST_TRIED_TO_BREAK = 8
+MOST_COMPARED = 1_000
+
+_UNPROVED = "the union bound over single comparisons does not prove the claim"
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The claim is about numbers from `least` on; those from `start` on are left to the `proof`, for which there is a
+    `reason` where there is none."""
+
+    least: int
+    start: int
+    proof: UnionProof | None
+    reason: str
+    union: UnionBound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What was found for all numbers from `start` on: accurate by the `union`, else undecided for a reason."""
+
+    start: int
+    verdict: Verdict
+    reason: str | None
+    union: UnionEvidence | None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberResult(ClassResult):
+    """One case, decided: the classes of the numbers that were decided `singly`, and what was found for all `others`."""
+
+    singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
+    others: Others | None = field(default=None, compare=False, repr=False)
+
+
+class AllNumbers(Source):
+    """The claim about every real input and every integer value of the constant `parameter`, from the first index of its
+    loop on, or from `least` on where that is greater."""
+
+    def __init__(
+        self, program: Program, parameter: str, least: int | None, options: ClaimOptions, *, singly: int = 0
+    ) -> None:
+        """At least `singly` numbers are cases of their own, even if the union bound holds for them, too.
+
+        Raises DiagnosticError for an unknown constant, and for a claim that is not of this kind.
+        """
+        _require_reals(program)
+        require_product(program.core)
+        if parameter not in program.core.constants:
+            notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
+            raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))
+        self._program = program
+        self.parameter = parameter
+        self.options = options
+        self.claim = ClassClaim(program, options.beta, options.alpha, options.gamma, options.eps)
+        self._asked_least = least
+        self._singly = singly
+        self._instances: dict[int, EveryInput] = {}
+
+    def asking(self, options: ClaimOptions) -> AllNumbers:
+        """The same question with another claim."""
+        return AllNumbers(self.program, self.parameter, self._asked_least, options, singly=self._singly)
+
+    @property
+    def program(self) -> Program:
+        return self._program
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        return self.claim.intervals
+
+    @property
+    def numbers(self) -> tuple[str, int]:
+        return self.parameter, self.least
+
+    @property
+    def about(self) -> str:
+        return f"every {self.parameter} >= {self.least}"
+
+    @property
+    def stated(self) -> Mapping[str, str | None]:
+        return self.claim.stated
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self.claim.warnings
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        rows = ReportedRows()
+        return rows, map(rows.extend, results(self.cases(), engine))
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        assert isinstance(rows, ReportedRows)
+        report = super().report(list(rows), engine, interrupted=interrupted)
+        steady = {name: value for name, value in report.constants.items() if name not in self.varying}
+        report = replace(report, constants=steady)
+        return report if interrupted else replace(report, evidence=CaseEvidence(self, tuple(rows.results)))
+
+    @cached_property
+    def varying(self) -> tuple[str, ...]:
+        """The constants that are others for other numbers."""
+        core = self.program.core
+        return computed_from(parse(core.source).declarations, core.given, self.parameter)
+
+    def constants_of(self, number: int) -> dict[str, Fraction]:
+        """The parameter, and the constants that are others for this number. Without these where the program is refused
+        for it."""
+        found = {self.parameter: Fraction(number)}
+        try:
+            return found | {name: self._instance(number).core.constants[name] for name in self.varying}
+        except DiagnosticError:
+            return found
+
+    @property
+    def least(self) -> int:
+        """The least number that the claim is about."""
+        return self.range.least
+
+    def cases(self) -> Iterator[Case]:
+        """Small numbers one by one, and all others together."""
+        found = self.range
+        for number in range(found.least, found.start):
+            yield _OneNumber(self, number - found.least + 1, number)
+        yield _OtherNumbers(self, found.start - found.least + 1)
+
+    @cached_property
+    def range(self) -> _Range:
+        """Which numbers are left to the union bound."""
+        given = self._asked_least
+        least = 1 if given is None else given
+        start = least + self._singly
+        union: UnionBound | None = None
+        try:
+            self._require_claim()
+            union = union_of(self.program, self.parameter, self.required.distances)
+            least = union.least if given is None else max(union.least, given)
+            start = max(union.start, least + self._singly)
+            unit, start = self._unit(union, start)
+            intervals = self._intervals if self.claim.is_open else unit.intervals(self._intervals, start)
+            sums = tuple(sorted(union.sums, key=repr))
+            proof = UnionProof(sums, partial(self._beta, unit=unit), intervals, unit)
+            return _Range(least, start, proof, _UNPROVED, union)
+        except NotUniform as refused:
+            return _Range(least, start, None, self.refusal(refused), union)
+        except Undecided as undecided:
+            return _Range(least, start, None, undecided.reason, union)
+
+    def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
+        """A unit in which beta is a polynomial in the number and no rate falls, and from which number on. Raises
+        NotUniform where there is none."""
+        refused: NotUniform | None = None
+        varying = () if union.rates is None else union.rates.of_marks
+        scales = [ONE, *(rate.inverse() for rate in varying if rate.constant_value() is None)]
+        tried: dict[Ratio, int] = {}
+        while scales:
+            scale = scales.pop(0)
+            if scale in tried:
+                continue
+            unit = Unit(scale, union.rates)
+            later = range(start, start + MOST_TRIED + 1)
+            begin = next((number for number in later if unit.holds_from(union.sums, number)), None)
+            tried[scale] = -1 if begin is None else begin
+            try:
+                self._beta(start if begin is None else begin, unit)
+            except OtherScale as other:
+                scales.insert(0, other.rate.inverse())
+                refused = refused or other
+            except NotUniform as other:
+                refused = refused or other
+            else:
+                if begin is not None:
+                    return unit, begin
+                refused = NotUniform(unit.refusal(union.sums, start, self.parameter))
+        # Summands of beta in other units are left out: most is left where the number is.
+        left: dict[int, tuple[Unit, int]] = {}
+        for scale, begin in tried.items():
+            unit = Unit(scale, union.rates, lesser=True)
+            with suppress(NotUniform):
+                if begin != -1 and (powers := self._beta(begin, unit)):
+                    left.setdefault(max(powers), (unit, begin))
+        if left:
+            return left[max(left)]
+        assert refused is not None, "there is a first unit"
+        raise refused
+
+    @property
+    def _intervals(self) -> tuple[Interval, ...]:
+        """The values of the variable."""
+        return (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
+
+    @cached_property
+    def required(self) -> Requirement:
+        """The claim's distances and its variable."""
+        claim = self.claim
+        return open_requirement(claim) if claim.is_open else fixed_requirement(claim.without_distance())
+
+    def refusal(self, refused: NotUniform) -> str:
+        """Why there is no union bound."""
+        line = ""
+        if refused.span is not None:
+            line = f" (line {self.program.core.source.excerpt(refused.span).line})"
+        return f"no union bound: {refused.reason}{line}"
+
+    def at(self, number: int) -> EveryInput:
+        """The question for one number. Raises DiagnosticError where the program is refused for it."""
+        if number not in self._instances:
+            self._instances[number] = EveryInput(self._instance(number), self.options)
+        return self._instances[number]
+
+    def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:
+        """The classes for one number, each decided."""
+        rows: list[ClassResult] = []
+        try:
+            for case in self.at(number).cases():
+                row = yield from case.settle()
+                assert isinstance(row, ClassResult)
+                rows += row.rows or [row]
+        except DiagnosticError as error:
+            name = f"{self.parameter} = {number}"
+            reason = f"the program is refused for {name}: {error.diagnostics[0].message}"
+            return (self.row(name, Method.NONE, Verdict.UNDECIDED, reason),)
+        return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
+
+    def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
+        """One row for a number for which the claim holds, else the classes that make it fail."""
+        verdict = _together(rows)
+        if verdict is not Verdict.ACCURATE:
+            return [row for row in rows if row.verdict is verdict]
+        methods = {row.note.method for row in rows if row.note is not None}
+        method = Method.CORNER if methods == {Method.CORNER} else Method.BOUND
+        row = self.row(f"{self.parameter} = {number}", method, verdict)
+        claimed = [each.says for each in rows if each.says is not None]
+        says = together(claimed) if claimed else None
+        return [replace(row, note=self._in_variable(row), vacuous=all(each.vacuous for each in rows), says=says)]
+
+    def _in_variable(self, row: ClassResult) -> ClassNote:
+        """The note of the row, which is about values of the claim's own variable."""
+        assert row.note is not None
+        return replace(row.note, variable=self.required.variable)
+
+    def said(self, row: ClassResult, start: int) -> ClassResult:
+        """The row about all numbers from `start` on, with where the claim for `start` says something. It is vacuous
+        where beta is at least 1 there, and never falls as the number grows."""
+        assert self.range.proof is not None
+        intervals, limits = self.range.proof.intervals, self.program.limits
+        try:
+            first, *rest = (PiecewiseForm(form) for _, form in sorted(self.range.proof.beta(start).items()))
+        except (NotUniform, Undecided, ValueError):
+            return row
+        says = saying(first, intervals, limits)
+        grows = says.nothing and all(
+            # A coefficient is at least 0 where 1 is at least 1 minus it.
+            decide(ClosedForm(ExpPoly.one()), coefficient, intervals, limits).verdict is Verdict.ACCURATE
+            for coefficient in rest
+        )
+        vacuous = grows and row.verdict is Verdict.ACCURATE
+        if self.range.proof.unit.is_other:
+            return replace(row, vacuous=vacuous)  # What is said is about another variable for each number.
+        return replace(row, note=self._in_variable(row), says=says, vacuous=vacuous)
+
+    def row(
+        self,
+        where: str,
+        method: Method,
+        verdict: Verdict,
+        reason: str | None = None,
+        numbers: tuple[int, int] | None = None,
+    ) -> ClassResult:
+        note = ClassNote({}, (where,), method, numbers=numbers)
+        zero = PiecewiseForm(ExpPoly.zero())
+        return ClassResult(0, {}, {}, self.claim.alpha_text, zero, "", verdict, reason=reason, note=note)
+
+    def _require_claim(self) -> None:
+        """Raises NotUniform where more of the claim than beta depends on the number of queries."""
+        for name, expression in (("alpha", self.claim.alpha), ("gamma", self.claim.gamma)):
+            if expression is not None and self._depends(expression.tree):
+                raise NotUniform(f"{name} depends on `{self.parameter}`")
+        asked = self.options.eps
+        parts: object = None if self.program.core.claim is None else self.program.core.claim.fields
+        if asked is not None:
+            parts = parse_interval(Text("<eps>", asked)) if isinstance(asked, str) else None
+        elif isinstance(parts, tuple):
+            parts = tuple(field for field in parts if field.name == "eps")
+        if self._depends(parts):
+            raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
+
+    def _depends(self, tree: object) -> bool:
+        """Whether a part of the claim is another for other numbers."""
+        return any(mentions(tree, name) for name in (self.parameter, *self.varying))
+
+    @cached_property
+    def _beta_below_one(self) -> ClaimExpression:
+        """An expression that says the same as beta."""
+        return below_one(self.claim.beta)
+
+    @cached_property
+    def _names(self) -> dict[str, Summands]:
+        """What names in beta stand for; those without a value that can be followed are left out."""
+        names = {name: summands(value) for name, value in self.claim.names().items()}
+        known = {name: value for name, value in names.items() if value is not None and name not in self.varying}
+        known.pop(self.parameter, None)
+        return {**known, **self._constants.values}
+
+    @cached_property
+    def _constants(self) -> Constants:
+        tree = parse(self.program.core.source)
+        return Constants.of(tree, self.program.core, Number(self.parameter, self.varying))
+
+    def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
+        """By power of the number less `start`, the coefficients of beta for eps in this unit, or of less."""
+        evaluation = InNumber("beta", self.parameter, self._names, unit.scale, list(self._constants.divisors))
+        found: dict[int, ExpPoly] = {}
+        for power, form in polynomial(evaluation, self._beta_below_one.tree, start, lesser=unit.lesser).items():
+            value = form.in_product() if self.claim.is_open else form.flat()
+            if value is None:
+                raise NotUniform("beta is not a function of distance*eps for every number of queries")
+            found[power] = value
+        return found
+
+    def number_that_breaks(self, start: int) -> int | None:
+        """The least number from `start` on at which the union bound falls more slowly than beta towards infinity, so
+        that the claim is likely to fail there; None where none is found."""
+        union = self.range.union
+        if union is None:
+            return None
+        for number in range(start, start + MOST_COMPARED):
+            try:
+                # What is divided by in a rate may be 0.
+                error, beta = union.decay(number), self._beta_decay(number)
+            except (NotUniform, Undecided, ZeroDivisionError):
+                return None
+            if error is not None and beta is not None and error < beta:
+                return number
+        return None
+
+    def _beta_decay(self, number: int) -> Fraction | None:
+        """The r such that beta for this number falls like e^{-r·t}; None where it is 0 or negative."""
+        own = {name: constant(value.at(number)) for name, value in self._constant_ratios.items()}
+        names = {**self._names, **own, self.parameter: constant(Fraction(number))}
+        evaluation = InNumber("beta", "", names, ONE)
+        form = polynomial(evaluation, self._beta_below_one.tree, number).get(0)
+        value = None if form is None else form.in_product() if self.claim.is_open else form.flat()
+        if value is None:
+            return None
+        (rate, _), c = leading_at_infinity(value)
+        return -rate if c > 0 else None
+
+    @cached_property
+    def _constant_ratios(self) -> dict[str, Ratio]:
+        """The constants that are others for other numbers, where they are quotients of polynomials in the number."""
+        known = self._constants.values
+        return {name: ratio for name in self.varying if (ratio := known.get(name, {}).get(())) is not None}
+
+    def _instance(self, number: int) -> Program:
+        core = self.program.core
+        # The others are computed from it, where the text says so.
+        constants = {**core.given, self.parameter: Fraction(number)}
+        return load_source(core.source, constants, core.only_at).with_limits(self.program.limits)
+
+
+class _OneNumber:
+    """The claim for one number of queries."""
+
+    def __init__(self, source: AllNumbers, number: int, queries: int) -> None:
+        self._source = source
+        self._number = number
+        self._queries = queries
+
+    @property
+    def number(self) -> int:
+        return self._number
+
+    def posed(self) -> Sequence[Posed]:
+        """The obligations of all its classes. Raises Undecided, and DiagnosticError where the program is refused."""
+        return [posed for case in self._source.at(self._queries).cases() for posed in case.posed()]
+
+    def shown(self) -> ClassResult:
+        """What the case is about, not decided."""
+        where = f"{self._source.parameter} = {self._queries}"
+        return replace(self._source.row(where, Method.NONE, Verdict.UNDECIDED), row=self._number)
+
+    def settle(self) -> Settling:
+        found = yield from self._source.exactly(self._queries)
+        shown = self._source.worth_showing(self._queries, found)
+        return _united(shown, self._number, ((self._queries, found),))
+
+
+class _OtherNumbers:
+    """The claim for all numbers from some one on, which is found on the way; those before it are decided exactly."""
+
+    def __init__(self, source: AllNumbers, number: int) -> None:
+        self._source = source
+        self._number = number
+
+    @property
+    def number(self) -> int:
+        return self._number
+
+    def posed(self) -> Sequence[Posed]:
+        """The inequalities for all numbers that are not small. Raises Undecided where there is no union bound."""
+        source, found = self._source, self._source.range
+        if found.proof is None:
+            raise Undecided(found.reason)
+        if found.proof.unit.is_other:
+            raise Undecided(f"the union bound is about another multiple of eps for each `{source.parameter}`")
+        try:
+            inequalities = list(found.proof.inequalities(found.start))
+        except NotUniform as refused:
+            raise Undecided(source.refusal(refused)) from None
+        return [Posed(obligation, source.required.variable, why) for obligation, why in inequalities]
+
+    def shown(self) -> ClassResult:
+        """What the case is about, not decided."""
+        where = f"{self._source.parameter} >= {self._source.range.start}"
+        return replace(self._source.row(where, Method.UNION, Verdict.UNDECIDED), row=self._number)
+
+    def settle(self) -> Settling:
+        source, found = self._source, self._source.range
+        proof: Proof | None = None
+        reason = found.reason
+        if found.proof is not None:
+            try:
+                proof = yield from found.proof.prove(found.start)
+            except NotUniform as refused:
+                reason = source.refusal(refused)
+            except Undecided as undecided:
+                reason = undecided.reason
+        if proof is None:
+            last = max(found.start, found.least + MOST_TRIED)
+            breaking = source.number_that_breaks(last)
+            if breaking is not None and breaking < found.least + MOST_TRIED_TO_BREAK:
+                last = breaking + 1
+            elif breaking is not None:
+                reason += (
+                    f": at {source.parameter} = {breaking} the bound is greater than beta for large "
+                    f"{source.required.variable}, and so many queries are not looked at exactly"
+                )
+        else:
+            last = proof.start
+        rows: list[ClassResult] = []
+        singly: list[tuple[int, tuple[ClassResult, ...]]] = []
+        for number in range(found.start, last):
+            exactly = yield from source.exactly(number)
+            singly += [(number, exactly)]
+            rows += source.worth_showing(number, exactly)
+        where = f"{source.parameter} >= {last}"
+        if proof is None or found.proof is None:
+            others = Others(last, Verdict.UNDECIDED, reason, None)
+        else:
+            others = Others(last, Verdict.ACCURATE, None, found.proof.evidence(proof))
+        method = Method.NONE if proof is None else Method.UNION
+        row = source.row(where, method, others.verdict, others.reason, numbers=(found.least, last))
+        rows.append(row if found.proof is None else source.said(row, last))
+        return _united(rows, self._number, singly, others)
+
+
+def _united(
+    rows: Sequence[ClassResult],
+    number: int,
+    singly: Sequence[tuple[int, tuple[ClassResult, ...]]],
+    others: Others | None = None,
+) -> NumberResult:
+    """One result for several rows."""
+    last = rows[-1]
+    return NumberResult(
+        number,
+        last.input,
+        last.output,
+        last.alpha,
+        last.beta_form,
+        last.gamma,
+        _together(rows),
+        reason=last.reason,
+        note=last.note,
+        rows=tuple(rows),
+        singly=tuple(singly),
+        others=others,
+    )
+
+
+def _together(rows: Sequence[RowResult]) -> Verdict:
+    verdicts = [row.verdict for row in rows]
+    return overall(Counts(len(rows), *(verdicts.count(verdict) for verdict in Verdict)))
+
+
+def _prefixed(note: ClassNote | None, where: str) -> ClassNote | None:
+    return None if note is None else replace(note, where=(where, *note.where))
+
+
+def _require_reals(program: Program) -> None:
+    core = program.core
+    whole = [core.slots[slot] for slot in core.inputs if isinstance(core.slots[slot].type, IntType)]
+    if whole:
+        raise DiagnosticError(
+            Diagnostic(
+                "E1203",
+                f"`--for-all` is about real inputs, and `{whole[0].name}` is an int",
+                core.source.excerpt(whole[0].span),
+                "declared here",
+                ("give the constant a number: `--inputs all` alone is about int inputs, too",),
+            )
+        )

@@ -1,0 +1,422 @@
+"""Expressions in the number of queries: quotients of polynomials in it, and exponentials of these.
+
+    eps = scale(m)·e
+
+In the program's rates and in the claim eps often comes with the number of queries, as in Lap(eps/(2*m), q[i]) and
+m*exp(-alpha*eps/(2*m)). In the unit e, for a scale such as m, the number is in neither exponent nor rate any more, and
+beta is a polynomial in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import flint
+
+from dipc.algebra.exppoly import ExpPoly, to_fmpq, to_fraction
+from dipc.algebra.parametric import Factors, Parametric
+from dipc.questions.every_number.uniform import NotUniform
+from dipc.text import ast
+from dipc.text.ast import GREEK
+
+#: Numbers from which on it is looked whether values never fall, or never rise.
+_LATER = 20
+
+#: A polynomial in the number, with rational coefficients.
+Polynomial = Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratio:
+    """numerator / denominator without common factors, the denominator with 1 for its leading coefficient."""
+
+    numerator: Polynomial
+    denominator: Polynomial
+
+    @staticmethod
+    def of(numerator: Polynomial, denominator: Polynomial) -> Ratio:
+        """The reduced quotient. ZeroDivisionError for the denominator 0."""
+        if not denominator:
+            raise ZeroDivisionError
+        common = numerator.gcd(denominator)
+        numerator, denominator = numerator // common, denominator // common
+        leading = denominator[denominator.degree()]
+        return Ratio(numerator / leading, denominator / leading)
+
+    @staticmethod
+    def constant(value: Fraction | int) -> Ratio:
+        return Ratio(flint.fmpq_poly([to_fmpq(value)]), _ONE)
+
+    @staticmethod
+    def number() -> Ratio:
+        """The number of queries itself."""
+        return Ratio(flint.fmpq_poly([0, 1]), _ONE)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ratio):
+            return NotImplemented
+        return bool(self.numerator == other.numerator and self.denominator == other.denominator)
+
+    def __hash__(self) -> int:
+        return hash((self.numerator.degree(), self.denominator.degree()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = [[to_fraction(c) for c in part.coeffs()] for part in (self.numerator, self.denominator)]
+        return _of_coefficients, tuple(parts)
+
+    def __add__(self, other: Ratio) -> Ratio:
+        numerator = self.numerator * other.denominator + other.numerator * self.denominator
+        return Ratio.of(numerator, self.denominator * other.denominator)
+
+    def __sub__(self, other: Ratio) -> Ratio:
+        return self + other * Ratio.constant(-1)
+
+    def __mul__(self, other: Ratio) -> Ratio:
+        return Ratio.of(self.numerator * other.numerator, self.denominator * other.denominator)
+
+    def __truediv__(self, other: Ratio) -> Ratio:
+        """The quotient. ZeroDivisionError for zero."""
+        return Ratio.of(self.numerator * other.denominator, self.denominator * other.numerator)
+
+    def inverse(self) -> Ratio:
+        """A multiple of 1/this, with 1 for the leading coefficients. ZeroDivisionError for zero."""
+        leading = self.numerator[self.numerator.degree()]
+        return Ratio.of(self.denominator, self.numerator / leading)
+
+    def is_zero(self) -> bool:
+        return not self.numerator
+
+    def constant_value(self) -> Fraction | None:
+        """The value where it is the same for every number, else None."""
+        if self.denominator.degree() > 0 or self.numerator.degree() > 0:
+            return None
+        return to_fraction(self.numerator[0])
+
+    def polynomial(self) -> Polynomial | None:
+        """The polynomial that it is, None where it is none."""
+        return self.numerator if self.denominator.degree() == 0 else None
+
+    def at(self, number: int) -> Fraction:
+        """The value for one number. ZeroDivisionError where it has none."""
+        return to_fraction(self.numerator(flint.fmpq(number))) / to_fraction(self.denominator(flint.fmpq(number)))
+
+    def is_positive_from(self, start: int) -> bool:
+        """True only where it is positive for every number from `start` on."""
+        return sign_from(self.numerator, start) * sign_from(self.denominator, start) > 0
+
+    def is_nonnegative_from(self, start: int) -> bool:
+        """True only where it is at least 0 for every number from `start` on."""
+        signs = sign_from(self.numerator, start, zero=True), sign_from(self.denominator, start)
+        return self.is_zero() or signs[0] * signs[1] > 0
+
+    def supremum_from(self, start: int) -> Fraction | None:
+        """The supremum of the values from `start` on; None where they grow without bound, or it is not known."""
+        before = Fraction(0)
+        for number in range(start, start + _LATER):
+            if self.never_falls_from(number):
+                degrees = self.numerator.degree() - self.denominator.degree()
+                if degrees > 0:
+                    return None
+                # The denominator's leading coefficient is 1.
+                end = to_fraction(self.numerator[self.numerator.degree()]) if not degrees else Fraction(0)
+                return max(before, end)
+            if (self * Ratio.constant(-1)).never_falls_from(number):
+                return max(before, self.at(number))
+            before = max(before, self.at(number))
+        return None
+
+    def never_falls_from(self, start: int) -> bool:
+        """True only where it is defined for every number from `start` on, and never less for a greater one."""
+        slope = self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
+        return bool(sign_from(self.denominator, start)) and (not slope or sign_from(slope, start, zero=True) > 0)
+
+    def text(self, name: str, what: str = "eps") -> str:
+        """This multiple of something as people write it, with `name` for the number: eps/(2*m), (3*m + 1)*eps/2; of
+        nothing where there is no name for it: (m + 1)/2."""
+        if self.is_zero():
+            return "0"
+        coefficients = [to_fraction(c) for part in (self.numerator, self.denominator) for c in part.coeffs()]
+        scale = Fraction(lcm(*(c.denominator for c in coefficients)))
+        scale /= gcd(*(int(c * scale) for c in coefficients))
+        above, below = (_polynomial_text(part * to_fmpq(scale), name) for part in (self.numerator, self.denominator))
+        divisor = "" if below == "1" else f"/({below})" if {" ", "*"} & set(below) else f"/{below}"
+        factors = [] if above == "1" and what else [f"({above})" if " " in above and (what or divisor) else above]
+        return "*".join([*factors, *([what] if what else [])]) + divisor
+
+
+def _polynomial_text(polynomial: Polynomial, name: str) -> str:
+    """A polynomial with integer coefficients, the greatest power first."""
+    text = ""
+    for power in range(polynomial.degree(), -1, -1):
+        c = int(to_fraction(polynomial[power]))
+        if not c:
+            continue
+        sign = ("-" if c < 0 else "") if not text else (" - " if c < 0 else " + ")
+        factors = [str(abs(c))] if abs(c) != 1 or not power else []
+        if power:
+            factors.append(name if power == 1 else f"{name}^{power}")
+        text += sign + "*".join(factors)
+    return text or "0"
+
+
+def _of_coefficients(numerator: list[Fraction], denominator: list[Fraction]) -> Ratio:
+    """The ratio that was pickled: FLINT's polynomials are not."""
+    return Ratio(*(flint.fmpq_poly([to_fmpq(c) for c in part]) for part in (numerator, denominator)))
+
+
+_ONE: Polynomial = flint.fmpq_poly([1])
+
+
+def sign_from(polynomial: Polynomial, start: int, *, zero: bool = False) -> int:
+    """1 or -1 where a polynomial has this sign for all numbers from `start` on by the signs of its coefficients in
+    powers of the number less `start`, 0 where these do not say so. With `zero` it may be 0 at the start."""
+    coefficients = shifted(polynomial, start)
+    if not coefficients or not (zero or coefficients[0]):
+        return 0
+    for sign in (1, -1):
+        if all(sign * c >= 0 for c in coefficients):
+            return sign
+    return 0
+
+
+def shifted(polynomial: Polynomial, start: int) -> list[Fraction]:
+    """The coefficients in powers of the number less `start`."""
+    return [to_fraction(c) for c in polynomial(flint.fmpq_poly([start, 1])).coeffs()]
+
+
+#: The ratio 1.
+ONE = Ratio.constant(1)
+
+
+#: The greatest power.
+MOST_DEGREE = 8
+
+#: Summands of one expression after multiplying out, and factors of a power.
+MOST_SUMMANDS = 1_000
+MOST_FACTORS = 200
+
+_EPS = "eps"
+_DISTANCES = ("alpha", "gamma", "dd")
+_ZERO = Fraction(0)
+
+#: Σ ratio·Π U^j·e^{r·U·eps} by the unknowns with their powers and rates; that of eps itself is e^{r·eps}. No ratio is
+#: 0, and no factor has j = r = 0.
+Summands = dict[Factors, Ratio]
+
+
+class OtherScale(NotUniform):
+    """An exponent has this multiple of eps, which is not the same for every number: in another unit it may be."""
+
+    def __init__(self, reason: str, rate: Ratio) -> None:
+        super().__init__(reason)
+        self.rate = rate
+
+
+@dataclass(frozen=True, slots=True)
+class InNumber:
+    """Evaluates expressions about `what`, with these values of `names`, for every value of the parameter."""
+
+    what: str
+    parameter: str
+    names: Mapping[str, Summands]
+    scale: Ratio
+    #: What was divided by: it must not be 0.
+    divisors: list[Ratio] = field(default_factory=list)
+
+    def value(self, tree: ast.Expr) -> Summands:
+        """Raises NotUniform for what is no such expression, OtherScale where it may be one in another unit."""
+        match tree:
+            case ast.Number(value=number):
+                return constant(number)
+            case ast.Eps():
+                return {((_EPS, 1, _ZERO),): self.scale}
+            case ast.Name(name=name):
+                return self._name(name)
+            case ast.Unary(op=ast.UnaryOp.NEGATE, operand=operand):
+                return _scaled(self.value(operand), Ratio.constant(-1))
+            case ast.Binary(op=ast.BinaryOp.ADD, left=left, right=right):
+                return _plus(self.value(left), self.value(right))
+            case ast.Binary(op=ast.BinaryOp.SUBTRACT, left=left, right=right):
+                return _plus(self.value(left), _scaled(self.value(right), Ratio.constant(-1)))
+            case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=left, right=right):
+                return self._times(self.value(left), self.value(right))
+            case ast.Binary(op=ast.BinaryOp.DIVIDE, left=left, right=right):
+                return self._times(self.value(left), self._inverse(self.value(right)))
+            case ast.Binary(op=ast.BinaryOp.POWER, left=left, right=ast.Number(value=count)):
+                return self._power(self.value(left), int(count))
+            case ast.Call(function="exp", arguments=(argument,)):
+                return self._exponential(argument)
+            case ast.Call(function="min" | "max" | "abs"):
+                raise NotUniform(f"{self.what} has a minimum, a maximum or an absolute value")
+            case _:
+                raise self._refused()
+
+    def lesser(self, tree: ast.Expr, start: int) -> Summands:
+        """The value of an expression that is nowhere greater, for numbers from `start` on: without summands that are at
+        least 0 and that may be such expressions in another unit. Raises as `value` does for all others."""
+        try:
+            return self.value(tree)
+        except OtherScale:
+            match tree:
+                case ast.Binary(op=ast.BinaryOp.ADD, left=left, right=right):
+                    return _plus(self.lesser(left, start), self.lesser(right, start))
+                case ast.Binary(op=ast.BinaryOp.SUBTRACT, left=left, right=right):
+                    return _plus(self.lesser(left, start), _scaled(self.value(right), Ratio.constant(-1)))
+                case _ if self._is_positive(tree, start):
+                    return {}
+            raise
+
+    def _is_positive(self, tree: ast.Expr, start: int) -> bool:
+        """Whether an expression is seen to be at least 0 for numbers from `start` on."""
+        match tree:
+            case ast.Number(value=number):
+                return number >= 0
+            case ast.Eps() | ast.Call(function="exp"):
+                return True
+            case ast.Name(name=name):
+                known = GREEK.get(name, name)
+                if known == self.parameter:
+                    return start >= 0
+                value = self.names.get(known, {})
+                return known in _DISTANCES or (value.keys() == {()} and value[()].is_positive_from(start))
+            case ast.Binary(op=ast.BinaryOp.ADD | ast.BinaryOp.MULTIPLY | ast.BinaryOp.DIVIDE, left=left, right=right):
+                return self._is_positive(left, start) and self._is_positive(right, start)
+            case ast.Binary(op=ast.BinaryOp.POWER, left=left):
+                return self._is_positive(left, start)
+        return False
+
+    def require_divisors(self, start: int) -> None:
+        """Raises NotUniform where something that was divided by may be 0 for a number from `start` on."""
+        for divisor in self.divisors:
+            if not sign_from(divisor.numerator, start) or not sign_from(divisor.denominator, start):
+                raise NotUniform(f"{self.what} divides by something that may be 0 for some `{self.parameter}`")
+
+    def _refused(self) -> NotUniform:
+        return NotUniform(f"{self.what} is no polynomial in `{self.parameter}`")
+
+    def _name(self, name: str) -> Summands:
+        known = name if name in self.names else GREEK.get(name, name)
+        if known == self.parameter:
+            return {(): Ratio.number()}
+        if known not in self.names:
+            raise NotUniform(f"{self.what} depends on `{name}`")
+        return self.names[known]
+
+    def _times(self, left: Summands, right: Summands) -> Summands:
+        if len(left) * len(right) > MOST_SUMMANDS:
+            raise NotUniform(f"{self.what} is too long when multiplied out")
+        total: Summands = {}
+        for one, a in left.items():
+            for other, b in right.items():
+                total = _plus(total, {_merged(one, other): a * b})
+        return total
+
+    def _power(self, base: Summands, count: int) -> Summands:
+        if count > MOST_FACTORS:
+            raise self._refused()
+        result = constant(Fraction(1))
+        for _ in range(count):
+            result = self._times(result, base)
+        return result
+
+    def _inverse(self, divisor: Summands) -> Summands:
+        if any(name != _EPS for factors in divisor for name, _, _ in factors):
+            raise NotUniform(f"{self.what} divides by a distance that is left open")
+        match list(divisor.items()):
+            case [(factors, ratio)] if not any(j for _, j, _ in factors):
+                self.divisors.append(ratio)
+                return {tuple((name, 0, -r) for name, _, r in factors): Ratio.constant(1) / ratio}
+        raise self._refused()
+
+    def _exponential(self, argument: ast.Expr) -> Summands:
+        rates: list[tuple[str, int, Fraction]] = []
+        for factors, ratio in self.value(argument).items():
+            match factors:
+                case (("eps", 1, r),) if not r:
+                    name = _EPS
+                case (("eps", 1, r), (other, 1, s)) | ((other, 1, s), ("eps", 1, r)) if not r and not s:
+                    name = other
+                case _:
+                    raise self._refused()
+            rate = ratio.constant_value()
+            if rate is None:
+                raise OtherScale(self._refused().reason, ratio / self.scale)
+            rates.append((name, 0, rate))
+        return {tuple(sorted(rates)): Ratio.constant(1)}
+
+
+def constant(value: Fraction) -> Summands:
+    """A number."""
+    return {(): Ratio.constant(value)} if value else {}
+
+
+def summands(value: Parametric) -> Summands | None:
+    """A polynomial in unknowns in which neither eps nor the parameter occurs; None for another function."""
+    if value.denominator != ExpPoly.one():
+        return None
+    total: Summands = {}
+    for k, q, factors, c in value.terms():
+        if k or q or any(r for _, _, r in factors):
+            return None
+        total[factors] = Ratio.constant(c)
+    return total
+
+
+def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
+    """By power of the parameter less `start`, the coefficients of the expression, or with `lesser` of one that is
+    nowhere greater, functions of e. Raises NotUniform where it is no polynomial, for all numbers from `start` on."""
+    found = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
+    evaluation.require_divisors(start)
+    collected: dict[int, dict[Factors, dict[tuple[int, Fraction], Fraction]]] = {}
+    for factors, ratio in found.items():
+        value = ratio.polynomial()
+        if value is None:
+            raise NotUniform(f"{evaluation.what} is no polynomial in `{evaluation.parameter}`")
+        if value.degree() > MOST_DEGREE:
+            raise NotUniform(f"beta has a degree of more than {MOST_DEGREE} in the number of queries")
+        own = next(((k, q) for name, k, q in factors if name == _EPS), (0, _ZERO))
+        others = tuple(factor for factor in factors if factor[0] != _EPS)
+        for power, c in enumerate(shifted(value, start)):
+            if c:
+                collected.setdefault(power, {}).setdefault(others, {})[own] = c
+    return {
+        power: Parametric(
+            {
+                others: ExpPoly.from_terms([(k, q, c) for (k, q), c in terms.items()])
+                for others, terms in by_factors.items()
+            },
+            ExpPoly.one(),
+        )
+        for power, by_factors in collected.items()
+    }
+
+
+def rate_of(evaluation: InNumber, tree: ast.Expr) -> Ratio:
+    """The multiple of eps that a rate is. Raises NotUniform where it is none."""
+    match list(evaluation.value(tree).items()):
+        case [((("eps", 1, r),), ratio)] if not r:
+            return ratio
+    raise NotUniform("a rate is no multiple of eps", tree.span)
+
+
+def _plus(left: Summands, right: Summands) -> Summands:
+    total = dict(left)
+    for factors, ratio in right.items():
+        total[factors] = total[factors] + ratio if factors in total else ratio
+    return {factors: ratio for factors, ratio in total.items() if not ratio.is_zero()}
+
+
+def _scaled(value: Summands, factor: Ratio) -> Summands:
+    return {factors: ratio * factor for factors, ratio in value.items()}
+
+
+def _merged(left: Factors, right: Factors) -> Factors:
+    total = {name: (j, r) for name, j, r in left}
+    for name, j, r in right:
+        before = total.get(name, (0, _ZERO))
+        total[name] = before[0] + j, before[1] + r
+    return tuple(sorted((name, j, r) for name, (j, r) in total.items() if j or r))

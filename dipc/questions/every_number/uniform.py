@@ -1,0 +1,359 @@
+"""Programs that do the same for each of m queries: a criterion on the text, which no value of m can escape.
+
+A program is *uniform* in its constant m if its text has one loop `for i in low..m`, outside of all others, where
+
+  * m, and constants that are computed from it, occur besides only as the upper end of arrays and of integer domains,
+    and in the claim (and in rates, which are looked at apart: `normal_form`);
+  * the loop's variable occurs only as the index of arrays that go up to m, and these occur nowhere else with any index;
+  * inputs have the same values for every m;
+  * no name is that of such an array in the program and of something else in its ideal, or the other way round;
+  * the metric's condition, if there is one, says the same of each index of the loop and speaks of no other;
+  * noise is Laplace or one-sided exponential, and nothing else is random; there is no other loop.
+
+Unrolled for a given m, it is the statements before the loop, its body once for each i, and those after it; the bodies
+are the same but for the elements q[i], out[i] that are their own. The number m itself is never computed with.
+
+**Selection.** One loop that is not uniform keeps the largest of m noisy values:
+
+    best <- Lap(a*eps, q[1]);                 # out is 1
+    for i in 2..m do
+      r <- Lap(b*eps, q[i]);
+      if r > best then best <- r; out <- i end
+    end
+
+**Lemma.** If X_v > X_j for every j other than v, where X_i is the noisy value of q[i], then out = v in the end. Before
+iteration v, best is one of the X_j with j < v, which X_v exceeds; with iteration v (or from the start) best = X_v and
+out = v, and no later X_j exceeds it. Ties have probability 0, so `>=` does as well.
+
+So the error has at most the probability Σ_j Pr[X_j >= X_v], each term of which depends on q[v] - q[j] alone. The ideal
+is the same loop without noise: its answer v has q[v] >= q[j] for every j. That is a convex region, its answer is given
+nowhere else, and dd(u) >= alpha implies q[v] - q[j] >= alpha·w for w the dual norm of (1, -1) (see `facets`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dipc.text import ast
+from dipc.text.ast import mentions, walk
+from dipc.text.diagnostic import Span
+
+
+class NotUniform(Exception):
+    """The criterion does not cover the program; `reason` is one sentence, `span` the place, where there is one."""
+
+    def __init__(self, reason: str, span: Span | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.span = span
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """A uniform program: its loop, the ideal's, and the arrays that go up to m."""
+
+    parameter: str
+    loop: ast.For
+    ideal_loop: ast.For
+    arrays: frozenset[str]
+
+    @property
+    def low(self) -> int:
+        """The index of the first iteration."""
+        assert isinstance(self.loop.low, ast.Number)
+        return int(self.loop.low.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The number of queries: the constant `parameter`, and the `others` that are computed from it."""
+
+    parameter: str
+    others: tuple[str, ...] = ()
+
+    def require_free(self, node: object, reason: str) -> None:
+        """Raises NotUniform where a part of a program depends on it."""
+        if any(mentions(node, name) for name in (self.parameter, *self.others)):
+            raise NotUniform(reason, getattr(node, "span", None))
+
+
+def parameter_arrays(program: ast.Program, number: Number) -> frozenset[str]:
+    """The arrays declared up to the parameter, by the program or its ideal. Raises NotUniform where declarations depend
+    on it otherwise, and for a name that is such an array for one of the two and not for the other."""
+    parameter = number.parameter
+    arrays: set[str] = set()
+    others: set[str] = set()
+    domains = {found.name: found.domain for found in program.declarations if isinstance(found, ast.DomainDecl)}
+    for declaration in program.declarations:
+        match declaration:
+            case ast.DomainDecl(domain=domain):
+                _require_bound(domain, number)
+            case ast.VariableDecl(role=role, type=type_):
+                _declare(declaration, number, arrays, others)
+                known = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
+                if role is ast.Role.INPUT and (isinstance(known, ast.NamedDomain) or mentions(known, parameter)):
+                    raise NotUniform(f"an input has more values the greater `{parameter}` is", declaration.span)
+            case ast.IdealDecl(declarations=own):
+                for inner in own:
+                    _declare(inner, number, arrays, others)
+            case _:
+                pass
+    for name in sorted(arrays & others):
+        raise NotUniform(f"`{name}` is declared both as an array up to `{parameter}` and as something else")
+    return frozenset(arrays)
+
+
+def uniform_loop(program: ast.Program, number: Number) -> tuple[ast.For, frozenset[str]]:
+    """The loop of a uniform program, whatever its ideal, and the arrays that go up to the parameter. Raises NotUniform
+    with what is not."""
+    arrays = parameter_arrays(program, number)
+    loop = _loop(program.body, number, arrays)
+    if not isinstance(loop.low, ast.Number):
+        raise NotUniform("the loop does not begin at a given index", loop.low.span)
+    return loop, arrays
+
+
+def uniform(program: ast.Program, number: Number) -> Uniform:
+    """The loops of a uniform program with an ideal that is uniform, too. Raises NotUniform with what is not."""
+    arrays = parameter_arrays(program, number)
+    ideal = next((found for found in program.declarations if isinstance(found, ast.IdealDecl)), None)
+    if ideal is None:
+        raise NotUniform("the program has no `ideal` block")
+    loop = _loop(program.body, number, arrays)
+    other = _loop(ideal.body, number, arrays)
+    if loop.low != other.low or not isinstance(loop.low, ast.Number):
+        raise NotUniform("the loops of the program and of its ideal do not begin at the same given index", other.span)
+    require_uniform_metric(program, number, arrays, loop.low)
+    return Uniform(number.parameter, loop, other, arrays)
+
+
+def require_uniform_metric(program: ast.Program, number: Number, arrays: frozenset[str], low: ast.Expr) -> None:
+    """Raises NotUniform for a metric that does not say the same of each index from `low` to the parameter."""
+    for declaration in program.declarations:
+        if not isinstance(declaration, ast.MetricDecl):
+            continue
+        for field in declaration.fields:
+            value = field.value
+            if isinstance(value, ast.Each):
+                if value.low != low or not _is_name(value.high, number.parameter):
+                    raise NotUniform("a condition of the metric is not about every index of the loop", value.span)
+                if isinstance(value.body, ast.Each) or not _indexed_alike(value.body, value.variable):
+                    raise NotUniform("a condition of the metric is not about one index alone", value.span)
+                _require_index(value.body, arrays, value.variable, "a condition of the metric is not about its index")
+                number.require_free(value.body, "the metric depends on the number of queries")
+            else:
+                number.require_free(value, "the metric depends on the number of queries")
+                if field.name == "apart":
+                    _require_index(value, arrays, None, "a condition of the metric is about some indices only")
+
+
+def _declare(declaration: ast.VariableDecl, number: Number, arrays: set[str], others: set[str]) -> None:
+    """Adds what is declared to the arrays up to the parameter, or to the others."""
+    parameter = number.parameter
+    _require_bound(declaration.type, number)
+    number.require_free(declaration.initial, f"an initial value depends on `{parameter}`")
+    for declarator in declaration.declarators:
+        number.require_free(declarator.low, f"the first index of an array depends on `{parameter}`")
+        if _is_name(declarator.high, parameter):
+            arrays.add(declarator.name)
+        else:
+            number.require_free(declarator.high, f"an array goes up to something other than `{parameter}` itself")
+            others.add(declarator.name)
+
+
+def _require_bound(type_: ast.TypeExpr, number: Number) -> None:
+    parameter = number.parameter
+    if isinstance(type_, ast.RangeDomain) and _is_name(type_.high, parameter):
+        number.require_free(type_.low, f"a domain begins at something that depends on `{parameter}`")
+    else:
+        number.require_free(type_, f"a domain depends on `{parameter}` otherwise than by ending there")
+
+
+def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
+    """Raises NotUniform where an array is not indexed by the variable alone, which may be none; primes do not count."""
+    for found in walk(node):
+        if not isinstance(found, ast.Element) or found.name.rstrip("'") not in arrays:
+            continue
+        if variable is None or not _is_name(found.index, variable):
+            raise NotUniform(reason, found.span)
+
+
+def _loop(body: tuple[ast.Statement, ...], number: Number, arrays: frozenset[str]) -> ast.For:
+    parameter = number.parameter
+    loops = [statement for statement in body if isinstance(statement, ast.For) and mentions(statement.high, parameter)]
+    if len(loops) != 1:
+        raise NotUniform(f"there is not exactly one loop up to `{parameter}`")
+    (loop,) = loops
+    if not _is_name(loop.high, parameter):
+        raise NotUniform(f"the loop goes up to something other than `{parameter}` itself", loop.high.span)
+    number.require_free(loop.low, f"the loop begins at something that depends on `{parameter}`")
+    number.require_free(loop.body, f"the loop computes with `{parameter}`")
+    if not _indexed_alike(loop.body, loop.variable):
+        raise NotUniform(f"`{loop.variable}` is used otherwise than as an index", loop.span)
+    for found in walk(loop.body):
+        if isinstance(found, ast.Element) and (found.name in arrays) is not _is_name(found.index, loop.variable):
+            raise NotUniform(f"an array is not indexed by `{loop.variable}` alone", found.span)
+    for statement in body:
+        if statement is not loop:
+            number.require_free(statement, f"`{parameter}` is computed with outside of the loop")
+            for found in walk(statement):
+                if isinstance(found, ast.Element | ast.Name) and found.name in arrays:
+                    raise NotUniform(f"`{found.name}` is used outside of the loop", found.span)
+    for found in walk(body):
+        if isinstance(found, ast.While | ast.For) and found is not loop:
+            raise NotUniform("there is another loop", found.span)
+        if isinstance(found, ast.ExponentialMechanism | ast.Choose) or (
+            isinstance(found, ast.Noise) and not found.law.scales
+        ):
+            raise NotUniform("there is a random choice other than real noise that its rate scales", found.span)
+    return loop
+
+
+def _indexed_alike(node: object, variable: str) -> bool:
+    """Whether the loop's variable occurs only as a whole index."""
+    free = sum(1 for found in walk(node) if isinstance(found, ast.Name) and found.name == variable)
+    indices = sum(1 for found in walk(node) if isinstance(found, ast.Element) and _is_name(found.index, variable))
+    return free == indices
+
+
+def _is_name(node: object, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.name == name
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The loop as found: `array` is selected from, `answer` the output; `rates` those of the first value and of the
+    others, None without noise, and `scales` what their queries are multiplied by; `first` is the least index, and
+    `held` are the variables with values."""
+
+    array: str
+    answer: str
+    first: ast.Expr
+    rates: tuple[ast.Expr, ast.Expr] | None
+    scales: tuple[Fraction, Fraction]
+    held: frozenset[str]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the queries are compared as they are."""
+        return all(scale == 1 for scale in self.scales)
+
+
+def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> Selection:
+    """The loop that `body` is, with the declarations that it sees. Raises NotUniform where it is none."""
+    found = selection_of(body, parameter)
+    _require_initial(declared, found.answer, found.first, parameter)
+    return found
+
+
+def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
+    """The loop that `body` is, whatever its answer was before. Raises NotUniform where it is none."""
+    match list(body):
+        case [first, ast.For(variable=variable, low=low, high=ast.Name(name=high), body=inner)] if high == parameter:
+            pass
+        case _:
+            raise NotUniform("it is no selection loop: a first value, then one loop over the others")
+    best, start_value, first_rate = _drawn(first)
+    start, first_scale = _query(start_value)
+    if not isinstance(start, ast.Element) or not _follows(start.index, low):
+        raise NotUniform("the first value is not that of the index before the loop's first", low.span)
+    drawn: dict[str, tuple[ast.Expr, ast.Expr | None]] = {}
+    *draws, decision = inner
+    for statement in draws:
+        name, value, rate = _drawn(statement)
+        drawn[name] = value, rate
+    if not isinstance(decision, ast.If) or decision.otherwise:
+        raise NotUniform("the loop does not end with a single `if` without `else`", decision.span)
+    challenger = _challenger(decision.condition, best)
+    if best in drawn:
+        raise NotUniform("the best so far is drawn anew in the loop", decision.span)
+    value, rate = (
+        drawn.get(challenger.name, (challenger, None)) if isinstance(challenger, ast.Name) else (challenger, None)
+    )
+    query, scale = _query(value)
+    if not (isinstance(query, ast.Element) and query.name == start.name and _is(query.index, variable)):
+        raise NotUniform("what is compared with the best so far is not the value of the loop's index", decision.span)
+    answer = _taken(decision.then, best, challenger, variable)
+    if len(drawn) != (1 if isinstance(challenger, ast.Name) else 0) or (rate is None) is not (first_rate is None):
+        raise NotUniform("the values are not all drawn in the same way", decision.span)
+    rates = None if rate is None or first_rate is None else (first_rate, rate)
+    for part in rates or ():
+        if mentions(part, variable) or mentions(part, parameter):
+            raise NotUniform("a rate depends on the index, or on the number of queries", part.span)
+    return Selection(start.name, answer, start.index, rates, (first_scale, scale), frozenset({best, *drawn}))
+
+
+def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
+    """The variable that is given a value, the value (or mean), and the rate of the noise."""
+    match statement:
+        case ast.Sample(target=ast.Name(name=name), distribution=ast.Noise(law, rate, mean)) if (
+            mean is not None and law.scales
+        ):
+            return name, mean, rate
+        case ast.Assign(target=ast.Name(name=name), value=value):
+            return name, value, None
+    raise NotUniform("a value is not drawn as real noise around a query", statement.span)
+
+
+def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
+    """The query and what it is multiplied by, for a value that is a multiple of one."""
+    match value:
+        case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=ast.Number(value=factor), right=ast.Element() as query):
+            return query, factor
+        case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=ast.Element() as query, right=ast.Number(value=factor)):
+            return query, factor
+    return value, Fraction(1)
+
+
+def _challenger(condition: ast.Expr, best: str) -> ast.Name | ast.Element:
+    match condition:
+        case ast.Compare(op=ast.CompareOp.GT | ast.CompareOp.GE, left=ast.Name() | ast.Element() as new, right=old):
+            pass
+        case ast.Compare(op=ast.CompareOp.LT | ast.CompareOp.LE, left=old, right=ast.Name() | ast.Element() as new):
+            pass
+        case _:
+            raise NotUniform("the loop's condition is no comparison with the best so far", condition.span)
+    if not _is(old, best):
+        raise NotUniform("the loop's condition is no comparison with the best so far", condition.span)
+    return new
+
+
+def _taken(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:
+    """The output that becomes the index where the challenger becomes the best."""
+    answer: str | None = None
+    replaced = False
+    for statement in then:
+        match statement:
+            case ast.Assign(target=ast.Name(name=name), value=value) if name == best and value == challenger:
+                replaced = True
+            case ast.Assign(target=ast.Name(name=name), value=value) if name != best and _is(value, variable):
+                answer = name if answer in (None, name) else None
+            case _:
+                raise NotUniform("the loop does more than to keep the best and its index", statement.span)
+    if answer is None or not replaced:
+        raise NotUniform("the loop does not keep both the best and its index")
+    return answer
+
+
+def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr, parameter: str) -> None:
+    """The answer is the only output, the first index to begin with, and has room for every later one."""
+    domains = {found.name: found.domain for found in declared if isinstance(found, ast.DomainDecl)}
+    for declaration in declared:
+        if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:
+            names = [declarator.name for declarator in declaration.declarators]
+            if names != [answer] or declaration.initial != first:
+                raise NotUniform("the only output is not the index, with the first one to begin with", declaration.span)
+            type_ = declaration.type
+            domain = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
+            if not isinstance(domain, ast.RangeDomain) or not _is(domain.high, parameter):
+                raise NotUniform(f"the domain of the index does not end at `{parameter}`", declaration.span)
+
+
+def _follows(index: ast.Expr, low: ast.Expr) -> bool:
+    return isinstance(index, ast.Number) and isinstance(low, ast.Number) and index.value + 1 == low.value
+
+
+def _is(node: object, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.name == name

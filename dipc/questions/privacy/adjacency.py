@@ -1,0 +1,278 @@
+"""Adjacent inputs: at most a distance apart, or listed in a file, and the pairs of them that a question is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+from pathlib import Path
+
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.numbers import NotExact, parse_rational
+from dipc.chain.affine import same_value
+from dipc.chain.state import is_symbolic
+from dipc.claims.given import Cell, show_value
+from dipc.claims.table import CsvSource, read_table
+from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, default_inputs, parse_inputs
+from dipc.program.program import Program
+from dipc.text.core import BoolType, DomType, Slot, Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source, Span, listing
+from dipc.text.program import CoreProgram
+
+_FORM = re.compile(r"\s*(linf|l1|hamming)\s*(?::(.*))?", re.DOTALL)
+_NOTES = (
+    "linf:1 (every input moves by at most 1), l1:1 (the moves add up to at most 1), hamming:1 (one input differs)",
+    "or the path of a CSV file of pairs, with a column for each input and one for each input primed: `q[1],q[1]'`",
+)
+
+
+class Distance(Enum):
+    """How far two inputs are apart: the greatest move, the sum of the moves, the number of inputs that differ."""
+
+    LINF = "linf"
+    L1 = "l1"
+    HAMMING = "hamming"
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Different inputs at most `radius` apart; the radius is positive, and an integer for HAMMING."""
+
+    distance: Distance
+    radius: Fraction
+
+    def __str__(self) -> str:
+        return f"{self.distance.value}:{self.radius}"
+
+    def neighbors(self, point: Sequence[Value], choices: Sequence[Sequence[Value]]) -> Iterator[tuple[Value, ...]]:
+        """All inputs of the product of the `choices` that are adjacent to a point, in lexicographic order."""
+        for found, _ in self._within(point, choices, self.radius):
+            if found != tuple(point):
+                yield found
+
+    def relates(self, point: Sequence[Value], other: Sequence[Value]) -> bool:
+        """Whether two different inputs are adjacent."""
+        moves = [self._move(one, two) for one, two in zip(point, other, strict=True)]
+        apart = max(moves, default=Fraction(0)) if self.distance is Distance.LINF else sum(moves, Fraction(0))
+        return 0 < apart <= self.radius
+
+    def _within(
+        self, point: Sequence[Value], choices: Sequence[Sequence[Value]], radius: Fraction
+    ) -> Iterator[tuple[tuple[Value, ...], Fraction]]:
+        """What is within the radius, with what is left of it."""
+        if not choices:
+            yield (), radius
+            return
+        for value in choices[0]:
+            move = self._move(point[0], value)
+            if move <= radius:
+                rest = radius if self.distance is Distance.LINF else radius - move
+                for found, left in self._within(point[1:], choices[1:], rest):
+                    yield (value, *found), left
+
+    def _move(self, one: Value, two: Value) -> Fraction:
+        if self.distance is Distance.HAMMING:
+            return Fraction(not same_value(one, two))
+        assert isinstance(one, Fraction)
+        assert isinstance(two, Fraction)
+        return abs(one - two)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The pairs of a CSV file, in both orders."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+Adjacency = Within | Listed
+
+
+def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
+    """Raises DiagnosticError for what is none, and for a distance that the program's inputs do not have."""
+    if text.strip().endswith(".csv"):
+        return Listed(Path(text.strip()))
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise _mistake(text, 0, len(text), "E1405", "this is no adjacency", *_NOTES)
+    distance = Distance(match[1])
+    at, end = match.span(2) if match[2] is not None else (0, len(text))
+    radius = Fraction(1)
+    if match[2] is not None:
+        try:
+            radius = parse_rational(match[2].strip())
+        except NotExact as error:
+            message = f"`{match[2].strip()}` {error.reason}"
+            raise _mistake(text, at, end, "E1405", message, *_NOTES[:1]) from None
+    if radius <= 0:
+        note = "inputs are adjacent where they differ by a positive distance"
+        raise _mistake(text, at, end, "E1405", f"the distance {radius} is not positive", note)
+    if distance is Distance.HAMMING and radius.denominator != 1:
+        raise _mistake(text, at, end, "E1405", "a number of inputs is an integer", "write hamming:1")
+    unfit = [slot for slot in _inputs(program) if distance is not Distance.HAMMING and not _is_numeric(slot)]
+    if unfit:
+        verb = "has" if len(unfit) == 1 else "have"
+        message = f"{listing([slot.name for slot in unfit])} {verb} no numbers for values: there is no distance to move"
+        raise _mistake(text, 0, len(text), "E1406", message, "hamming:1 is about any domain")
+    return Within(distance, radius)
+
+
+def _inputs(program: CoreProgram) -> list[Slot]:
+    return [program.slots[slot] for slot in program.inputs]
+
+
+def _is_numeric(slot: Slot) -> bool:
+    match slot.type:
+        case BoolType():
+            return False
+        case DomType(values=values):
+            return all(isinstance(value, Fraction) for value in values)
+    return is_symbolic(slot.type)
+
+
+def _mistake(text: str, start: int, end: int, code: str, message: str, *notes: str) -> DiagnosticError:
+    place = Source("<--adjacent>", text).excerpt(Span(start, max(end, start + 1)))
+    return DiagnosticError(Diagnostic(code, message, place, notes=notes))
+
+
+#: So many inputs are listed where all are meant and they are finite.
+_FEW = 100
+
+#: Values of all inputs, in their order.
+Input = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Ordered pairs of adjacent inputs, by their places in `inputs`: with each pair its reverse; at least one.
+
+    `about` says which they are.
+    """
+
+    inputs: tuple[Input, ...]
+    ordered: tuple[tuple[int, int], ...]
+    about: str
+
+    def __len__(self) -> int:
+        return len(self.ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class EveryPair:
+    """All adjacent inputs that the program's types allow."""
+
+    adjacency: Within
+
+
+def read_pairs(program: Program, adjacency: Adjacency, inputs: InputSpec | None, limits: Limits) -> Pairs | EveryPair:
+    """The pairs among the `inputs`, as `parse_inputs` reads them (None: finite inputs range over their domains), or
+    those of the file.
+
+    Raises DiagnosticError where there are infinitely many to be enumerated, or none, or for a file that cannot be read;
+    LimitReached where there are too many.
+    """
+    if isinstance(adjacency, Listed):
+        if inputs is not None:
+            note = "leave --inputs out, or give a distance such as linf:1"
+            raise DiagnosticError(
+                Diagnostic("E1407", "a file of pairs and inputs are given: the file has its own", notes=(note,))
+            )
+        return _listed(program, adjacency)
+    found = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
+    if isinstance(found, AllInputs) and _are_finite(program):
+        listed = default_inputs(program)
+        found = listed if listed.count <= _FEW else found
+    match found:
+        case AllInputs():
+            return EveryPair(adjacency)
+        case FiniteInputs():
+            if found.count > limits.rows:
+                raise LimitReached("rows", f"there are {found.count} inputs")
+            points = tuple(found)
+            ordered = _related(points, found, adjacency, limits)
+            about = found.name
+        case _:
+            points = tuple(dict.fromkeys(_values(row.inputs) for row in found.table.rows))
+            if len(points) ** 2 > limits.rows:
+                raise LimitReached("rows", f"{len(points)} inputs have {len(points) ** 2} pairs to look at")
+            ordered = [
+                (i, j) for i, one in enumerate(points) for j, two in enumerate(points) if adjacency.relates(one, two)
+            ]
+            about = found.table.name
+    if not ordered:
+        note = "a claim about no pair would hold of itself: give inputs that are adjacent"
+        raise DiagnosticError(Diagnostic("E1408", f"no two of the inputs are adjacent by {adjacency}", notes=(note,)))
+    return Pairs(points, tuple(ordered), about)
+
+
+def _are_finite(program: Program) -> bool:
+    return not any(is_symbolic(program.core.slots[slot].type) for slot in program.core.inputs)
+
+
+def _related(points: Sequence[Input], found: FiniteInputs, adjacency: Within, limits: Limits) -> list[tuple[int, int]]:
+    place = {point: at for at, point in enumerate(points)}
+    ordered: list[tuple[int, int]] = []
+    for at, point in enumerate(points):
+        ordered += [(at, place[other]) for other in adjacency.neighbors(point, found.choices)]
+        if len(ordered) > limits.rows:
+            raise LimitReached("rows", f"there are more than {limits.rows} pairs of adjacent inputs")
+    return ordered
+
+
+def _listed(program: Program, adjacency: Listed) -> Pairs:
+    core = program.core
+    slots = [core.slots[slot] for slot in core.inputs]
+    # A table of a program that has each input twice, and no outputs.
+    count = len(core.slots)
+    primed = [replace(slot, index=count + at, name=f"{slot.name}'") for at, slot in enumerate(slots)]
+    twice = _with_inputs(core, slots, primed)
+    table = read_table(adjacency.path, twice)
+    pairs: dict[tuple[Input, Input], None] = {}
+    mistakes: list[Diagnostic] = []
+    for row in table.rows:
+        values = _values(row.inputs)
+        one, two = values[: len(slots)], values[len(slots) :]
+        if one == two:
+            place = _row_place(adjacency, row.number)
+            note = "two inputs are adjacent only if they differ"
+            mistakes.append(Diagnostic("E1409", f"row {row.number}: the two inputs are equal", place, notes=(note,)))
+        pairs[one, two] = None
+        pairs[two, one] = None
+    if mistakes:
+        raise DiagnosticError(*mistakes)
+    points = tuple(dict.fromkeys(point for pair in pairs for point in pair))
+    place_of = {point: at for at, point in enumerate(points)}
+    ordered = tuple((place_of[one], place_of[two]) for one, two in pairs)
+    return Pairs(points, ordered, table.name)
+
+
+def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot]) -> CoreProgram:
+    inputs = tuple([slot.index for slot in (*slots, *primed)])
+    return replace(core, slots=(*core.slots, *primed), inputs=inputs, outputs=())
+
+
+def _row_place(adjacency: Listed, number: int) -> Excerpt | None:
+    """Where a row of the file begins."""
+    source = CsvSource(adjacency.path)
+    for at, _ in enumerate(source.records()):
+        if at == number:
+            return source.place(None)
+    return None
+
+
+def _values(cells: Sequence[Cell]) -> Input:
+    found: list[Value] = []
+    for cell in cells:
+        assert cell.value is not None
+        found.append(cell.value)
+    return tuple(found)
+
+
+def texts(program: Program, point: Input) -> dict[str, str]:
+    """The values of an input by name, as a table has them."""
+    return {name: show_value(value) for name, value in zip(program.inputs, point, strict=True)}

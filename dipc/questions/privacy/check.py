@@ -1,0 +1,369 @@
+"""Whether a program is private, exactly, and what else may be asked about its adjacent inputs."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice
+from typing import Unpack
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.numbers import outward
+from dipc.algebra.quotient import total
+from dipc.chain.state import is_symbolic
+from dipc.claims.claim import GivenEps, intervals_text
+from dipc.decide.engine import Engine
+from dipc.options import GivenPrivacy, Options, takes
+from dipc.program.inputs import InputSpec
+from dipc.program.program import Program, Progress, within
+from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, parse_adjacency, read_pairs, texts
+from dipc.questions.privacy.bounds import LossBounds, bounds_at_pairs, bounds_for_every_pair, of_table
+from dipc.questions.privacy.claim import PrivacyClaim, multiple_of_eps, power, read_claim
+from dipc.questions.privacy.constant import Constant, Ends, constant_of_candidates, refuted_ends
+from dipc.questions.privacy.delta import (
+    DeltaPiece,
+    Excess,
+    LeastDelta,
+    Where,
+    decide_approximate,
+    delta_at,
+    greatest_excesses,
+    pieces_of,
+    supremum_of,
+)
+from dipc.questions.privacy.laws import LawTable, integer_table, law_table
+from dipc.questions.privacy.loss import (
+    DIGITS,
+    Findings,
+    Loss,
+    Refuted,
+    Renyi,
+    UnprovedLoss,
+    at_most,
+    couples,
+    decide_pure,
+    largest_divergence,
+    largest_loss,
+    loss_text,
+)
+from dipc.questions.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict, Sides
+from dipc.text.core import RealType
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+
+def sides_at(
+    program: Program,
+    table: LawTable,
+    pairs: Pairs,
+    pair: tuple[int, int],
+    answers: tuple[int, ...],
+    claim: PrivacyClaim,
+) -> Sides:
+    """Those of a set of answers at a pair, by their places. Raises Undecided where a probability is not known."""
+    ours, theirs = (total([table.closed(table.rows[at][answer]) for answer in answers]) for at in pair)
+    one, two = (texts(program, pairs.inputs[at]) for at in pair)
+    outputs = tuple([table.texts(answer) for answer in answers])
+    allowed = theirs * power(claim.budget) + claim.delta.value
+    return Sides(one, two, outputs, ClosedForm(ours), ClosedForm(allowed))
+
+
+def needed_most(
+    program: Program, table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits: Limits, most: int
+) -> list[Sides]:
+    """Those that a verdict rests upon, `most` of them: without a delta of single outputs, with one of the sets that
+    need the greatest. Raises Undecided past a limit."""
+    chosen: list[tuple[tuple[int, int], tuple[int, ...]]]
+    if claim.is_pure:
+        chosen = [(couple.pair, (couple.answer,)) for couple in islice(couples(table, pairs), most)]
+    else:
+        chosen = [(each.pair, each.answers) for each in greatest_excesses(table, pairs, claim, limits)[:most]]
+    return [sides_at(program, table, pairs, pair, answers, claim) for pair, answers in chosen]
+
+
+@takes(GivenPrivacy)
+def check_privacy(program: Program, adjacent: str, **given: Unpack[GivenPrivacy]) -> PrivacyReport:
+    """Decide Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta for all adjacent u, u', every set S of outputs and every
+    eps of the intervals.
+
+    `adjacent` is linf:1, l1:1, hamming:1 or the path of a CSV file of pairs; `inputs` is as for `check`, and None lets
+    finite inputs range over their domains. `budget` is k*eps (eps by default), `delta` an expression in eps (0 by
+    default). The other options are those of `check`.
+
+    Raises DiagnosticError for what cannot be read or makes no sense.
+    """
+    options = Options(**given)
+    program = within(program, options.limits)
+    with ExitStack() as stack:
+        question = PrivacyQuestion(program, adjacent, options.inputs, options.engine(stack, program))
+        return question.decide(read_claim(program, options.budget, options.delta, options.eps))
+
+
+class PrivacyQuestion:
+    """A program with its adjacent inputs, about which several things may be asked; laws are found once."""
+
+    def __init__(
+        self,
+        program: Program,
+        adjacent: str,
+        inputs: InputSpec | None,
+        engine: Engine,
+        progress: Progress | None = None,
+    ) -> None:
+        """`progress` is called with how many inputs, or pairs, are done of all. Raises DiagnosticError for an adjacency
+        or inputs that cannot be read or do not fit the program."""
+        self.program = program
+        self.engine = engine
+        self.adjacency: Adjacency = parse_adjacency(adjacent, program.core)
+        self.pairs = read_pairs(program, self.adjacency, inputs, program.limits)
+        self._table: LawTable | None = None
+        self._progress = progress
+
+    @property
+    def finite_outputs(self) -> bool:
+        """Whether no output is real or int."""
+        slots = self.program.core.slots
+        return not any(is_symbolic(slots[slot].type) for slot in self.program.core.outputs)
+
+    def table(self, pairs: Pairs) -> LawTable:
+        """The laws at the inputs of the pairs. Raises Undecided past a limit, and for outputs that cannot be listed."""
+        if self._table is None:
+            if self.finite_outputs:
+                self._table = law_table(self.program, pairs.inputs, self.engine, self._progress)
+            else:
+                self._table = integer_table(self.program, pairs.inputs)
+        return self._table
+
+    def decide(self, claim: PrivacyClaim) -> PrivacyReport:
+        """Whether the claim holds."""
+        found = self._decide(claim)
+        more = claim.with_more
+        if more is None or found.verdict is PrivacyVerdict.PRIVATE:
+            return found
+        # It fails with a number below delta: so it does with delta, if it fails with one above.
+        above = self._decide(more)
+        if above.verdict is PrivacyVerdict.PRIVATE:
+            reason = f"the least delta is too near {claim.delta_text}, which is only enclosed, to be told apart from it"
+            above = replace(above, verdict=PrivacyVerdict.UNDECIDED, reason=reason, proof=None)
+        return replace(above, claim=claim, obligations=found.obligations + above.obligations)
+
+    def _decide(self, claim: PrivacyClaim) -> PrivacyReport:
+        begun = self.engine.spent.obligations
+        pairs, proof = self.pairs, None
+        try:
+            if isinstance(pairs, Pairs) and (self.finite_outputs or not claim.is_pure):
+                findings, shown = self._at_pairs(pairs, self.table(pairs), claim)
+            else:
+                bounds = self.bounds()
+                findings, shown = self._by_bounds(bounds, claim)
+                proof = bounds.proof if findings is None else None
+        except Undecided as undecided:
+            findings, shown = UnprovedLoss(undecided.reason), None
+        return PrivacyReport(
+            self.program.name,
+            claim,
+            str(self.adjacency),
+            self.about,
+            self.count,
+            _verdict(findings),
+            shown,
+            findings.reason if isinstance(findings, UnprovedLoss) else None,
+            self.engine.spent.obligations - begun,
+            proof,
+        )
+
+    def compared(self, report: PrivacyReport, most: int) -> list[Sides]:
+        """What the verdict rests upon, `most` of it: the sides of the counterexample, or of outputs at pairs; nothing
+        where inputs or outputs are not enumerated, or past a limit."""
+        found = report.counterexample
+        if found is not None:
+            return [found.sides]
+        if not isinstance(self.pairs, Pairs) or not self.finite_outputs:
+            return []
+        try:
+            table = self.table(self.pairs)
+            return needed_most(self.program, table, self.pairs, report.claim, self.program.limits, most)
+        except Undecided:
+            return []
+
+    def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
+        """The largest loss at an eps, over the pairs. Raises DiagnosticError for real inputs that are not enumerated,
+        and for real or int outputs, Undecided past a limit."""
+        self.program.core.require_meaning(eps)
+        pairs = self._enumerated("--max-loss")
+        found = largest_loss(self.table(pairs), pairs, eps, digits, self.program.limits)
+        one, two = (texts(self.program, pairs.inputs[at]) for at in found.pair)
+        text = "inf" if found.value is None else loss_text(found.first, found.second)
+        output = self.table(pairs).texts(found.answer)
+        return Loss(
+            self.program.name, str(self.adjacency), self.about, len(pairs), eps, found.value, one, two, output, text
+        )
+
+    def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
+        """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
+        self.program.core.require_meaning(eps)
+        pairs = self._enumerated("--renyi")
+        pair, moment, value = largest_divergence(self.table(pairs), pairs, order, eps, digits)
+        one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
+        form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
+        name, adjacency = self.program.name, str(self.adjacency)
+        return Renyi(name, adjacency, self.about, len(pairs), order, eps, value, form, one, two)
+
+    def least_delta(self, claim: PrivacyClaim, at: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
+        """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
+        DiagnosticError for an eps that is in no interval."""
+        pairs = self._enumerated("--delta-of")
+        if at is not None and not any(at in interval for interval in claim.intervals):
+            note = f"the least delta is asked for eps in {claim.eps_text}"
+            raise DiagnosticError(Diagnostic("E1411", f"eps = {at} is outside the intervals", notes=(note,)))
+        limits, table = self.program.limits, self.table(pairs)
+        greatest = greatest_excesses(table, pairs, claim, limits)
+
+        def where(found: Excess | None) -> Where | None:
+            if found is None or not found.answers:
+                return None
+            one, two = (texts(self.program, pairs.inputs[place]) for place in found.pair)
+            return Where(one, two, tuple([table.texts(answer) for answer in found.answers]))
+
+        pieces: tuple[DeltaPiece, ...] | None
+        try:
+            pieces = tuple(
+                DeltaPiece(piece.lower, piece.upper, ClosedForm(piece.excess.value), where(piece.excess))
+                for interval in claim.intervals
+                for piece in pieces_of(greatest, interval, digits, limits)
+            )
+        except Undecided:
+            pieces = None
+        value, attained, place, needs = supremum_of(greatest, claim.intervals, digits, limits)
+        there = None
+        if at is not None:
+            found = delta_at(greatest, at, limits)
+            form = ClosedForm(ExpPoly.zero() if found is None else found.value)
+            there = at, outward(*form.at(at, digits), digits), form
+        return LeastDelta(
+            self.program.name,
+            str(self.adjacency),
+            self.about,
+            len(pairs),
+            claim.budget_text,
+            claim.eps_text,
+            pieces,
+            value,
+            attained,
+            place,
+            where(needs),
+            there,
+        )
+
+    def constant(self, eps: GivenEps) -> Constant:
+        """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or both ends that
+        were found."""
+        intervals = read_claim(self.program, None, None, eps).intervals
+        pairs, reason = self.pairs, None
+        try:
+            if isinstance(pairs, Pairs) and self.finite_outputs:
+                table = self.table(pairs)
+                for number in range(len(table.forms)):
+                    table.closed(number)  # one that is not known would be left out
+                listed = list(of_table(self.program, table, pairs))
+                ends = constant_of_candidates(listed, intervals, self.engine)
+            else:
+                bounds = self.bounds()
+                found = refuted_ends(bounds.candidates, intervals, self.program.limits)
+                ends = Ends(bounds.proved, found.refuted_below, found.at)
+                reason = bounds.reason
+        except Undecided as undecided:
+            ends, reason = Ends(None, Fraction(0), None), undecided.reason
+        return Constant(
+            self.program.name,
+            str(self.adjacency),
+            self.about,
+            self.count,
+            intervals_text(intervals),
+            ends.proved,
+            ends.refuted_below,
+            ends.at,
+            None if ends.proved == ends.refuted_below else reason,
+        )
+
+    @property
+    def count(self) -> int | None:
+        """The number of ordered pairs; None where these are all adjacent real inputs."""
+        return len(self.pairs) if isinstance(self.pairs, Pairs) else None
+
+    @property
+    def about(self) -> str:
+        """Which inputs, in words."""
+        return self.pairs.about if isinstance(self.pairs, Pairs) else "all real inputs"
+
+    def bounds(self) -> LossBounds:
+        """What is known from above and from below where outputs or inputs are not listed."""
+        match self.pairs:
+            case EveryPair(adjacency):
+                return bounds_for_every_pair(self.program, adjacency, self.engine)
+            case Pairs():
+                return bounds_at_pairs(self.program, self.pairs)
+
+    def _enumerated(self, option: str) -> Pairs:
+        slots = self.program.core.slots
+        real = any(isinstance(slots[slot].type, RealType) for slot in self.program.core.outputs)
+        if isinstance(self.pairs, Pairs) and not real:
+            return self.pairs
+        what = "outputs" if isinstance(self.pairs, Pairs) else "inputs"
+        notes: tuple[str, ...] = ("`--constant` bounds the loss of all real inputs and outputs at once",)
+        if what == "inputs":
+            notes = ('give inputs that can be enumerated, such as --inputs "q = -1..1"', *notes)
+        message = f"`{option}` lists pairs and outputs, and the {what} here are infinitely many"
+        raise DiagnosticError(Diagnostic("E1410", message, notes=notes))
+
+    def _by_bounds(self, bounds: LossBounds, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
+        if bounds.proved is not None and bounds.proved <= claim.budget:
+            return None, None
+        scale = power(claim.budget)
+        for candidate in bounds.candidates:
+            allowed = candidate.second * scale + claim.delta.value
+            decision = self.engine.decide(at_most(candidate.first, allowed, claim.intervals))
+            if decision.counterexample is not None:
+                found = decision.counterexample
+                shown = PrivacyCounterexample(
+                    Sides(
+                        candidate.input,
+                        candidate.adjacent,
+                        (candidate.output,),
+                        ClosedForm(candidate.first),
+                        ClosedForm(allowed),
+                    ),
+                    found.eps,
+                    found.required,
+                    found.probability,
+                    claim.is_pure,
+                    candidate.balls,
+                )
+                return Refuted((0, 0), (), found), shown
+        reason = bounds.reason
+        if bounds.proved is not None:
+            reason = f"{ClosedForm(multiple_of_eps(bounds.proved))} is proved, and nothing refutes less"
+        return UnprovedLoss(reason or "nothing is known from above"), None
+
+    def _at_pairs(
+        self, pairs: Pairs, table: LawTable, claim: PrivacyClaim
+    ) -> tuple[Findings, PrivacyCounterexample | None]:
+        decide = decide_pure if claim.is_pure else decide_approximate
+        findings = decide(table, pairs, claim, self.engine, self._progress)
+        if not isinstance(findings, Refuted):
+            return findings, None
+        sides = sides_at(self.program, table, pairs, findings.pair, findings.answers, claim)
+        found = findings.found
+        return findings, PrivacyCounterexample(sides, found.eps, found.required, found.probability, claim.is_pure)
+
+
+def _verdict(findings: Findings) -> PrivacyVerdict:
+    match findings:
+        case None:
+            return PrivacyVerdict.PRIVATE
+        case Refuted():
+            return PrivacyVerdict.NOT_PRIVATE
+        case UnprovedLoss():
+            return PrivacyVerdict.UNDECIDED

@@ -1,0 +1,289 @@
+"""The delta of a budget at pairs of inputs: whether one suffices, and the least.
+
+**Whether one suffices.** Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta for every set S of outputs.
+
+Theorem. Let S(eps) be the outputs with p > e^budget·p'. It is the worst set at eps, and between two neighboring roots
+of the functions p - e^budget·p' it is the same for all eps. So the claim holds exactly if it holds, on all of the
+intervals, for each of the finitely many sets that are some S(eps); next to a root by continuity.
+
+**The least** is the maximum over pairs of Σ max(0, p - e^budget·p'), as closed forms on intervals of eps.
+
+Each pair and each set of outputs gives the function Σ_S (p - e^budget·p'), which is nowhere greater than the least
+delta; the worst sets attain it. So the least delta is the greatest of 0 and of finitely many
+functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.numbers import exact_text
+from dipc.algebra.quotient import Closed, fraction_of, total
+from dipc.decide.engine import Engine, Underway, settled
+from dipc.decide.obligation import Counterexample, Decision, EndPoint, Obligation, Verdict, end_point
+from dipc.measure.bound import Bound
+from dipc.program.program import Progress
+from dipc.questions.privacy.adjacency import Pairs
+from dipc.questions.privacy.claim import PrivacyClaim, power
+from dipc.questions.privacy.laws import LawTable, different_pairs
+from dipc.questions.privacy.loss import Findings, Refuted, UnprovedLoss, at_most
+from dipc.questions.privacy.outcome import SCHEMA, Texts
+from dipc.sign.chart import arrange, sign_at
+from dipc.sign.decide import Holds, RegionEnd, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import Far, root_cell, supremum
+
+#: What one pair comes to: nothing where the claim is proved, a set of answers, or why nothing is known.
+_Found = tuple[tuple[int, ...], Counterexample] | str | None
+
+
+def decide_approximate(
+    table: LawTable, pairs: Pairs, claim: PrivacyClaim, engine: Engine, progress: Progress | None = None
+) -> Findings:
+    """Whether the claim holds at all pairs; `progress` is called as they are decided."""
+    different = different_pairs(table, pairs)
+    settling = (Underway(_settle(table, pair, claim, engine.limits)) for pair in different)
+    reason = None
+    for done, (pair, found) in enumerate(zip(different, settled(settling, engine), strict=True)):
+        if progress is not None:
+            progress(done, len(different))
+        if isinstance(found, tuple):
+            return Refuted(pair, *found)
+        reason = reason or found
+    return None if reason is None else UnprovedLoss(reason)
+
+
+def excesses(table: LawTable, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
+    """p - e^budget·p' for each answer. Raises Undecided where a probability is not known."""
+    scale = power(claim.budget)
+    ours, theirs = (table.rows[at] for at in pair)
+    return [table.closed(first) - scale * table.closed(second) for first, second in zip(ours, theirs, strict=True)]
+
+
+def worst_sets(parts: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
+    """The sets of places at which the functions are positive, for some eps of the intervals that is no root of any of
+    them; the empty one left out. Raises LimitReached."""
+    numerators = [fraction_of(part)[0] for part in parts]
+    functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
+    found: dict[tuple[int, ...], None] = {}
+    for interval in intervals:
+        for sample in arrange(functions, interval, limits).samples:
+            signs = {f: sign_at(f, sample, limits) for f in functions}
+            found[tuple([at for at, f in enumerate(numerators) if signs.get(f, 0) > 0])] = None
+    return [places for places in found if places]
+
+
+def _settle(
+    table: LawTable, pair: tuple[int, int], claim: PrivacyClaim, limits: Limits
+) -> Generator[Obligation | Bound, Decision, _Found]:
+    try:
+        sets = worst_sets(excesses(table, pair, claim), claim.intervals, limits)
+    except Undecided as undecided:
+        return undecided.reason
+    ours, theirs = (table.rows[at] for at in pair)
+    reason = None
+    for places in sets:
+        probability = total([table.closed(ours[at]) for at in places])
+        allowed = power(claim.budget) * total([table.closed(theirs[at]) for at in places]) + claim.delta.value
+        decision = yield at_most(probability, allowed, claim.intervals)
+        if decision.verdict is Verdict.INACCURATE:
+            assert decision.counterexample is not None
+            return places, decision.counterexample
+        reason = reason or decision.reason
+    return reason
+
+
+#: Functions whose greatest is looked for piece by piece, and places at which they are compared first.
+_MOST = 12
+_SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
+
+_ZERO = ExpPoly.zero()
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """Σ_S (p - e^budget·p') for the answers S at a pair; `answers` is empty for 0."""
+
+    value: Closed
+    pair: tuple[int, int]
+    answers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExcessPiece:
+    """From `lower` to `upper` the least delta is `excess`."""
+
+    lower: EndPoint
+    upper: EndPoint
+    excess: Excess
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The set of outputs at a pair that needs the delta."""
+
+    input: Texts
+    adjacent: Texts
+    outputs: tuple[Texts, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        outputs = [dict(output) for output in self.outputs]
+        return {"input": dict(self.input), "adjacent": dict(self.adjacent), "outputs": outputs}
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaPiece:
+    """From `lower` to `upper` the least delta is `delta`; `where` is None where it is 0."""
+
+    lower: EndPoint
+    upper: EndPoint
+    delta: ClosedForm
+    where: Where | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        place = {} if self.where is None else self.where.as_json()
+        return {"from": self.lower.as_json(), "to": self.upper.as_json(), "delta": str(self.delta), **place}
+
+
+@dataclass(frozen=True, slots=True)
+class LeastDelta:
+    """The least delta for a budget, over `pairs` ordered pairs: its `pieces`, in the order of eps, None where these are
+    too many; its supremum, enclosed, which it attains, or approaches, at `place`, an eps enclosed, 0 or `inf`; and its
+    value at an eps that was asked for."""
+
+    program: str
+    adjacency: str
+    about: str
+    pairs: int
+    budget: str
+    eps: str
+    pieces: tuple[DeltaPiece, ...] | None
+    supremum: tuple[Fraction, Fraction]
+    attained: bool
+    place: tuple[Fraction, Fraction] | str
+    where: Where | None
+    at: tuple[Fraction, tuple[Fraction, Fraction], ClosedForm] | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The whole JSON object."""
+        place = self.place if isinstance(self.place, str) else list(map(exact_text, self.place))
+        found: dict[str, Any] = {
+            "pieces": None if self.pieces is None else [piece.as_json() for piece in self.pieces],
+            "supremum": list(map(exact_text, self.supremum)),
+            "attained": self.attained,
+            "place": place,
+            "where": None if self.where is None else self.where.as_json(),
+        }
+        if self.at is not None:
+            eps, value, form = self.at
+            found["at"] = {"eps": str(eps), "value": list(map(exact_text, value)), "delta": str(form)}
+        return {
+            "schema": SCHEMA,
+            "program": self.program,
+            "adjacent": self.adjacency,
+            "budget": self.budget,
+            "eps": self.eps,
+            "pairs": self.pairs,
+            "least_delta": found,
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        return self.as_json()[key]
+
+
+def greatest_excesses(table: LawTable, pairs: Pairs, claim: PrivacyClaim, limits: Limits) -> list[Excess]:
+    """Functions of which the greatest, or 0, is the least delta on the intervals. Raises Undecided."""
+    found: dict[Closed, Excess] = {}
+    for pair in different_pairs(table, pairs):
+        parts = excesses(table, pair, claim)
+        for places in worst_sets(parts, claim.intervals, limits):
+            value = total([parts[at] for at in places])
+            found.setdefault(value, Excess(value, pair, places))
+    ordered = sorted(found.values(), key=lambda each: sum(each.value.enclosure(eps)[0] for eps in _SAMPLES))
+    kept: list[Excess] = []
+    for each in reversed(ordered):
+        if not any(_dominates(other.value, each.value, claim.intervals, limits) for other in kept):
+            kept.append(each)
+    return kept
+
+
+def pieces_of(greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits) -> list[ExcessPiece]:
+    """The least delta on the interval. Raises LimitReached where it has too many parts."""
+    every = [*greatest, Excess(_ZERO, (0, 0), ())]
+    if len(every) > _MOST:
+        raise LimitReached(None, f"the least delta is the greatest of {len(every)} functions")
+    functions = [fraction_of(one.value - two.value)[0] for at, one in enumerate(every) for two in every[at + 1 :]]
+    arrangement = arrange([f for f in functions if not f.is_zero()], interval, limits)
+    found: list[tuple[RegionEnd, RegionEnd, Excess]] = []
+    for gap, sample in enumerate(arrangement.samples):
+        best = every[0]
+        for each in every[1:]:
+            if _is_more(each.value, best.value, sample, limits):
+                best = each
+        left, right = arrangement.gap(gap)
+        lower = RegionEnd(interval.lower, interval.lower_closed) if left is None else RegionEnd(left, closed=True)
+        upper = RegionEnd(interval.upper, interval.upper_closed) if right is None else RegionEnd(right, closed=True)
+        if found and found[-1][2] is best:
+            found[-1] = (found[-1][0], upper, best)
+        else:
+            found.append((lower, upper, best))
+
+    def shown(end: RegionEnd) -> EndPoint:
+        return end_point(end, lambda root: root_cell(root, digits, limits))
+
+    return [ExcessPiece(shown(lower), shown(upper), best) for lower, upper, best in found]
+
+
+def supremum_of(
+    greatest: Sequence[Excess], intervals: Sequence[Interval], digits: int, limits: Limits
+) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]:
+    """The supremum of the least delta, enclosed, whether it is attained, where, and by which function (None for 0).
+    Raises LimitReached."""
+    best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]
+    best = (Fraction(0), Fraction(0)), True, "everywhere", None
+    for each in greatest:
+        for interval in intervals:
+            found = supremum(*fraction_of(each.value), interval, digits, limits)
+            assert found.low is not None
+            assert found.high is not None
+            if found.low > best[0][0]:
+                at = found.peaks[0].at
+                place: tuple[Fraction, Fraction] | str
+                match at:
+                    case Fraction():
+                        place = at, at
+                    case Far():
+                        place = at.value
+                    case _:
+                        place = root_cell(at, digits, limits)
+                best = (found.low, found.high), bool(found.attained), place, each
+    return best
+
+
+def delta_at(greatest: Sequence[Excess], eps: Fraction, limits: Limits) -> Excess | None:
+    """The function that is the least delta at an eps of the intervals; None for 0."""
+    best = Excess(_ZERO, (0, 0), ())
+    for each in greatest:
+        if _is_more(each.value, best.value, eps, limits):
+            best = each
+    return best if best.answers else None
+
+
+def _is_more(one: Closed, two: Closed, eps: Fraction, limits: Limits) -> bool:
+    difference, _ = fraction_of(one - two)
+    return not difference.is_zero() and sign_at(difference, eps, limits) > 0
+
+
+def _dominates(one: Closed, two: Closed, intervals: Sequence[Interval], limits: Limits) -> bool:
+    if any(one.enclosure(eps)[1] < two.enclosure(eps)[0] for eps in _SAMPLES if any(eps in part for part in intervals)):
+        return False
+    difference, _ = fraction_of(one - two)
+    return all(isinstance(decide_nonnegative(difference, interval, limits), Holds) for interval in intervals)

@@ -1,0 +1,295 @@
+"""Privacy for every number of queries: all together by shifts of the noises, and from below by small numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from dipc.algebra.limits import Undecided
+from dipc.claims.claim import GivenEps, intervals_text
+from dipc.decide.engine import Engine
+from dipc.program.program import Program, Progress, load_source
+from dipc.questions.every_number.in_number import Ratio
+from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
+from dipc.questions.every_number.uniform import NotUniform, Selection, parameter_arrays, selection
+from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
+from dipc.questions.privacy.bounds import of_real_inputs
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.claim import PrivacyClaim, read_claim
+from dipc.questions.privacy.constant import Constant
+from dipc.questions.privacy.loop_paths import LoopPaths, loop_paths, without_claim
+from dipc.questions.privacy.loop_shifts import LoopCost, loop_cost, shift_cost
+from dipc.questions.privacy.outcome import Numbers, PrivacyReport, PrivacyVerdict
+from dipc.sign.interval import Interval
+from dipc.text import ast
+from dipc.text.core import SampleNoise
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+#: So many numbers are looked at one by one, for what refutes; more while what is refuted grows, up to so many.
+_SINGLY, _MOST_SINGLY = 4, 16
+
+#: What is refuted is taken to have settled when it is the same for so many numbers.
+_SETTLED = 3
+
+_PROOF = "shifts of the noises, iteration by iteration, for every path and every extreme move of the inputs"
+_NO_SHIFT = "no shift of the noises maps each path of the loop into itself for every move of the inputs"
+_GROWS = "the cost of a shift grows with the move of an input, and no move is the greatest"
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """The program as one loop: its paths, or a selection; what is so of its first queries is so for more of them where
+    it `goes_on` alike. `real` says that all inputs are real as they are."""
+
+    text: LoopText
+    real: bool
+    paths: LoopPaths | None
+    selection: Selection | None
+    low: int
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether what refutes a constant for one number does so for every greater one: rates are the same, and each
+        output is that of one query, or the index selected from queries of which the others may be as small as one
+        likes."""
+        return self.text.rates is None and (self.real if self.paths is None else self.paths.only_answers)
+
+
+class EveryNumber:
+    """The privacy of a program for all adjacent real inputs and every value of a constant."""
+
+    def __init__(
+        self,
+        program: Program,
+        parameter: str,
+        least: int | None,
+        adjacent: str,
+        engine: Engine,
+        progress: Progress | None,
+    ) -> None:
+        """Raises DiagnosticError for an unknown constant, and an adjacency that is no distance."""
+        if parameter not in program.core.constants:
+            note = f"the constants are {', '.join(sorted(program.core.constants)) or 'none'}"
+            raise DiagnosticError(Diagnostic("E1208", f"there is no constant `{parameter}`", notes=(note,)))
+        self.program = program
+        self.parameter = parameter
+        self._adjacent = adjacent
+        self._asked_least = least
+        self._engine = engine
+        self._progress = progress
+        self._questions: dict[int, PrivacyQuestion] = {}
+        found = parse_adjacency(adjacent, program.core)
+        if not isinstance(found, Within):
+            note = "give a distance such as --adjacent linf:1"
+            raise DiagnosticError(Diagnostic("E1407", "pairs are listed, and inputs are left open", notes=(note,)))
+        self._within = found
+
+    @cached_property
+    def least(self) -> int:
+        """The least number that is asked about: that of the first query, unless a greater one is."""
+        low = 1 if isinstance(self._loop, str) else self._loop.low
+        return low if self._asked_least is None else max(low, self._asked_least)
+
+    @property
+    def numbers(self) -> Numbers:
+        """What reports say of them."""
+        return Numbers(self.parameter, self.least)
+
+    def decide(self, claim: PrivacyClaim) -> PrivacyReport:
+        """PRIVATE is proved for every number at once; NOT_PRIVATE has a number, a pair, an output and an eps."""
+        cost, reason = self.cost
+        bound = None if cost is None else cost.supremum
+        proved = bound is not None and bound <= claim.budget
+        if not proved:
+            for number in self._worth_trying(claim.budget):
+                report = self.at(number).decide(claim)
+                if report.verdict is PrivacyVerdict.NOT_PRIVATE:
+                    return replace(report, numbers=replace(self.numbers, at=number))
+            if cost is not None:
+                reason = f"shifts of the noises cost {cost.text(self.parameter)}*eps, and nothing refutes less"
+        return PrivacyReport(
+            self.program.name,
+            claim,
+            str(self._within),
+            "all real inputs",
+            None,
+            PrivacyVerdict.PRIVATE if proved else PrivacyVerdict.UNDECIDED,
+            None,
+            None if proved else reason,
+            0,
+            _PROOF if proved else None,
+            numbers=self.numbers,
+        )
+
+    def _worth_trying(self, budget: Fraction) -> Iterator[int]:
+        """Numbers that may refute a budget: the least ones, and the first ones for which shifts cost more."""
+        first = range(self.least, self.least + _SINGLY)
+        yield from self._in_turn(first)
+        cost, _ = self.cost
+        later = range(first.stop, self.least + _MOST_SINGLY)
+        costly = [number for number in later if cost is not None and cost.at(number) > budget]
+        yield from self._in_turn(range(costly[0], min(costly[0] + _SINGLY, later.stop)) if costly else range(0))
+
+    def constant(self, eps: GivenEps) -> Constant:
+        """The least K that does for every number, or for each. What is refuted is so at one number, and, where the
+        loop goes on alike, at all greater ones."""
+        cost, reason = self.cost
+        bound = None if cost is None else cost.supremum
+        best: tuple[int, Fraction, Constant] | None = None
+        since = 0
+        attained = True
+        for number in self._in_turn(range(self.least, self.least + _MOST_SINGLY)):
+            found = self.at(number).constant(eps)
+            if found.refuted_below is None:
+                return replace(found, numbers=replace(self.numbers, at=number, onwards=self._goes_on))
+            if cost is not None and number == self.least and self._is_each(cost, found):
+                each = None if cost.is_constant else cost.text(self.parameter)
+                numbers = replace(self.numbers, at=number, onwards=self._goes_on, each=each, exact=True)
+                shown = None if bound is None else found.at
+                return replace(found, proved=bound, refuted_below=bound, at=shown, reason=None, numbers=numbers)
+            attained = attained and cost is not None and found.refuted_below == cost.at(number)
+            since += 1
+            if best is None or found.refuted_below > best[1]:
+                best, since = (number, found.refuted_below, found), 0
+            if best[1] == bound or (number >= self.least + _SINGLY - 1 and (cost is None or since >= _SETTLED)):
+                break
+            if cost is not None and bound is None and number >= self.least + _SINGLY - 1:
+                break  # it grows without bound
+        assert best is not None
+        last = number
+        number, refuted, most = best
+        numbers = replace(self.numbers, at=number, onwards=self._goes_on)
+        if bound == refuted:
+            return replace(most, proved=bound, reason=None, numbers=numbers)
+        each = None if cost is None or cost.is_constant else cost.text(self.parameter)
+        if cost is not None:
+            reason = "nothing refutes less than what is proved"
+        if attained:
+            numbers = replace(numbers, attained=last)
+            reason = f"nothing refutes less for {self.parameter} > {last}"
+        return replace(most, proved=bound, reason=reason, numbers=replace(numbers, each=each))
+
+    def _is_each(self, cost: LoopCost, first: Constant) -> bool:
+        """Whether the cost is for each number the least constant, as the iterations are independent: the law for n of
+        them is a product of n laws, each that of one iteration for another eps. The loss is the sum of the losses, and
+        by L1 that of one."""
+        loop = self._loop
+        if isinstance(loop, str) or loop.paths is None or not loop.paths.are_independent:
+            return False
+        if first.eps != intervals_text((Interval.positive(),)) or self.least != loop.low or first.refuted_below is None:
+            return False
+        rates = {rate_of_mark(loop.text.rates, rate) for way in loop.paths.all for _, rate in way.drawn}
+        if not rates:
+            return False
+        one = next(iter(rates))
+        if any((rate / one).constant_value() is None for rate in rates):
+            return False
+        each = one / Ratio.constant(one.at(self.least)) * Ratio.constant(first.refuted_below)
+        if self._within.distance is Distance.LINF:
+            each *= Ratio.number() + Ratio.constant(1 - loop.low)
+        return cost.bounds == (each,)
+
+    @property
+    def _goes_on(self) -> bool:
+        return not isinstance(self._loop, str) and self._loop.goes_on
+
+    @cached_property
+    def cost(self) -> tuple[LoopCost | None, str | None]:
+        """What shifts of the noises cost, or why that is not known."""
+        loop = self._loop
+        if isinstance(loop, str):
+            return None, loop
+        if self._within.distance is Distance.HAMMING:
+            return None, _GROWS
+        try:
+            if loop.text.rates is not None:
+                loop.text.rates.require_positive(self.least, self.parameter)
+            if loop.selection is not None:
+                return self._cost_of_selection(loop.text, loop.selection), None
+            assert loop.paths is not None, "it is one of both"
+            found = loop_cost(loop.paths, loop.text.rates, self._within, self.least, self.program.limits)
+        except NotUniform as refused:
+            return None, refused.reason
+        except Undecided as undecided:
+            return None, undecided.reason
+        return found, None if found is not None else _NO_SHIFT
+
+    def _cost_of_selection(self, text: LoopText, found: Selection) -> LoopCost:
+        """v is selected where X_v exceeds all others (see `selection_loop`): it still does when its noise alone is
+        shifted by as much as the queries can move towards each other."""
+        core = text.instance(self.least + 2).core
+        draws = [instruction for instruction in core.instructions if isinstance(instruction, SampleNoise)]
+        if len(draws) < 3 or any((draw.law, draw.rate) != (draws[1].law, draws[1].rate) for draw in draws[2:]):
+            raise NotUniform("the values of a selection are not drawn alike")
+        costs = [shift_cost(draw.law, text.rates, draw.rate) for draw in draws[:2]]
+        one, other = found.scales
+        box = self._within.distance is Distance.LINF
+        # The first one against the others, another one against the first, and against others.
+        apart = [
+            (own, (mine + theirs if box else max(mine, theirs)) * self._within.radius)
+            for own, mine, theirs in ((costs[0], one, other), (costs[1], other, one), (costs[1], other, other))
+        ]
+        return LoopCost(tuple(dict.fromkeys(cost * Ratio.constant(far) for cost, far in apart)), self.least).greatest()
+
+    @cached_property
+    def _loop(self) -> _Loop | str:
+        """The program as one loop, or why it is none."""
+        try:
+            own = without_claim(LoopText.of(self.program, self.parameter))
+            tree = of_real_inputs(own.tree, self.program)
+            text, real = own.with_tree(tree).read(), tree == own.tree
+            chosen = _selection(text)
+            if chosen is not None:
+                assert isinstance(chosen.first, ast.Number), "the criterion asks for it"
+                return _Loop(text, real, None, chosen, int(chosen.first.value))
+            paths = loop_paths(text)
+        except NotUniform as refused:
+            return refused.reason
+        except Undecided as undecided:
+            return undecided.reason
+        return _Loop(text, real, paths, None, paths.low)
+
+    def _in_turn(self, numbers: range) -> Iterator[int]:
+        for number in numbers:
+            if self._progress is not None:
+                self._progress(number - numbers.start, len(numbers))
+            yield number
+
+    def at(self, number: int) -> PrivacyQuestion:
+        """The question for one number."""
+        if number not in self._questions:
+            core = self.program.core
+            constants = {**core.given, self.parameter: Fraction(number)}
+            program = load_source(core.source, constants, core.only_at).with_limits(self.program.limits)
+            self._questions[number] = PrivacyQuestion(program, self._adjacent, "all", self._engine)
+        return self._questions[number]
+
+
+def _selection(text: LoopText) -> Selection | None:
+    """The selection loop that the program is, of noisy values of its only array of real inputs; None where it is
+    none."""
+    tree = text.tree
+    try:
+        arrays = parameter_arrays(tree, text.number)
+        found = selection(tree.body, tree.declarations, text.number.parameter)
+    except NotUniform:
+        return None
+    inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
+    declared = [(declarator.name, declarator.low) for each in inputs for declarator in each.declarators]
+    alone = declared == [(found.array, found.first)] and found.array in arrays
+    real = all(each.type == ast.BaseTypeExpr(ast.BaseType.REAL) for each in inputs)
+    return found if alone and real and found.rates is not None else None
+
+
+def check_privacy_for_all(
+    program: Program, parameter: str, adjacent: str, *, least: int | None = None, budget: str | None = None
+) -> PrivacyReport:
+    """Whether the program is private, with delta 0, for all adjacent real inputs and every value of the constant
+    `parameter`, from the first index of its loop on, or from `least` on where that is greater.
+
+    Raises DiagnosticError for an unknown constant, and for what cannot be read."""
+    engine = Engine(program.measurer, program.limits)
+    question = EveryNumber(program, parameter, least, adjacent, engine, None)
+    return question.decide(read_claim(program, budget, None, None))

@@ -1,0 +1,547 @@
+"""A finite set of inputs, cut into classes whose members all have the same obligation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import floor, prod
+from typing import Any
+
+from dipc.algebra.limits import Undecided
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import Constraint
+from dipc.chain.state import is_symbolic
+from dipc.claims.conditions import Theorem
+from dipc.claims.given import INFINITY, CellPool
+from dipc.claims.table import Row, Table
+from dipc.program.distance import Distances
+from dipc.program.ideal import Ideal, Region
+from dipc.program.inputs import FiniteInputs, default_inputs, parse_inputs
+from dipc.program.metric import Norm
+from dipc.program.nearness import Nearness
+from dipc.program.program import Program
+from dipc.questions.report import Report
+from dipc.questions.symmetry import (
+    Block,
+    Ending,
+    Families,
+    Orbit,
+    Position,
+    RegionFamily,
+    apart,
+    apartness,
+    blocks_of,
+    ending_of,
+    guards_of,
+    representatives,
+)
+from dipc.text import ast
+from dipc.text.core import BoolType, DomType, IntType, Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+from dipc.text.parser import parse
+from dipc.text.program import CoreProgram
+from dipc.text.statements import lower, lower_ideal
+
+_ZERO = Fraction(0)
+
+
+#: Assignments tried for each class that is allowed: where there are more, the inputs have too little symmetry.
+TRIALS = 15
+
+#: The code of the diagnostic that says so.
+TOO_MANY = "E1251"
+
+
+@dataclass(frozen=True, slots=True)
+class SymmetryClass:
+    """`count` inputs with the same obligation as `inputs`, which is one of them; values in the order of the program's
+    inputs and outputs. `dd` None is infinity. The others are found by exchanging values inside the `blocks` and by
+    giving the free ones other values."""
+
+    inputs: tuple[Value, ...]
+    answer: tuple[Value, ...]
+    dd: Fraction | None
+    count: int
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SymmetryClasses:
+    """All of a product of inputs, by classes. `program` is what to execute: the one given, with numeric finite inputs
+    as reals or ints where it may have them."""
+
+    program: Program
+    classes: tuple[SymmetryClass, ...]
+    inputs: int
+
+
+def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> SymmetryClasses:
+    """The classes of all combinations of `values`, a list of distinct ones for every input slot.
+
+    Guarantees that every combination is a member of one class, that the counts sum to the number of combinations, and
+    that dd(u), the probability of det(u) within any gamma, and so every obligation is the same at all members.
+
+    Raises DiagnosticError for a program without an ideal or with a partial one, and, with the code TOO_MANY, where
+    there are more classes than the program's limit `orbits`.
+    """
+    executed = promoted(program)
+    try:
+        found = _Finder(program, executed, values).find()
+    except DiagnosticError as error:
+        # Inputs that stay finite leave even more to go through.
+        if executed is program or any(found.code == TOO_MANY for found in error.diagnostics):
+            raise
+        executed = program
+        found = _Finder(program, program, values).find()
+    inputs = prod(len(values[slot]) for slot in program.core.inputs)
+    counted = sum(each.count for each in found)
+    assert counted == inputs, f"the classes have {counted} members, and there are {inputs} inputs"
+    return SymmetryClasses(executed, found, inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A class whose dd is yet to be computed, with its place in the ideal; `point` is the numeric part of its input."""
+
+    inputs: tuple[Value, ...]
+    point: Mapping[int, Fraction]
+    region: Region
+    family: RegionFamily | None
+    count: int
+    blocks: tuple[Block, ...]
+
+
+class _Finder:
+    """The classes of one product of inputs."""
+
+    def __init__(self, program: Program, executed: Program, values: Mapping[int, Sequence[Value]]) -> None:
+        self._given = program
+        self._most = program.limits.orbits
+        self._core = executed.core
+        self._values = values
+        self._ideal = Ideal(executed)
+        self._probabilities = executed.probabilities()
+        self._pool = CellPool()
+        self._trials = 0
+        slots = executed.core.slots
+        self._finite = [slot for slot in self._core.inputs if not is_symbolic(slots[slot].type)]
+        self._positions = [self._position(slot) for slot in self._core.inputs if is_symbolic(slots[slot].type)]
+        self._families = Families(self._ideal)
+        self._distances = ClassDistances(Ideal(program), self._ideal, self._positions)
+
+    def _position(self, slot: int) -> Position:
+        values = tuple(_fraction(value) for value in self._values[slot])
+        declared = self._given.core.slots[slot].type
+        domain = tuple(_fraction(value) for value in declared.values) if isinstance(declared, DomType) else None
+        return Position(slot, values, domain, isinstance(self._core.slots[slot].type, IntType))
+
+    def find(self) -> tuple[SymmetryClass, ...]:
+        asked = prod(len(self._values[slot]) for slot in self._finite)
+        if asked > self._most:
+            kept = f"{asked} combinations of bool and DOM inputs that stay finite (limit `orbits`)"
+            raise DiagnosticError(_too_many(kept))
+        found: list[_Found] = []
+        for combination in product(*(self._values[slot] for slot in self._finite)):
+            finite = dict(zip(self._finite, combination, strict=True))
+            for region in self._ideal.regions(finite):
+                for each in self._classes(finite, region):
+                    found.append(each)
+                    if len(found) > self._most:
+                        raise DiagnosticError(_too_many(f"more than {self._most} classes (limit `orbits`)"))
+        # Only now, as distances are dear and it takes many classes to see that there are too many.
+        return tuple(map(self._class, found))
+
+    def _class(self, found: _Found) -> SymmetryClass:
+        point, region = found.point, found.region
+        answer = tuple(part.at(point) if isinstance(part, Affine) else part for part in region.answer)
+        dd = self._distances.dd(found.inputs, point, region, found.family)
+        return SymmetryClass(found.inputs, answer, dd, found.count, found.blocks)
+
+    def _classes(self, finite: Mapping[int, Value], region: Region) -> Iterator[_Found]:
+        family = self._families.of(region)
+        blocks = self._blocks(finite, region, family)
+        for assignment in representatives(blocks, region.guards):
+            self._trials += 1
+            if self._trials > TRIALS * self._most:
+                trials = f"more than {TRIALS} assignments to try for each of {self._most} classes (limit `orbits`)"
+                raise DiagnosticError(_too_many(trials))
+            if assignment is None:
+                continue
+            chosen, count = assignment
+            everything: dict[int, Value] = {**finite, **chosen}
+            inputs = tuple(everything[slot] for slot in self._core.inputs)
+            yield _Found(inputs, chosen, region, family, count, blocks)
+
+    def _blocks(self, finite: Mapping[int, Value], region: Region, family: RegionFamily | None) -> tuple[Block, ...]:
+        # Also where nothing comes of it: what goes wrong with retyped inputs must go wrong here.
+        endings = self._endings(finite, region)
+        if endings is None or family is None or not self._distances.symmetric:
+            return apart(self._positions)
+        forms = frozenset((part.inputs, part.constant) for part in region.answer if isinstance(part, Affine))
+        guards = guards_of(region.guards)
+        return blocks_of(Orbit(guards, family.guards, forms, endings, self._distances.apart), self._positions)
+
+    def _endings(self, finite: Mapping[int, Value], region: Region) -> tuple[Ending, ...] | None:
+        """The exits that produce the answer of `region`; None where a limit is reached on the way to them, or where
+        other answers are near enough as well: then nothing is known of what the probability depends on."""
+        zero = self._pool.cell(Fraction(0))
+        inputs = [self._pool.cell(finite[slot]) if slot in finite else zero for slot in self._core.inputs]
+        outputs = [zero if isinstance(part, Affine) else self._pool.cell(part) for part in region.answer]
+        centers = {
+            slot: (part.inputs, part.constant)
+            for slot, part in zip(self._core.outputs, region.answer, strict=True)
+            if isinstance(part, Affine)
+        }
+        try:
+            exits = self._probabilities.exits(inputs, outputs)
+        except Undecided:
+            return None
+        return tuple(ending_of(event, weight, centers) for event, weight in exits)
+
+
+def _fraction(value: Value) -> Fraction:
+    assert isinstance(value, Fraction)
+    return value
+
+
+def _too_many(what: str) -> Diagnostic:
+    return Diagnostic(
+        TOO_MANY,
+        f"the inputs cannot be gone through: {what}",
+        notes=(
+            "inputs that can be exchanged for each other are decided once, but too few of these can",
+            "ask about fewer values of the inputs, or check the rows that matter with a table",
+        ),
+    )
+
+
+# --- distances ------------------------------------------------------------------------------------
+#
+# dd(u) for the representatives of classes.
+
+
+class ClassDistances:
+    """dd of one ideal, by its program's metric; `executed` is the same ideal with inputs perhaps retyped.
+
+    `symmetric` says that exchanging the values of two numeric inputs in u and in u' leaves d(u, u') as it is, whatever
+    the inputs, but for those that are `apart`, and that equal answers are all that count as the same, or as near but
+    for real outputs.
+    """
+
+    def __init__(self, ideal: Ideal, executed: Ideal, positions: Sequence[Position]) -> None:
+        self._norm = ideal.metric.norm
+        self._positions = {position.slot: position for position in positions}
+        self._general = Distances(ideal)
+        near = Nearness(ideal.program.core).plain
+        self._plain = ideal.metric.is_plain and near
+        self.apart = None if executed.finite_inputs else apartness(executed)
+        known = ideal.metric.core.apart is None or self.apart is not None
+        self.symmetric = near and known and ideal.metric.core.same is None
+
+    def dd(
+        self, inputs: Sequence[Value], point: Mapping[int, Fraction], region: Region, family: RegionFamily | None
+    ) -> Fraction | None:
+        """dd at `inputs`, whose numeric part is `point` in `region`; None is infinity. Raises Undecided."""
+        if self._plain and family is not None and family.alone and not self._mixed(region):
+            if self._norm is Norm.LINF:
+                return escape(region.guards, point, self._positions)
+            if self._norm is Norm.DISCRETE:
+                return None if escape(region.guards, point, self._positions) is None else Fraction(1)
+        return self._general.at(inputs)
+
+    def _mixed(self, region: Region) -> bool:
+        """Whether one comparison has int inputs and others, such as those executed as ints but with listed domains."""
+        return any(
+            len({self._positions[slot].any_integer for slot, _ in item.form.inputs}) > 1 for item in region.guards
+        )
+
+
+# --- nearest --------------------------------------------------------------------------------------
+#
+# How far an input inside a convex region is from the inputs outside it, in the largest-difference distance (linf).
+
+
+def escape(
+    guards: Sequence[Constraint], inputs: Mapping[int, Fraction], positions: Mapping[int, Position]
+) -> Fraction | None:
+    """inf { max_i |u_i - w_i| : w violates some guard }, over all w whose values lie in the declared domains; None for
+    infinity. `inputs` is u, which satisfies all guards.
+
+    With the guards of the only region where det gives some constant answer, this is dd(u).
+
+    What lies outside a conjunction is the union of what lies outside each guard, so it is the least of the distances
+    to them; redundant guards change nothing. Raises ValueError where one guard mixes int inputs with others.
+    """
+    found = [_beyond(guard, inputs, positions) for guard in guards]
+    finite = [radius for radius in found if radius is not None]
+    return min(finite, default=None)
+
+
+def _beyond(guard: Constraint, inputs: Mapping[int, Fraction], positions: Mapping[int, Position]) -> Fraction | None:
+    """The distance to where the guard is violated: to where form < 0, or form <= 0 if the guard is strict."""
+    terms = guard.form.inputs
+    slack = guard.form.at(inputs)
+    kinds = {_kind(positions[slot]) for slot, _ in terms}
+    if not terms:
+        return None
+    if kinds == {"real"}:
+        return slack / sum(abs(coefficient) for _, coefficient in terms)
+    if kinds == {"int"}:
+        # At radius r the form can be as small as slack - r·Σ|coefficient|, and r is an integer.
+        steps = slack / sum(abs(coefficient) for _, coefficient in terms)
+        whole = floor(steps)
+        return Fraction(whole if guard.strict and steps == whole else whole + 1)
+    if "int" in kinds:
+        raise ValueError("int inputs and others in one comparison")
+    return _stepwise(guard, slack, inputs, positions)
+
+
+def _kind(position: Position) -> str:
+    if position.domain is not None:
+        return "listed"
+    return "int" if position.any_integer else "real"
+
+
+def _stepwise(
+    guard: Constraint, slack: Fraction, inputs: Mapping[int, Fraction], positions: Mapping[int, Position]
+) -> Fraction | None:
+    """The same where some inputs have listed domains: these help in steps, real inputs continuously."""
+    slope = sum(
+        (abs(coefficient) for slot, coefficient in guard.form.inputs if positions[slot].domain is None), start=_ZERO
+    )
+    gains: dict[Fraction, Fraction] = {_ZERO: _ZERO}
+    for slot, coefficient in guard.form.inputs:
+        for radius, gain in _gains(coefficient, inputs[slot], positions[slot].domain or ()):
+            gains[radius] = gains.get(radius, _ZERO) + gain
+    level = slack
+    steps = sorted(gains)
+    for at, radius in enumerate(steps):
+        level -= gains[radius]
+        reached = level - slope * radius
+        if reached < 0 or (reached == 0 and (guard.strict or slope)):
+            return radius
+        following = steps[at + 1] if at + 1 < len(steps) else None
+        if slope and (following is None or level / slope < following):
+            return level / slope
+    return None
+
+
+def _gains(coefficient: Fraction, value: Fraction, domain: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
+    """(radius, by how much the term can fall further there), radii increasing."""
+    found: list[tuple[Fraction, Fraction]] = []
+    so_far = _ZERO
+    for other in sorted(domain, key=lambda other: abs(other - value)):
+        fall = coefficient * (value - other)
+        if fall > so_far:
+            found.append((abs(other - value), fall - so_far))
+            so_far = fall
+    return found
+
+
+# --- promote --------------------------------------------------------------------------------------
+#
+# Numeric finite inputs as real or int ones, so that one symbolic execution serves all their values.
+#
+# An input `x : {-1..1}` that is only added, scaled, compared and used as a mean can just as well be declared `real` (or
+# `int`, where it meets integers): every rule of the language that the new program obeys gives each expression the exact
+# value it had, as finite domains of rationals and reals share one arithmetic. Where a value is used as only a finite
+# one can be (as an index, a factor, a score, in min or max, as the value of a finite variable), the new text is refused
+# by the type checker, and the declaration stays as it was. What the inputs may be is another matter: the declared
+# domains still say that, in the claim and in dd(u).
+
+#: The text that replaces each of these types, by the place of the declaration in the program.
+_Types = Mapping[int, str]
+
+
+def promoted(program: Program) -> Program:
+    """The program with as many numeric DOM inputs declared `real` or `int` as its rules allow; itself if none is."""
+    core = program.core
+    tree = parse(core.source)
+    domains = [_domains(found, program) for found in tree.declarations]
+    numeric = [at for at, found in enumerate(domains) if found and all(map(_is_numeric, found))]
+    if not numeric:
+        return program
+    everything = dict.fromkeys(numeric, "real")
+    result = _retyped(program, tree, everything)
+    if result is not None:
+        return result
+    chosen: dict[int, str] = {}
+    best = program
+    for at in numeric:
+        # To an int input an inequality is one between integers: 1/2 must not become one.
+        whole = all(value.denominator == 1 for found in domains[at] for value in found if isinstance(value, Fraction))
+        for word in ("real", "int") if whole else ("real",):
+            trial = _retyped(program, tree, {**chosen, at: word})
+            if trial is not None:
+                chosen[at], best = word, trial
+                break
+    return best
+
+
+def _domains(found: ast.Declaration, program: Program) -> list[Sequence[Value]]:
+    """The values of the inputs that are declared here, () for those that are not DOM."""
+    if not isinstance(found, ast.VariableDecl) or found.role is not ast.Role.INPUT:
+        return []
+    names = {declarator.name for declarator in found.declarators}
+    slots = [program.core.slots[slot] for slot in program.core.inputs]
+    types = [slot.type for slot in slots if slot.name.partition("[")[0] in names]
+    return [kind.values if isinstance(kind, DomType) else () for kind in types]
+
+
+def _is_numeric(values: Sequence[Value]) -> bool:
+    return bool(values) and all(isinstance(value, Fraction) for value in values)
+
+
+def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | None:
+    """The program with other types in these declarations, None if that breaks a rule."""
+    core = program.core
+    source = Source(core.source.name, _substituted(core.source.text, tree.declarations, types))
+    try:
+        parsed = parse(source)
+        retyped = replace(lower(parsed, source, core.given, core.only_at), only_at=core.only_at)
+        lower_ideal(parsed, source, core.constants, core.only_at)
+    except DiagnosticError:
+        return None
+    assert retyped.inputs == core.inputs
+    assert retyped.outputs == core.outputs
+    return Program(retyped, program.limits)
+
+
+def _substituted(text: str, declarations: Sequence[ast.Declaration], types: _Types) -> str:
+    for at in sorted(types, reverse=True):
+        declaration = declarations[at]
+        assert isinstance(declaration, ast.VariableDecl)
+        span = declaration.type.span
+        text = text[: span.start] + types[at] + text[span.end :]
+    return text
+
+
+# --- check ----------------------------------------------------------------------------------------
+#
+# Finite products of inputs as tables of classes (Corollary 13 of the paper).
+
+#: A product with more inputs than this is decided from its classes unless that is declined.
+ROW_BY_ROW = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTable:
+    """A product of inputs by classes. `table` has a row for each, a representative with det and dd, to be checked with
+    `program`; `inputs` is how many inputs there are, `everything` whether these are all that a program with finite
+    inputs and outputs has."""
+
+    program: Program
+    table: Table
+    classes: tuple[SymmetryClass, ...]
+    inputs: int
+    everything: bool
+
+    def counted(self, report: Report) -> Report:
+        """The report on `table` as one on all inputs: each row with the `count` of inputs that it stands for."""
+        rows = tuple(replace(row, count=each.count) for row, each in zip(report.rows, self.classes, strict=False))
+        report = replace(report, rows=rows, inputs=self.inputs)
+        return with_corollary(report) if self.everything else report
+
+
+def class_table(program: Program, inputs: FiniteInputs, *, as_given: bool = False) -> ClassTable:
+    """The classes of `inputs`; see `input_classes`, which says what is raised. `as_given` leaves the types of inputs as
+    they are declared: rows are decided more slowly then, but of the very program.
+
+    The verdict, the probability and the counterexample of a row hold for all inputs of its class, and every input is in
+    one of them: so the report says of each input exactly what `check` says of it.
+    """
+    core = program.core
+    values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
+    found = input_classes(program, values)
+    pool = CellPool()
+    rows = tuple(
+        Row(
+            number,
+            tuple(pool.cell(value) for value in each.inputs),
+            tuple(pool.cell(value) for value in each.answer),
+            None,
+            None,
+            None,
+            INFINITY if each.dd is None else pool.cell(each.dd),
+        )
+        for number, each in enumerate(found.classes, start=1)
+    )
+    table = Table(inputs.name, rows, frozenset({"dd"}), {})
+    return ClassTable(
+        program if as_given else found.program, table, found.classes, found.inputs, _is_everything(core, values)
+    )
+
+
+def grouped(
+    program: Program, table: object, inputs: Any, classes: bool | None, *, as_given: bool = False
+) -> ClassTable | None:
+    """The classes of the inputs that are asked for, if they are to be decided so: always, never, or, for None, where
+    they are many and their classes are not. None where rows are checked one by one. `inputs` is what `parse_inputs`
+    reads, None for all inputs of a program that has finitely many.
+
+    Raises DiagnosticError for classes of a table, for inputs that cannot be read, and as `class_table` does.
+    """
+    if table is not None:
+        if classes:
+            raise DiagnosticError(_of_a_table())
+        return None
+    if classes is False or program.core.ideal is None:
+        return None
+    found = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
+    if not isinstance(found, FiniteInputs) or (classes is None and found.count <= ROW_BY_ROW):
+        return None
+
+    try:
+        return class_table(program, found, as_given=as_given)
+    except DiagnosticError as error:
+        # Classes were not asked for by name, and there are too many of them to be worth it: row by row, then.
+        if classes is None and all(each.code == TOO_MANY for each in error.diagnostics):
+            return None
+        raise
+
+
+def with_corollary(report: Report) -> Report:
+    """A report on all inputs of a program with finite inputs and outputs as one by Corollary 13 of the paper: that is
+    Theorem 12 (or 10, with gamma fixed) at every input."""
+    theorem = report.theorem
+    if theorem is None or theorem.name is None:
+        return report
+    return replace(report, theorem=Theorem("Corollary 13", f"{theorem.decides}, at all inputs", theorem.conditions))
+
+
+def is_everything(program: Program, table: object, inputs: Any) -> bool:
+    """Whether the rows are all inputs of a program with finite inputs and outputs; the arguments are as for `grouped`,
+    and were read before."""
+    if table is not None or program.core.ideal is None:
+        return False
+    found = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
+    core = program.core
+    return isinstance(found, FiniteInputs) and _is_everything(core, dict(zip(core.inputs, found.choices, strict=True)))
+
+
+def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> bool:
+    """Whether these are all inputs of a program with finite inputs and outputs."""
+    if any(is_symbolic(core.slots[slot].type) for slot in core.outputs):
+        return False
+    for slot in core.inputs:
+        match core.slots[slot].type:
+            case DomType(values=domain):
+                if set(values[slot]) != set(domain):
+                    return False
+            case BoolType():
+                if len(values[slot]) < 2:
+                    return False
+            case _:
+                return False
+    return True
+
+
+def _of_a_table() -> Diagnostic:
+    note = 'give `--inputs` in its place, such as `--inputs "q = -1..1"`: det comes from the `ideal` block then'
+    return Diagnostic("E1255", "the rows of a table are checked one by one, not in classes", notes=(note,))
+
+
+def _distinct(values: Sequence[Value]) -> tuple[Value, ...]:
+    return tuple(dict.fromkeys(values))

@@ -1,0 +1,561 @@
+"""What a probability depends on, as a structure that can be compared: noises are anonymous, inputs have their names.
+
+Two structures are alike if one is the other with its noises renamed; the probabilities are then the same function of
+the inputs. Only the noises' laws and the half-spaces matter, so all forms are scaled alike whatever their order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import factorial, prod
+from typing import TypeVar, assert_never
+
+from dipc.algebra.quotient import Closed
+from dipc.chain.affine import Affine, Answer, Terms, finite_values, same_value
+from dipc.chain.constraints import Constraint
+from dipc.chain.event import ComponentTemplate, EventTemplate
+from dipc.linear.halfspace import Halfspace
+from dipc.noise import law as noise_law
+from dipc.program.ideal import Ideal, Region
+from dipc.program.nearness import Every, Formula, Some
+from dipc.text.core import IntType, Value
+
+_T = TypeVar("_T")
+
+#: Rounds of refinement: two noises that look alike so far around are told apart by nothing but chance.
+_ROUNDS = 3
+
+#: Σ coefficient · u[slot] + constant.
+InputForm = tuple[Terms, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The law of one noise; its mean is a form over inputs."""
+
+    law: noise_law.Law
+    rate: Fraction
+    mean: InputForm
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Σ coefficient · X[noise] + form >= 0 or, `within`, |Σ coefficient · X[noise] + form| <= gamma."""
+
+    noises: Terms
+    form: InputForm
+    within: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DependentFactor:
+    """Dependent noises with their relations: a factor of the probability."""
+
+    laws: tuple[Law, ...]
+    relations: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """An exit: where `guards` hold and `points` lie within gamma of 0, the product of the weight and all parts."""
+
+    weight: Closed | None
+    guards: frozenset[Halfspace]
+    points: frozenset[InputForm]
+    needs_radius: bool
+    parts: tuple[DependentFactor, ...]
+
+
+def guard_of(item: Constraint) -> Halfspace:
+    """A constraint on inputs alone, scaled to coefficients of absolute sum 1: equal sets are equal half-spaces."""
+    terms, constant = _scaled(item.form.inputs, item.form.inputs, item.form.constant)
+    return Halfspace(terms, constant, item.strict)
+
+
+def guards_of(items: Iterable[Constraint]) -> frozenset[Halfspace]:
+    """A conjunction of constraints on inputs alone."""
+    return frozenset(guard_of(item) for item in items)
+
+
+def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int, InputForm]) -> Ending:
+    """The exit `event`, with the balls around `centers`, forms over the inputs by output slot."""
+    return Ending(
+        weight,
+        guards_of(event.guards),
+        frozenset(_point(form, centers[slot]) for slot, form in event.points),
+        bool(event.random_balls),
+        tuple(_part(part, centers) for part in event.components),
+    )
+
+
+def mentioned(endings: Iterable[Ending]) -> set[int]:
+    """The input slots that the endings depend on."""
+    found: set[int] = set()
+    for ending in endings:
+        forms = [guard.coefficients for guard in ending.guards]
+        forms += [terms for terms, _ in ending.points]
+        for part in ending.parts:
+            forms += [law.mean[0] for law in part.laws]
+            forms += [relation.form[0] for relation in part.relations]
+        found.update(slot for terms in forms for slot, _ in terms)
+    return found
+
+
+# --- renaming inputs --------------------------------------------------------------------------------
+
+Renaming = Mapping[int, int]
+
+
+def renamed_terms(terms: Terms, names: Renaming) -> Terms:
+    """The terms with input slots renamed; the same object where no slot of them is."""
+    if not any(slot in names for slot, _ in terms):
+        return terms
+    return tuple(sorted((names.get(slot, slot), coefficient) for slot, coefficient in terms))
+
+
+def renamed_guards(guards: frozenset[Halfspace], names: Renaming) -> frozenset[Halfspace]:
+    """The half-spaces with input slots renamed."""
+    return frozenset(renamed_guard(guard, names) for guard in guards)
+
+
+def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
+    """The half-space with input slots renamed."""
+    return Halfspace(renamed_terms(guard.coefficients, names), guard.constant, guard.strict)
+
+
+def renamed_part(part: DependentFactor, names: Renaming) -> DependentFactor:
+    """The part with input slots renamed; the same object where it mentions none of them."""
+    laws = tuple(_renamed_law(law, names) for law in part.laws)
+    relations = tuple(
+        Relation(relation.noises, (renamed_terms(relation.form[0], names), relation.form[1]), relation.within)
+        for relation in part.relations
+    )
+    return part if laws == part.laws and relations == part.relations else DependentFactor(laws, relations)
+
+
+def _renamed_law(law: Law, names: Renaming) -> Law:
+    terms, constant = law.mean
+    moved = renamed_terms(terms, names)
+    return law if moved is terms else Law(law.law, law.rate, (moved, constant))
+
+
+# --- likeness ---------------------------------------------------------------------------------------
+
+
+def same_after(endings: Sequence[Ending], names: Renaming) -> bool:
+    """True only if renaming the inputs gives the same endings, but for their order and the names of noises.
+
+    The sum over the endings is then the same function of the inputs before and after. False says nothing.
+    """
+    moved = [_renamed(ending, names) for ending in endings]
+    return _matched(list(endings), moved, _same_ending)
+
+
+def _renamed(ending: Ending, names: Renaming) -> Ending:
+    return Ending(
+        ending.weight,
+        renamed_guards(ending.guards, names),
+        frozenset(_signless(renamed_terms(terms, names), constant) for terms, constant in ending.points),
+        ending.needs_radius,
+        tuple(renamed_part(part, names) for part in ending.parts),
+    )
+
+
+def _same_ending(left: Ending, right: Ending) -> bool:
+    return (
+        left.guards == right.guards
+        and left.points == right.points
+        and left.needs_radius == right.needs_radius
+        and left.weight == right.weight
+        and _matched(list(left.parts), list(right.parts), same_part)
+    )
+
+
+def _matched(left: list[_T], right: list[_T], same: Callable[[_T, _T], bool]) -> bool:
+    """Whether the items can be paired off; `same` is an equivalence, so that the first partner is as good as any."""
+    if len(left) != len(right):
+        return False
+    for item in left:
+        at = next((at for at, other in enumerate(right) if item is other or same(item, other)), None)
+        if at is None:
+            return False
+        right.pop(at)
+    return True
+
+
+def same_part(left: DependentFactor, right: DependentFactor) -> bool:
+    """True only if `right` is `left` with its noises renamed. False says nothing."""
+    if len(left.laws) != len(right.laws) or len(left.relations) != len(right.relations):
+        return False
+    if left == right:
+        return True
+    order, other = _order(left), _order(right)
+    partner = dict(zip(other, order, strict=True))
+    if any(left.laws[partner[noise]] != law for noise, law in enumerate(right.laws)):
+        return False
+    moved = Counter(
+        Relation(tuple(sorted((partner[n], c) for n, c in relation.noises)), relation.form, relation.within)
+        for relation in right.relations
+    )
+    return moved == Counter(left.relations)
+
+
+def _order(part: DependentFactor) -> list[int]:
+    """The noises in an order that depends on their names as little as colors that are refined can make it."""
+    colors = [hash(law) for law in part.laws]
+    around: list[list[Relation]] = [[] for _ in part.laws]
+    for relation in part.relations:
+        for noise, _ in relation.noises:
+            around[noise].append(relation)
+    for _ in range(_ROUNDS):
+        seen = {
+            id(relation): hash(
+                (tuple(sorted((c, colors[n]) for n, c in relation.noises)), relation.form, relation.within)
+            )
+            for relation in part.relations
+        }
+        colors = [
+            hash((color, tuple(sorted((c, seen[id(r)]) for r in around[at] for n, c in r.noises if n == at))))
+            for at, color in enumerate(colors)
+        ]
+    return sorted(range(len(colors)), key=lambda noise: colors[noise])
+
+
+# --- reading templates ------------------------------------------------------------------------------
+
+
+def _part(part: ComponentTemplate, centers: Mapping[int, InputForm]) -> DependentFactor:
+    laws = tuple(Law(noise.law, noise.rate, (noise.inputs, noise.constant)) for noise in part.noises)
+    relations = []
+    for bound in part.bounds:
+        if bound.ball is None:
+            scale = sum(abs(coefficient) for _, coefficient in bound.coefficients)
+            noises = tuple((noise, coefficient / scale) for noise, coefficient in bound.coefficients)
+            terms = tuple((slot, coefficient / scale) for slot, coefficient in bound.inputs)
+            relations.append(Relation(noises, (terms, bound.constant / scale), False))
+        else:
+            form = _difference((bound.inputs, bound.constant), centers[bound.ball])
+            relations.append(Relation(bound.coefficients, form, True))
+    return DependentFactor(laws, tuple(relations))
+
+
+def _point(form: Affine, center: InputForm) -> InputForm:
+    return _signless(*_difference((form.inputs, form.constant), center))
+
+
+def _difference(left: InputForm, right: InputForm) -> InputForm:
+    difference = Affine((), left[0], left[1]) - Affine((), right[0], right[1])
+    return difference.inputs, difference.constant
+
+
+def _signless(terms: Terms, constant: Fraction) -> InputForm:
+    """The one of the form and its negative that comes last: only the absolute value matters."""
+    negative = tuple((slot, -coefficient) for slot, coefficient in terms)
+    return max((terms, constant), (negative, -constant))
+
+
+def _scaled(by: Terms, terms: Terms, constant: Fraction) -> InputForm:
+    scale = sum(abs(coefficient) for _, coefficient in by)
+    if not scale or scale == 1:
+        return terms, constant
+    return tuple((slot, coefficient / scale) for slot, coefficient in terms), constant / scale
+
+
+# --- families -------------------------------------------------------------------------------------
+#
+# Which regions of the ideal share an answer.
+
+#: More combinations of the finite inputs' domains than this are not gone through.
+_MOST_COMBINATIONS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class RegionFamily:
+    """All regions with the answer of one region. `guards` are theirs, for each combination of finite inputs in turn;
+    `alone` says that there is one region only and no finite input, and that the answer is the same all over it."""
+
+    guards: tuple[frozenset[frozenset[Halfspace]], ...]
+    alone: bool
+
+
+class Families:
+    """The families of one ideal."""
+
+    def __init__(self, ideal: Ideal) -> None:
+        self._ideal = ideal
+        self._known: dict[tuple[Value | None, ...], RegionFamily | None] = {}
+        self._all = self._everything()
+
+    def of(self, region: Region) -> RegionFamily | None:
+        """The inputs that have the answer of `region` are exactly those in the regions of its family; or None.
+
+        None is given where that is not known from the regions alone: the outputs that are forms over the inputs differ
+        from region to region. And where there are too many combinations of finite inputs.
+        """
+        key = tuple(_constant(part) for part in region.answer)
+        if key not in self._known:
+            self._known[key] = self._find(key)
+        return self._known[key]
+
+    def _everything(self) -> tuple[tuple[Region, ...], ...] | None:
+        slots = self._ideal.program.core.slots
+        finite = self._ideal.finite_inputs
+        domains = [finite_values(slots[slot]) for slot in finite]
+        if prod(map(len, domains)) > _MOST_COMBINATIONS:
+            return None
+        return tuple(
+            self._ideal.regions(dict(zip(finite, combination, strict=True))) for combination in product(*domains)
+        )
+
+    def _find(self, key: tuple[Value | None, ...]) -> RegionFamily | None:
+        if self._all is None:
+            return None
+        members = [[region for region in regions if _may_equal(region.answer, key)] for regions in self._all]
+        count = sum(map(len, members))
+        moving = any(_constant(part) is None for regions in members for region in regions for part in region.answer)
+        if moving and count > 1:
+            return None
+        guards = tuple(frozenset(guards_of(region.guards) for region in regions) for regions in members)
+        return RegionFamily(guards, count == 1 and not moving and not self._ideal.finite_inputs)
+
+
+def _may_equal(answer: tuple[Answer, ...], key: tuple[Value | None, ...]) -> bool:
+    pairs = zip(map(_constant, answer), key, strict=True)
+    return all(part is None or wanted is None or same_value(part, wanted) for part, wanted in pairs)
+
+
+def _constant(part: Answer) -> Value | None:
+    """The value of an output that is the same all over its region, else None."""
+    if isinstance(part, Affine):
+        return part.constant if part.is_number else None
+    return part
+
+
+# --- apartness ------------------------------------------------------------------------------------
+#
+# Which exchanges of inputs leave the condition `apart` of a metric as it is.
+
+#: A formula whose parts have no order.
+_Key = Halfspace | bool | tuple[str, frozenset["_Key"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Apartness:
+    """Where two inputs u and u' are infinitely far apart; input slot s of u' has the number s + shift."""
+
+    formula: Formula
+    shift: int
+
+    def mentions(self) -> set[int]:
+        """The input slots that it depends on, in u or in u'."""
+        return {slot % self.shift for item in _constraints(self.formula) for slot, _ in item.form.inputs}
+
+    def allows(self, names: Renaming) -> bool:
+        """True only if the formula stays the same when the inputs are renamed in u and in u' alike."""
+        both = {**names, **{slot + self.shift: other + self.shift for slot, other in names.items()}}
+        return _key(self.formula, both) == _key(self.formula, {})
+
+
+def apartness(ideal: Ideal) -> Apartness | None:
+    """The condition of a program whose inputs are all real or int; None where its metric has none.
+
+    Raises DiagnosticError where it has no value, such as for an index out of range.
+    """
+    metric = ideal.metric
+    if metric.core.apart is None:
+        return None
+    slots = ideal.program.core.slots
+    shift = len(slots)
+    here: Mapping[int, Answer] = {slot: Affine.input(slot) for slot in ideal.symbolic_inputs}
+    there: Mapping[int, Answer] = {slot: Affine.input(slot + shift) for slot in ideal.symbolic_inputs}
+
+    def whole(form: Affine) -> bool:
+        return isinstance(slots[form.inputs[0][0] % shift].type, IntType)
+
+    return Apartness(metric.apart(here, there, whole), shift)
+
+
+def _key(formula: Formula, names: Renaming) -> _Key:
+    match formula:
+        case bool():
+            return formula
+        case Constraint():
+            return renamed_guard(guard_of(formula), names)
+        case Every(parts):
+            return "every", frozenset(_key(part, names) for part in parts)
+        case Some(parts):
+            return "some", frozenset(_key(part, names) for part in parts)
+        case _:
+            assert_never(formula)
+
+
+def _constraints(formula: Formula) -> Iterator[Constraint]:
+    match formula:
+        case Constraint():
+            yield formula
+        case Every(parts) | Some(parts):
+            for part in parts:
+                yield from _constraints(part)
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+#
+# Interchangeable inputs of one region, and the inputs of the region up to exchanging them.
+#
+# Let S be the set of inputs with one answer v of det, and R one of its convex regions. Take a transposition of two
+# input positions with the same candidate values and the same declared domain, which maps
+# (a) the exits that produce v to themselves, but for their order and the names of noises,
+# (b) the guards of R to themselves, and the regions of S to each other,
+# (c) the forms of the real outputs of v to each other,
+# (d) the pairs of inputs that the metric calls infinitely far apart to each other. Let u be in R, and u' be u with the
+# two values exchanged. By (b) u' is in R, so det gives both the answer v, with the same real outputs in another order
+# by (c). By (a) the probability of v within any gamma is the same at u and u': the sum over the exits of weights times
+# measures is the same function before and after the exchange. And dd(u') = dd(u): the distances on inputs (linf, l1,
+# discrete; by (d) also infinite ones) do not change when both arguments are permuted, and by (b) and (c) an input w has
+# another answer than u exactly if w with its values exchanged has another answer than u'. So u and u' have the same
+# obligation. Transpositions (r p) and (r p') generate (p p'), so it is enough to try a position with one of each block.
+#
+# A position that no exit, no region of S, no output form and no such pair depends on is free: probability and dd do not
+# depend on it, the latter because the nearest w may agree with u there.
+
+#: What an input may be: its declared domain; None for all rationals or, in an int input, all integers.
+Domain = tuple[Fraction, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One numeric input: the values that are asked about, its declared domain, and whether it is executed as an int."""
+
+    slot: int
+    values: tuple[Fraction, ...]
+    domain: Domain
+    whole: bool
+
+    @property
+    def any_integer(self) -> bool:
+        """Whether it may be every integer, and nothing else."""
+        return self.whole and self.domain is None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Positions that may be exchanged for each other, all with the candidates `values`. A `free` block is one position
+    on which nothing depends."""
+
+    slots: tuple[int, ...]
+    values: tuple[Fraction, ...]
+    free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Orbit:
+    """What decides which inputs of a region have the same obligation (see above): the region's guards, those of all
+    regions of S (for each combination of the finite inputs in turn), the output forms, and the exits."""
+
+    guards: frozenset[Halfspace]
+    family: tuple[frozenset[frozenset[Halfspace]], ...]
+    forms: frozenset[InputForm]
+    endings: tuple[Ending, ...]
+    apart: Apartness | None = None
+
+    def mentions(self) -> set[int]:
+        """The input slots on which anything depends."""
+        terms = [form[0] for form in self.forms]
+        terms += [guard.coefficients for regions in self.family for guards in regions for guard in guards]
+        formula = set() if self.apart is None else self.apart.mentions()
+        return mentioned(self.endings).union(formula, (slot for form in terms for slot, _ in form))
+
+    def allows(self, left: int, right: int) -> bool:
+        """Whether the two input slots were shown to be interchangeable."""
+        names = {left: right, right: left}
+        return (
+            renamed_guards(self.guards, names) == self.guards
+            and all(
+                frozenset(renamed_guards(guards, names) for guards in regions) == regions for regions in self.family
+            )
+            and frozenset((renamed_terms(terms, names), constant) for terms, constant in self.forms) == self.forms
+            and (self.apart is None or self.apart.allows(names))
+            and same_after(self.endings, names)
+        )
+
+
+def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
+    """The positions in blocks of interchangeable ones; as few blocks as were found."""
+    depends = orbit.mentions()
+    groups: list[list[Position]] = []
+    free: list[Block] = []
+    for position in positions:
+        if position.slot not in depends:
+            free.append(Block((position.slot,), position.values, True))
+            continue
+        for group in groups:
+            first = group[0]
+            alike = (first.values, first.domain, first.whole) == (position.values, position.domain, position.whole)
+            if alike and orbit.allows(first.slot, position.slot):
+                group.append(position)
+                break
+        else:
+            groups.append([position])
+    taken = [Block(tuple(position.slot for position in group), group[0].values) for group in groups]
+    return (*taken, *free)
+
+
+def apart(positions: Sequence[Position]) -> tuple[Block, ...]:
+    """Every position a block of its own: nothing is exchanged."""
+    return tuple(Block((position.slot,), position.values) for position in positions)
+
+
+def representatives(
+    blocks: Sequence[Block], guards: Sequence[Constraint]
+) -> Iterator[tuple[dict[int, Fraction], int] | None]:
+    """One assignment of each class that satisfies `guards`, with the number of its members, in a fixed order.
+
+    Gives None after each dead end, so that the caller can count the work.
+    """
+    fixed = [block for block in _narrowed(blocks, guards) if not block.free]
+    order = {slot: at for at, block in enumerate(fixed) for slot in block.slots}
+    due: list[list[Constraint]] = [[] for _ in fixed]
+    for guard in guards:
+        ats = [order[slot] for slot, _ in guard.form.inputs]
+        if ats:
+            due[max(ats)].append(guard)
+    rest = {block.slots[0]: block.values[0] for block in blocks if block.free}
+    multiple = prod(len(block.values) for block in blocks if block.free)
+    chosen: dict[int, Fraction] = {}
+
+    def extend(at: int, count: int) -> Iterator[tuple[dict[int, Fraction], int] | None]:
+        if at == len(fixed):
+            yield {**chosen, **rest}, count
+            return
+        block = fixed[at]
+        for values in combinations_with_replacement(block.values, len(block.slots)):
+            chosen.update(zip(block.slots, values, strict=True))
+            if all(guard.holds_at(chosen) for guard in due[at]):
+                yield from extend(at + 1, count * _arrangements(values))
+            else:
+                yield None
+
+    if all(guard.form.inputs or guard.holds_at({}) for guard in guards):
+        yield from extend(0, multiple)
+
+
+def _arrangements(values: Sequence[Fraction]) -> int:
+    return factorial(len(values)) // prod(factorial(times) for times in Counter(values).values())
+
+
+def _narrowed(blocks: Sequence[Block], guards: Sequence[Constraint]) -> Iterator[Block]:
+    """The blocks without values that guards on a single position rule out. Such guards are the same for all positions
+    of a block, as the guards are mapped to themselves by every exchange."""
+    alone: dict[int, list[Constraint]] = {}
+    for guard in guards:
+        if len(guard.form.inputs) == 1:
+            alone.setdefault(guard.form.inputs[0][0], []).append(guard)
+    for block in blocks:
+        first = block.slots[0]
+        mine = alone.get(first, [])
+        values = tuple(value for value in block.values if all(guard.holds_at({first: value}) for guard in mine))
+        yield Block(block.slots, values, block.free)

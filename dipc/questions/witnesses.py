@@ -1,0 +1,472 @@
+"""Where in a class of inputs a claim may fail: inputs that are worth deciding exactly, the most promising first.
+
+Linear programs propose them: inputs where slacks of the answer's events are least or greatest, alone and one after the
+other, points on the way from inside to these, and far out along the directions in which a slack has no bound. Floats
+put them in order. Both are guesses: whoever asks decides each input like the row of a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice, permutations, product
+from math import ceil, exp, floor, sqrt
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import LimitReached, Undecided
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import Constraint
+from dipc.claims.claim import ClaimOptions, resolve_claim
+from dipc.claims.given import show_value
+from dipc.claims.table import read_table
+from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.linear.halfspace import Halfspace, equation
+from dipc.linear.integers import integer_minimum
+from dipc.linear.program import Infeasible, Least, minimum, solution
+from dipc.measure.bound import Bound
+from dipc.program.distance import Distances
+from dipc.program.ideal import Ideal
+from dipc.program.metric import inner_point
+from dipc.questions.class_result import Refuted, input_texts
+from dipc.questions.outcome import RowResult
+from dipc.questions.rows import TableRows
+from dipc.questions.source import Case
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
+from dipc.rules.goal import ConvexClass
+from dipc.rules.halfspaces import Moving, least
+from dipc.rules.least_slacks import Lower
+from dipc.rules.posed import Posed
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import BetaForm
+from dipc.text.core import Value
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+Point = dict[int, Fraction]
+
+#: Slacks whose least and greatest values are looked for, and pairs of them.
+_MOST_FORMS = 12
+_MOST_PAIRS = 12
+#: Parts of the way back from an end to the inside, and how far to go along an unbounded direction.
+_NEAR = tuple(Fraction(1, 2**halvings) for halvings in (0, 1, 3, 6, 10))
+_FAR = tuple(Fraction(10**zeros) for zeros in (0, 1, 2, 3))
+#: Values of eps at which claims are looked at, where they are about these.
+_EPS = tuple(Fraction(2) ** power for power in (-8, -5, -3, -1, 0, 1, 3, 6))
+
+
+def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Sequence[int]) -> Iterator[Point]:
+    """Points of the system, strict inequalities taken strictly, that are extreme for some of the forms, or nearly so;
+    each once."""
+    inside = solution(system, slots)
+    if isinstance(inside, Infeasible):
+        return
+    ends, ways = _extremes(system, tuple(dict.fromkeys(forms))[:_MOST_FORMS], slots)
+    seen: set[tuple[Fraction, ...]] = set()
+    for start in _nearer(inside, ends):
+        for point in (start, *(_along(start, way, far) for far in _FAR for way in ways)):
+            key = tuple([point[slot] for slot in slots])
+            if key not in seen and all(item.contains(point) for item in system):
+                seen.add(key)
+                yield point
+
+
+def _nearer(inside: Mapping[int, Fraction], ends: Sequence[Mapping[int, Fraction]]) -> Iterator[Point]:
+    """The ends, and points between them and the inside."""
+    yield dict(inside)
+    for end in ends:
+        yield dict(end)
+    for share in _NEAR[1:]:
+        for end in ends:
+            yield {slot: value + share * (inside[slot] - value) for slot, value in end.items()}
+
+
+def _along(start: Mapping[int, Fraction], way: Mapping[int, Fraction], far: Fraction) -> Point:
+    return {slot: value + far * way.get(slot, _ZERO) for slot, value in start.items()}
+
+
+def _extremes(
+    system: Sequence[Halfspace], forms: Sequence[Affine], slots: Sequence[int]
+) -> tuple[list[Point], list[Point]]:
+    """Points of the closure where forms are least or greatest, and directions in which one has no bound."""
+    ends: list[Point] = []
+    ways: list[Point] = []
+
+    def look(where: Sequence[Halfspace], form: Affine) -> Fraction | None:
+        """What the form is at least there, if anything."""
+        least = minimum(_halfspace(form), where, slots)
+        if isinstance(least, Infeasible):
+            return None
+        found, point = (ends, least.point) if isinstance(least, Least) else (ways, least.direction)
+        chosen = {slot: point.get(slot, _ZERO) for slot in slots}
+        if chosen not in found:
+            found.append(chosen)
+        return least.value if isinstance(least, Least) else None
+
+    def at(form: Affine, value: Fraction) -> list[Halfspace]:
+        return [*closed, *equation(form.inputs, form.constant - value)]
+
+    closed = [item.closure() for item in system]
+    leasts = {form: look(system, form) for one in forms for form in (one, -one)}
+    for one, other in islice(permutations(forms, 2), _MOST_PAIRS):
+        # Along an edge on which one is least, the other may have no bound.
+        values = (leasts[one], _ZERO)
+        for where in [at(one, value) for value in dict.fromkeys(values) if value is not None]:
+            for form in (other, -other):
+                look(where, form)
+    return ends, ways
+
+
+def _halfspace(form: Affine) -> Halfspace:
+    return Halfspace(form.inputs, form.constant)
+
+
+# --- which are worth it -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What the claim is at one input: gamma there, and 1 - beta(scale·eps) is required at eps."""
+
+    gamma: Fraction
+    beta: BetaForm
+    scale: Fraction = _ONE
+
+
+def most_promising(
+    points: Iterable[Point],
+    exits: Sequence[CenteredExit],
+    intervals: Sequence[Interval],
+    claimed: Callable[[Point], Claimed | None],
+) -> list[Point]:
+    """Those where the claim seems to fail: clearly, the simplest numbers first, which are decided soonest, then the
+    others, or where it seems to hold with nothing to spare. `claimed` is None where nothing is claimed."""
+    grid = _grid(intervals)
+    weights = [[1.0 if e.weight is None else ClosedForm(e.weight).float(eps) for eps in grid] for e in exits]
+    required: dict[Claimed, list[float]] = {}
+    scored: list[tuple[tuple[bool, float], int, Point]] = []
+    for number, point in enumerate(points):
+        claim = claimed(point)
+        if claim is None:
+            continue
+        wanted = required.get(claim)
+        if wanted is None:
+            wanted = required[claim] = [_required(claim, eps) for eps in grid]
+        ways = [_Guess.of(e, point, claim.gamma) for e in exits]
+        rest = min(
+            sum(weight[k] * way.at(float(eps)) for way, weight in zip(ways, weights, strict=True)) - wanted[k]
+            for k, eps in enumerate(grid)
+        )
+        if rest < _ROUNDING:
+            clear = rest < -_CLEAR
+            scored.append(((not clear, _size(point) if clear else rest), number, point))
+    return [point for _, _, point in sorted(scored)]
+
+
+def _required(claim: Claimed, eps: Fraction) -> float:
+    """A guess of what is required at eps: everything where beta is too small, or large, to be written out."""
+    try:
+        return 1 - float(claim.beta.at(claim.scale * eps, 8)[0])
+    except LimitReached:
+        return 1.0
+
+
+#: By how much a claim seems to fail that clearly does, and to hold that may not.
+_CLEAR, _ROUNDING = 1e-2, 1e-9
+
+
+def _size(point: Point) -> int:
+    return sum(value.numerator.bit_length() + value.denominator.bit_length() for value in point.values())
+
+
+def _grid(intervals: Sequence[Interval]) -> list[Fraction]:
+    inside = [eps for eps in _EPS if any(eps in interval for interval in intervals)]
+    ends = [end for interval in intervals for end in (interval.lower, interval.upper) if end and end in interval]
+    return [*inside, *(interval.inner_point for interval in intervals if not interval.is_point or not inside), *ends]
+
+
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    """A guess of the probability of one way to an answer at one input, from the slacks there and the scales of what
+    they are compared with, both for eps = 1."""
+
+    #: For each direction of noises the slacks of its two sides, least first, None where there is no such constraint.
+    sides: tuple[tuple[_Side | None, _Side | None], ...]
+    possible: bool
+
+    @classmethod
+    def of(cls, found: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> _Guess:
+        possible = all(abs(form.at(point)) <= gamma for form in found.points)
+        sides = [pair for part in found.parts for pair in _directions(part, point, gamma)]
+        return cls(tuple(sides), possible)
+
+    def at(self, eps: float) -> float:
+        if not self.possible:
+            return 0.0
+        product = 1.0
+        for up, down in self.sides:
+            both = (1.0 if up is None else up.at(eps)) + (1.0 if down is None else down.at(eps))
+            product *= max(0.0, both - 1)
+        return product
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """X + slack >= 0 for some X of this scale at eps = 1, taken for Laplace noise, or one-sided one on one side of 0:
+    -1, 1, else 0."""
+
+    slack: float
+    scale: float
+    side: int
+
+    def at(self, eps: float) -> float:
+        far = min(self.slack * eps / self.scale, 700.0)
+        match self.side:
+            case 1:
+                return 1.0 if far >= 0 else exp(far)
+            case -1:
+                return 1 - exp(-far) if far >= 0 else 0.0
+        return 1 - exp(-far) / 2 if far >= 0 else exp(far) / 2
+
+
+def _directions(
+    part: NoiseComponent, point: Mapping[int, Fraction], gamma: Fraction
+) -> list[tuple[_Side | None, _Side | None]]:
+    found: dict[tuple[tuple[int, Fraction], ...], list[_Side | None]] = {}
+    for half in part.halfspaces:
+        turned = half.coefficients[0][1] < 0
+        key = tuple([(place, -c) for place, c in half.coefficients]) if turned else half.coefficients
+        pair = found.setdefault(key, [None, None])
+        known, side = pair[turned], _side(part, half, point, gamma)
+        if known is None or side.slack < known.slack:
+            pair[turned] = side
+    return [(up, down) for up, down in found.values()]
+
+
+def _side(part: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int, Fraction], gamma: Fraction) -> _Side:
+    slack = half.slack.at(point) + half.radius * gamma
+    scales = [float(abs(c) / part.noises[place].rate) for place, c in half.coefficients]
+    (place, c), *others = half.coefficients
+    one_sided = not others and part.noises[place].law.least is not None
+    return _Side(float(slack), sqrt(sum(scale * scale for scale in scales)), (1 if c > 0 else -1) if one_sided else 0)
+
+
+# --- witness --------------------------------------------------------------------------------------
+#
+# Inputs that refute a claim: proposed by corners and linear programs, decided as rows of a table are.
+
+#: Inputs that are tried for one class, and steps towards an edge that the class does not contain.
+MOST_TRIED = 13
+_HALVINGS = 8
+
+
+class Witnesses:
+    """Tries inputs of one program under one claim."""
+
+    def __init__(self, ideal: Ideal, distances: Distances, options: ClaimOptions) -> None:
+        self._ideal = ideal
+        self._distances = distances
+        self._options = options
+
+    def first_refuting(
+        self, proposed: Iterator[Mapping[int, Value]], gamma: Fraction | None = None, *, finite: bool = False
+    ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
+        """The first of the inputs at which the claim is refuted; None if there is none among the first few.
+
+        `gamma` takes the place of the claim's where that is left open. With `finite` inputs whose dd is infinite are
+        passed over: a gamma that grows with it is no number there.
+        """
+        for inputs in islice(proposed, MOST_TRIED):
+            if not finite or self.distance(inputs) is not None:
+                row, obligation = yield from self.settle(inputs, gamma)
+                if row.verdict is Verdict.INACCURATE:
+                    assert obligation is not None
+                    return Refuted(row, self._distance_text(inputs), gamma, obligation)
+        return None
+
+    def settle(
+        self, inputs: Mapping[int, Value], gamma: Fraction | None = None
+    ) -> Generator[Obligation | Bound, Decision, tuple[RowResult, Obligation | None]]:
+        """The claim at one input, with its det and dd: the row of a table, and what it comes to."""
+        case = self._case(inputs, gamma)
+        posed: Sequence[Posed] = ()
+        with suppress(Undecided):
+            posed = case.posed()
+        row = yield from case.settle()
+        return row, posed[0].obligation if posed else None
+
+    def posed(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[Posed]:
+        """What the claim at one input comes to. Raises Undecided."""
+        return self._case(inputs, gamma).posed()
+
+    def _case(self, inputs: Mapping[int, Value], gamma: Fraction | None) -> Case:
+        program, options = self._ideal.program, self._options
+        table = read_table([self._row(inputs)], program.core)
+        chosen = options.gamma if gamma is None else gamma
+        claim = resolve_claim(
+            program.core, table, beta=options.beta, alpha=options.alpha, gamma=chosen, eps=options.eps
+        )
+        (case,) = TableRows(program, table, claim).cases()
+        return case
+
+    def distance(self, inputs: Mapping[int, Value]) -> Fraction | None:
+        """dd at an input; None is infinity."""
+        return self._distances.at([inputs[slot] for slot in self._ideal.program.core.inputs])
+
+    def _row(self, inputs: Mapping[int, Value]) -> dict[str, str]:
+        core = self._ideal.program.core
+        values = [inputs[slot] for slot in core.inputs]
+        row: dict[str, str] = dict(input_texts(core, inputs))
+        for slot, value in zip(core.outputs, self._ideal.values(values), strict=True):
+            row[core.slots[slot].name] = show_value(value)
+        return row | {"dd": self._distance_text(inputs)}
+
+    def _distance_text(self, inputs: Mapping[int, Value]) -> str:
+        distance = self.distance(inputs)
+        return "inf" if distance is None else str(distance)
+
+
+def candidates(
+    convex: ConvexClass,
+    lower: Lower,
+    slots: Sequence[int],
+    alphas: Sequence[Fraction],
+    guards: Sequence[Constraint] | None = None,
+) -> Iterator[Mapping[int, Value]]:
+    """Inputs near which the probability may be least: the corner, and where single slacks are least; then points on
+    the way from an inner point of the region, or of these `guards`, to them: the edge itself may belong to another."""
+    inputs = convex.inputs
+    within = [guard.guard for guard in inputs.region.guards]
+    for point in near_integers(_candidates(convex, lower, slots, alphas, guards), inputs.whole, within):
+        yield {**inputs.finite, **point}
+
+
+def _candidates(
+    convex: ConvexClass,
+    lower: Lower,
+    slots: Sequence[int],
+    alphas: Sequence[Fraction],
+    guards: Sequence[Constraint] | None,
+) -> Iterator[Mapping[int, Fraction]]:
+    region, whole, facets, corner = convex.inputs.region, convex.inputs.whole, convex.facets, lower.corner
+    ends: list[dict[int, Fraction]] = []
+    for alpha in alphas:
+        proposed = [corner.at(alpha)] if corner is not None else []
+        if corner is None:
+            for slack in lower.slacks:
+                at = least(facets, Moving(slack, _ZERO), slots, alpha)
+                if at is not None and any(at[slot].denominator != 1 for slot in whole):
+                    # Its neighbours are tried as well.
+                    within = [*(guard.guard for guard in region.guards), *(facet.at(alpha) for facet in facets)]
+                    integers = least_near(slack, at, whole, within)
+                    proposed += [] if integers is None else [integers]
+                proposed += [] if at is None else [at]
+            middle = _middle(proposed)
+            proposed = [middle, *proposed] if middle is not None else proposed
+        for point in proposed:
+            if point not in ends:
+                ends.append(point)
+                yield point
+    inner = inner_point(region.guards if guards is None else guards) or {}
+    for end in ends[:4]:
+        for halving in range(_HALVINGS):
+            share = Fraction(1, 2**halving)
+            yield {slot: value + share * (inner.get(slot, value) - value) for slot, value in end.items()}
+
+
+def _middle(points: Sequence[Mapping[int, Fraction]]) -> dict[int, Fraction] | None:
+    """The mean of the points: in a convex set with them."""
+    if not points:
+        return None
+    share = Fraction(1, len(points))
+    return {slot: share * sum((point[slot] for point in points), _ZERO) for slot in points[0]}
+
+
+# --- integers -------------------------------------------------------------------------------------
+#
+# Integers near the points that linear programs propose.
+
+#: How far from a point integers are looked for, and in how many cases.
+_MOST_DISTANCE = Fraction(6)
+_MOST_CASES = 60
+
+
+#: Coordinates that are no integers of which both neighbours are taken.
+_MOST_BROKEN = 3
+
+
+def near_integers(
+    proposed: Iterable[Mapping[int, Fraction]], whole: frozenset[int], within: Sequence[Halfspace]
+) -> Iterator[dict[int, Fraction]]:
+    """The points with integers for the inputs `whole`: where only a few are none, both neighbours of each; where none
+    of these satisfies all of `within`, the nearest that does comes first. If there are such inputs, each point comes
+    once."""
+    seen: set[tuple[Fraction, ...]] = set()
+    for point in proposed:
+        if not whole:
+            yield dict(point)
+            continue
+        broken = [slot for slot in sorted(whole) if point[slot].denominator != 1]
+        if len(broken) > _MOST_BROKEN:
+            choices: list[tuple[int, ...]] = [(round(point[slot]),) for slot in broken]
+        else:
+            choices = [(floor(point[slot]), ceil(point[slot])) for slot in broken]
+        near = [
+            {**point, **{slot: Fraction(value) for slot, value in zip(broken, chosen, strict=True)}}
+            for chosen in product(*choices)
+        ]
+        if broken and not any(all(item.contains(each) for item in within) for each in near):
+            nearest = _nearest(point, whole, within)
+            near = near if nearest is None else [nearest, *near]
+        for found in near:
+            key = tuple(found.values())
+            if key not in seen:
+                seen.add(key)
+                yield found
+
+
+def least_near(
+    form: Affine, point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
+) -> dict[int, Fraction] | None:
+    """Integers near the point where the form is least, if all of its inputs are `whole`; as `_nearest` otherwise."""
+    if not all(slot in whole for slot, _ in form.inputs):
+        return None
+    return _solved(Halfspace(form.inputs, form.constant), point, whole, within)
+
+
+def _nearest(
+    point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
+) -> dict[int, Fraction] | None:
+    """The point of the system with these values for all but the inputs `whole` whose integers are the nearest; None
+    where there is none near by, or where it takes too long to tell."""
+    return _solved(Halfspace(((_length(point), _ONE),), Fraction(0)), point, whole, within)
+
+
+def _length(point: Mapping[int, Fraction]) -> int:
+    """The unknown that bounds how far integers are from the point."""
+    return 1 + max(point)
+
+
+def _solved(
+    form: Halfspace, point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
+) -> dict[int, Fraction] | None:
+    length = _length(point)
+    near = [
+        Halfspace(((slot, sign), (length, _ONE)), -sign * point[slot])
+        for slot in sorted(whole)
+        for sign in (_ONE, -_ONE)
+    ]
+    system = [*near, Halfspace(((length, -_ONE),), _MOST_DISTANCE)]
+    for item in within:
+        left = item
+        for slot, value in point.items():
+            if slot not in whole:
+                left = left.substituted(slot, {}, value)
+        system.append(left)
+    try:
+        found = integer_minimum(form, system, whole, _MOST_CASES)
+    except Undecided:
+        return None
+    return None if found is None else {**point, **{slot: found[1][slot] for slot in whole}}

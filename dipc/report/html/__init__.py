@@ -1,1 +1,0 @@
-"""Reports as pages to send: one file, no request to anywhere, readable without JavaScript."""

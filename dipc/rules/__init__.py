@@ -1,0 +1,1 @@
+"""Proof rules: from a class of inputs to obligations, with why they suffice."""

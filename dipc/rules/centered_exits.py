@@ -1,0 +1,262 @@
+"""The exits of a program as conjunctions over centered noises, with slacks that depend on the inputs.
+
+A constraint A·X + D·u + b >= 0 over noises X with means mu(u) is A·N + s(u) >= 0 over the noises N = X - mu(u), whose
+law is that of noise with mean 0: `slack` s(u) = b + D·u + A·mu(u), and nothing else depends on u.
+
+**Monotonicity.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows: the event only grows,
+as a set of values of N. Exits exclude each other and their weights are not negative, so a sum of weight·Pr over exits
+is bounded below by the same sum at lower bounds of all slacks, exit by exit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.quotient import Closed
+from dipc.chain.affine import Affine, Terms, centered
+from dipc.chain.constraints import Constraint, contradict, entails
+from dipc.chain.event import ComponentTemplate
+from dipc.chain.state import is_symbolic
+from dipc.linear.halfspace import Halfspace
+from dipc.measure import event as exact
+from dipc.program.exits import Exit, Exits, exits
+from dipc.program.ideal import Region
+from dipc.program.program import Program
+from dipc.rules.input_classes import NearAnswers
+from dipc.text.core import Value
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+#: States of a chain towards all answers at once; with more, each answer is explored by itself.
+MOST_SHARED = 60_000
+
+#: Exits to other answers that are looked at to bound one from below.
+MOST_OTHERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftedHalfspace:
+    """Σ coefficient · N[place] + slack(u) + radius·gamma >= 0; radius is 1 for the ball of an output, else 0."""
+
+    coefficients: Terms
+    slack: Affine
+    radius: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseComponent:
+    """Noises that depend on each other. `noises` are centered, but for integer ones whose mean no input moves."""
+
+    noises: tuple[exact.Noise, ...]
+    halfspaces: tuple[ShiftedHalfspace, ...]
+
+    def event(self, slacks: Sequence[Fraction]) -> exact.Event:
+        """The event with these slacks (the radius included), one for each half-space."""
+        pairs = zip(self.halfspaces, slacks, strict=True)
+        return exact.Event(self.noises, tuple([Halfspace(half.coefficients, slack) for half, slack in pairs]))
+
+    @property
+    def continuous(self) -> bool:
+        return not any(noise.law.whole for noise in self.noises)
+
+    @property
+    def scales(self) -> bool:
+        """Whether its probability at slacks s depends on eps·s alone."""
+        return all(noise.law.scales for noise in self.noises)
+
+
+@dataclass(frozen=True, slots=True)
+class CenteredExit:
+    """One way to det's answer: reached where `guards` hold of the inputs, with probability `weight` (None: 1) times the
+    measures of the independent `parts`. `points` are the outputs that are no noise: how far each is from det's.
+    `in_balls` says that some output is continuous noise, which is equal to det's with probability 0."""
+
+    guards: tuple[Constraint, ...]
+    weight: Closed | None
+    points: tuple[Affine, ...]
+    in_balls: bool
+    parts: tuple[NoiseComponent, ...]
+
+
+class ExitFinder:
+    """Finds the exits of one program. All of them are explored at once where that can be done, because answers share
+    most of the way; a program with too many is explored towards each answer."""
+
+    def __init__(self, program: Program, near: NearAnswers | None = None) -> None:
+        """Where `near` is given, it says which outputs are as good as det's."""
+        self._program = program
+        self._near = near
+        self._whole: tuple[Mapping[int, Value], Exits | None] | None = None
+
+    def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
+        """All ways in which the program gives the region's answer, for these finite inputs.
+
+        For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at u:
+        one way to other outputs may be several exits, with guards of which one holds where these are near.
+        Raises Undecided past a limit and DiagnosticError for programs that go wrong.
+        """
+        core = self._program.core
+        if self._near is not None:
+            explored = self._everything(finite) or self._explore(finite, None, self._program.limits)
+            return tuple(self._by_distance(explored, self._near, finite, region, near=True))
+        wanted: dict[int, Value] = {}
+        centers: dict[int, Affine] = {}
+        for slot, value in zip(core.outputs, region.answer, strict=True):
+            if isinstance(value, Affine):
+                centers[slot] = value
+            elif is_symbolic(core.slots[slot].type):
+                assert isinstance(value, Fraction)
+                centers[slot] = Affine.number(value)
+            else:
+                wanted[slot] = value
+        explored = self._everything(finite) or self._explore(finite, wanted, self._program.limits)
+        return tuple(_centered(found, centers) for found in explored.towards(wanted, centers))
+
+    def others(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
+        """All exits to other answers than the region's; None where outputs are not all finite, or exits too many."""
+        core = self._program.core
+        explored = self._everything(finite)
+        if explored is None or len(explored.states) > MOST_OTHERS:
+            return None
+        if self._near is not None:
+            return tuple(self._by_distance(explored, self._near, finite, region, near=False))
+        wanted: dict[int, Value] = {}
+        for slot, value in zip(core.outputs, region.answer, strict=True):
+            if isinstance(value, Affine) or is_symbolic(core.slots[slot].type):
+                return None
+            wanted[slot] = value
+        return tuple(_centered(found, {}) for found in explored.away_from(wanted))
+
+    def _by_distance(
+        self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
+    ) -> Iterator[CenteredExit]:
+        """The ways to outputs that are near det's, or to all others, each where it is one."""
+        known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
+        for found in explored.all():
+            output = tuple([found.state.outputs[slot] for slot in self._program.core.outputs])
+            if output not in known:
+                known[output] = answers.cases(finite, region, output, near=near)
+            centered = _centered(found, {})
+            for case in known[output]:
+                yield replace(centered, guards=(*centered.guards, *case))
+
+    def _everything(self, finite: Mapping[int, Value]) -> Exits | None:
+        if self._whole is None or self._whole[0] != finite:
+            limits = replace(self._program.limits, states=min(MOST_SHARED, self._program.limits.states))
+            try:
+                self._whole = finite, self._explore(finite, None, limits)
+            except LimitReached:
+                self._whole = finite, None
+        return self._whole[1]
+
+    def _explore(self, finite: Mapping[int, Value], wanted: Mapping[int, Value] | None, limits: Limits) -> Exits:
+        program = self._program
+        return exits(program.flow, program.choices, limits, finite, wanted, program.core.outputs)
+
+
+def _centered(found: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
+    event = found.event
+    return CenteredExit(
+        event.guards,
+        found.weight,
+        tuple([form - centers[slot] for slot, form in event.points]),
+        bool(event.random_balls),
+        tuple([_part(part, centers) for part in event.components]),
+    )
+
+
+def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
+    noises: list[exact.Noise] = []
+    means: list[Affine] = []
+    for noise in component.noises:
+        mean = Affine((), noise.inputs, noise.constant)
+        if noise.law.whole and mean.is_number:
+            noises.append(exact.Noise(noise.law, noise.rate, mean.constant))
+            means.append(Affine.number(_ZERO))
+        else:
+            noises.append(exact.Noise(noise.law, noise.rate, _ZERO))
+            means.append(mean)
+    halfspaces: list[ShiftedHalfspace] = []
+    for bound in component.bounds:
+        inputs, constant = (bound.inputs, bound.constant) if bound.fixed is None else ((), bound.fixed.constant)
+        over = centered(Affine(bound.coefficients, inputs, constant), dict(enumerate(means)))
+        slack = Affine((), over.inputs, over.constant)
+        if bound.ball is None:
+            halfspaces.append(ShiftedHalfspace(bound.coefficients, slack, 0))
+        else:
+            off = slack - centers[bound.ball]
+            halfspaces.append(ShiftedHalfspace(bound.coefficients, off, 1))
+            halfspaces.append(ShiftedHalfspace(bound.negated, -off, 1))
+    return NoiseComponent(tuple(noises), tuple(dict.fromkeys(halfspaces)))
+
+
+def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction]) -> tuple[CenteredExit, ...]:
+    """The exits with these numbers for their weights, where there is one; without those whose weight is 0."""
+    found = []
+    for each in exits:
+        number = None if each.weight is None else values.get(each.weight)
+        if number != 0:
+            found.append(each if number is None else replace(each, weight=ExpPoly.constant(number)))
+    return tuple(found)
+
+
+# --- convex pieces --------------------------------------------------------------------------------
+#
+# Convex pieces of a class of inputs on which it is settled which exits of the program can be taken.
+
+
+@dataclass(frozen=True, slots=True)
+class ConvexPiece:
+    """The inputs of a region that satisfy `guards` as well, where `exits` are those that can be taken."""
+
+    guards: tuple[Constraint, ...]
+    exits: tuple[CenteredExit, ...]
+
+
+def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[ConvexPiece, ...]:
+    """The region cut along the comparisons of inputs that the program makes on its own, as far as it has to be.
+
+    The pieces cover the region. On each the probability of the answer is at least the sum over its exits, and exactly
+    that sum wherever their guards are decided exactly (a guard that is not found to be excluded is split on).
+    Raises LimitReached for more than `most`.
+    """
+    found: list[ConvexPiece] = []
+    pending: list[tuple[Constraint, ...]] = [()]
+    while pending:
+        extra = pending.pop()
+        known = [*region, *extra]
+        if contradict(known):
+            continue
+        open_guard: Constraint | None = None
+        taken: list[CenteredExit] = []
+        for candidate in exits:
+            status = _status(known, candidate.guards)
+            if status is True:
+                taken.append(candidate)
+            elif isinstance(status, Constraint):
+                open_guard = status
+                break
+        if open_guard is None:
+            found.append(ConvexPiece(extra, tuple(taken)))
+        else:
+            pending += [(*extra, open_guard.negation), (*extra, open_guard)]
+        if len(found) + len(pending) > most:
+            raise LimitReached(
+                "pieces", f"the program's comparisons of inputs cut a region into more than {most} pieces"
+            )
+    return tuple(found)
+
+
+def _status(known: Sequence[Constraint], guards: Sequence[Constraint]) -> bool | Constraint:
+    """True where all guards hold on the whole piece, False where they exclude it, else a guard that is open."""
+    if contradict([*known, *guards]):
+        return False
+    for guard in guards:
+        if not entails(known, guard):
+            return guard
+    return True

@@ -1,0 +1,307 @@
+"""Claims about all distances at once: beta as a function of the single product t = distance·eps.
+
+Where every slack of an event is a multiple of the distance, N·eps and distance·eps are all that the probability depends
+on: Pr(distance, eps) = p(distance·eps), as a noise of rate a·eps at distance x has the law of eps·N at eps·x. If beta,
+too, is a function of t = distance·eps, one obligation in t decides all distances > 0 and all eps together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+
+from dipc.algebra.parametric import Parametric, rebuilt
+from dipc.claims.claim import Claim, Given, GivenEps, Terms, forgotten, resolve_claim, unused_gamma
+from dipc.claims.conditions import lesser
+from dipc.claims.expression import ClaimExpression
+from dipc.claims.given import INFINITY, Cell, show_value
+from dipc.claims.table import Row, Table
+from dipc.program.nearness import Nearness
+from dipc.program.program import Program
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import BetaForm
+from dipc.text.ast import Name, mentions
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.program import CoreProgram
+
+#: How gamma is left open, as an option or in the claim block.
+FREE = "free"
+
+
+def is_free(program: object, gamma: Given) -> bool:
+    """Whether gamma is left open, by the option or else by the program's claim block."""
+    if not isinstance(program, Program) or FREE in program.constants:
+        return False
+    if gamma is not None:
+        return isinstance(gamma, str) and gamma.strip() == FREE
+    claim = program.core.claim
+    fields = () if claim is None else claim.fields
+    return any(found.name == "gamma" and isinstance(found.value, Name) and found.value.name == FREE for found in fields)
+
+
+#: The names of the distance to disagreement, where that is alpha.
+_DISTANCES = ("alpha", "dd")
+
+_NO_TABLE = Table("all inputs", (), frozenset(), {})
+
+
+class Scale(Enum):
+    """The distance that is left open: which one is multiplied by eps in t."""
+
+    ALPHA = "alpha"
+    GAMMA = "gamma"
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The claim for every value of the distance `scale`: `alpha` is a number, or None for dd(u), which is left open;
+    gamma = `gamma_base` + `gamma_rate`·distance. `beta` is beta as a function of t, None where it is none: `reason`."""
+
+    scale: Scale
+    alpha: Fraction | None
+    gamma_base: Fraction
+    gamma_rate: Fraction
+    beta: BetaForm | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The claim at one alpha (None: infinity) and one gamma, with beta as a function of eps."""
+
+    alpha: Fraction | None
+    gamma: Fraction
+    beta: BetaForm
+
+
+class ClassClaim:
+    """The claim about all inputs, from the options and the program's claim block; a table has no part in it."""
+
+    def __init__(
+        self, program: Program, beta: Given, alpha: Given, gamma: Given, eps: GivenEps, *, together: bool = False
+    ) -> None:
+        """Raises DiagnosticError for what cannot be read, or is not about all inputs; `together` says that alpha and
+        gamma may both be left open."""
+        self.free_gamma = is_free(program, gamma)
+        core = program.core
+        self._program: CoreProgram = core
+        self._given: dict[str, Given] = {"beta": beta, "alpha": alpha, "gamma": gamma}
+        self._claim: Claim = resolve_claim(
+            core, _NO_TABLE, beta=beta, alpha=alpha, gamma=0 if self.free_gamma else gamma, eps=eps
+        )
+        self.intervals: tuple[Interval, ...] = self._claim.intervals
+        if self._claim.beta is None:
+            notes = ("give `--beta EXPR`, or `beta:` in the program's claim block",)
+            raise DiagnosticError(Diagnostic("E0601", "no beta is given", notes=notes))
+        self.beta: ClaimExpression = self._claim.beta
+        self.gamma: ClaimExpression | None = None if self.free_gamma else self._claim.gamma
+        self.alpha: ClaimExpression | None = self._claim.alpha
+        found = self.alpha
+        if found is not None and mentions(found.tree, "gamma"):
+            advised = "to let both grow together, let gamma depend on alpha: `--alpha dd --gamma alpha`"
+            raise found.error("E1211", "for all inputs alpha is `dd` or a number", found.tree, "", advised)
+        self.at_distance = found is None or (isinstance(found.tree, Name) and found.tree.name == "dd")
+        #: Whether alpha is dd(u), and gamma left open as well: then no single distance is.
+        self.both_open = self.free_gamma and self.at_distance
+        if self.both_open and not together:
+            advice = (
+                "give alpha a number, such as --alpha 0",
+                "or let gamma depend on it: --gamma alpha",
+                "`dipc check --inputs all`, without --for-all, decides both together",
+            )
+            raise DiagnosticError(Diagnostic("E1201", "alpha and gamma cannot both be left open", notes=advice))
+        self._open: Open | None = None
+        self.alpha_text = "dd" if self.at_distance else str(self.alpha_number())
+
+    @property
+    def stated(self) -> dict[str, str | None]:
+        """alpha, beta and gamma as they are claimed."""
+        gamma = FREE if self.free_gamma else self._claim.said("gamma")
+        return {"alpha": self.alpha_text, "beta": self._claim.said("beta"), "gamma": gamma}
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """Where gamma does nothing, or is 0 though beta depends on it."""
+        if self.free_gamma:
+            return ()
+        if self.gamma is None:
+            return (forgotten(self._claim),) if mentions(self.beta.tree, "gamma") else ()
+        return unused_gamma(self._program, Nearness(self._program).plain) if self.stated["gamma"] != "0" else ()
+
+    @property
+    def gamma_moves(self) -> bool:
+        """Whether gamma grows with the distance that is left open."""
+        return self.is_open and bool(self.open().gamma_rate)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a distance is left open: dd(u), or gamma."""
+        return self.at_distance or self.free_gamma
+
+    def without_distance(self) -> Fixed:
+        """The claim with a number for alpha; raises DiagnosticError where beta has no exact meaning."""
+        return self._fixed(None)
+
+    def at_number(self, distance: Fraction | None) -> Fixed:
+        """The claim for inputs with this dd(u), where alpha is that; None is infinity."""
+        return self._fixed(INFINITY if distance is None else Cell(distance, show_value(distance)))
+
+    def whatever_distance(self) -> Fixed | None:
+        """The claim with 0 for the distance that is left open, if beta does not depend on it; None if it does."""
+        if self.free_gamma:
+            names: tuple[str, ...] = ("gamma",)
+        elif self.at_distance:
+            names = (*_DISTANCES, "gamma") if self.gamma_depends_on_distance else _DISTANCES
+        else:
+            return None
+        if any(mentions(self.beta.tree, name) for name in names):
+            return None
+        if self.free_gamma:
+            return Fixed(self.alpha_number(), Fraction(0), self.at_gamma(Fraction(0)))
+        return self.at_number(Fraction(0))
+
+    @property
+    def gamma_depends_on_distance(self) -> bool:
+        """Whether gamma depends on the distance."""
+        return self.gamma is not None and any(mentions(self.gamma.tree, name) for name in _DISTANCES)
+
+    def far(self) -> BetaForm:
+        """The limit of beta as alpha and gamma, both left open, grow without bound. Raises DiagnosticError where there
+        is none."""
+        row = Row(1, (), (), None, None, None, INFINITY)
+        return self._claim.terms_towards(row, None, None, Cell(Fraction(0), "0"), "inf").beta
+
+    def at_gamma(self, gamma: Fraction) -> BetaForm:
+        """beta as a function of eps for one value of a gamma that is left open."""
+        given = self._given
+        one = resolve_claim(self._program, _NO_TABLE, beta=given["beta"], alpha=given["alpha"], gamma=gamma)
+        return one.terms(Row(1, (), (), None, None, None, None)).beta
+
+    def _fixed(self, distance: Cell | None) -> Fixed:
+        terms: Terms = self._claim.terms(Row(1, (), (), None, None, None, distance))
+        assert isinstance(terms.gamma.value, Fraction)
+        return Fixed(terms.alpha, terms.gamma.value, terms.beta)
+
+    def open(self) -> Open:
+        """The claim with its distance left open; raises DiagnosticError for a gamma that is neither a number nor a
+        multiple of the distance."""
+        if self._open is None:
+            self._open = self._opened()
+        return self._open
+
+    def lesser(self) -> tuple[str, ...]:
+        """Where beta is no function of distance·eps, expressions that are, or are functions of eps, and are at most
+        beta; none where beta is one itself or depends on no distance, or none is found. Raises DiagnosticError as
+        `open` does."""
+        if not self.is_open or self.both_open or self.open().beta is not None or self.whatever_distance() is not None:
+            return ()
+        moves = self.free_gamma or self.gamma_moves
+        distances = ("gamma",) if self.free_gamma else (*_DISTANCES, "gamma") if moves else _DISTANCES
+        names = self.names()
+        scaling = lesser(self.beta, names, distances, far=False)
+        if scaling is not None and not _scales(ClaimExpression.parse("beta", scaling, "<beta>"), names):
+            scaling = None
+        far = lesser(self.beta, names, distances, far=True)
+        if far is not None and any(mentions(ClaimExpression.parse("beta", far, "<beta>").tree, d) for d in distances):
+            far = None
+        return tuple(found for found in (scaling, far) if found is not None)
+
+    def names(self) -> dict[str, Parametric]:
+        """What the names in beta stand for, a distance that is left open as an unknown."""
+        names = dict(self._claim.constants)
+        if self.both_open:
+            distance = Parametric.unknown("alpha")
+            return names | {"alpha": distance, "dd": distance, "gamma": Parametric.unknown("gamma")}
+        if self.free_gamma:
+            alpha = Parametric.number(self.alpha_number())
+            return names | {"alpha": alpha, "gamma": Parametric.unknown("gamma")}
+        if not self.at_distance:
+            fixed = self.without_distance()
+            assert fixed.alpha is not None
+            return names | {"alpha": Parametric.number(fixed.alpha), "gamma": Parametric.number(fixed.gamma)}
+        distance = Parametric.unknown("alpha")
+        names |= {"alpha": distance, "dd": distance}
+        base, rate = self._gamma(names)
+        return names | {"gamma": Parametric.number(base) + Parametric.number(rate) * distance}
+
+    def _opened(self) -> Open:
+        names = self.names()
+        if self.free_gamma:
+            fixed = self.alpha_number()
+            return Open(Scale.GAMMA, fixed, Fraction(0), Fraction(1), *self._beta(names, Scale.GAMMA))
+        return Open(Scale.ALPHA, None, *self._gamma(names), *self._beta(names, Scale.ALPHA))
+
+    def alpha_number(self) -> Fraction:
+        """alpha, where it is not dd(u)."""
+        assert self._claim.alpha is not None
+        # A claim with gamma = 0 reads and checks alpha as for a row of a table.
+        value = self._claim.alpha.number(self._claim.constants, self._claim.intervals)
+        if value is None or value < 0:
+            tree = self._claim.alpha.tree
+            raise self._claim.alpha.error("E0610", "alpha is a number that is not negative, or `dd`", tree)
+        return value
+
+    def _gamma(self, names: dict[str, Parametric]) -> tuple[Fraction, Fraction]:
+        expression = self.gamma
+        if expression is None:
+            return Fraction(0), Fraction(0)
+        number = expression.number(names, self._claim.intervals)
+        value = expression.value(names) if number is None else Parametric.number(number)
+        powers = value.powers("alpha") if isinstance(value, Parametric) else None
+        if powers is None or not powers.keys() <= {0, 1}:
+            raise self._bad_gamma(expression)
+        base, rate = (powers[power].constant() if power in powers else Fraction(0) for power in (0, 1))
+        if base is None or rate is None or base < 0 or rate < 0:
+            raise self._bad_gamma(expression)
+        return base, rate
+
+    def _bad_gamma(self, expression: ClaimExpression) -> DiagnosticError:
+        return expression.error(
+            "E1202",
+            "for all inputs gamma is a number or a multiple of alpha",
+            expression.tree,
+            "",
+            "such as `--gamma 0`, `--gamma alpha` or `--gamma free`",
+        )
+
+    def _beta(self, names: dict[str, Parametric], scale: Scale) -> tuple[BetaForm | None, str | None]:
+        """beta at the distance 1, where it is then a function of t = eps; the reason where it is none."""
+        if not _scales(self.beta, names):
+            return None, f"beta is not a function of {scale.value}*eps, so that no single obligation decides them all"
+        given = self._given
+        gamma = given["gamma"] if scale is Scale.ALPHA else 1
+        # beta at every eps, whatever program it is claimed of.
+        program = replace(self._program, only_at=None)
+        everywhere = resolve_claim(
+            program, _NO_TABLE, beta=given["beta"], alpha=given["alpha"], gamma=gamma, eps="(0, inf)"
+        )
+        one = Cell(Fraction(1), "1") if scale is Scale.ALPHA else None
+        return everywhere.terms(Row(1, (), (), None, None, None, one)).beta, None
+
+
+def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
+    """Whether beta is a function of distance·eps, the distance being the only unknown in `names`.
+
+    Sums, products, quotients, min, max and abs of such functions are such functions.
+    """
+
+    def function(leaf: Parametric) -> Parametric | None:
+        value = leaf.in_product()
+        return None if value is None else Parametric.of(value)
+
+    # Whether a divisor is 0 anywhere is looked at when beta is evaluated at the distance 1.
+    return rebuilt(beta.value(names, open_divisors=True), function) is not None
+
+
+def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Interval:
+    """The values t = distance·eps for distances in (0, greatest] (None: any > 0) and eps in the intervals: since the
+    distance may be as small as one likes, an interval from 0 on."""
+    if greatest is None:
+        return Interval.positive()
+    assert greatest > 0
+    last = intervals[-1]
+    if last.upper is None:
+        return Interval.positive()
+    return Interval(Fraction(0), last.upper * greatest, False, last.upper_closed)

@@ -1,0 +1,82 @@
+"""A lower bound of an answer's probability from upper bounds of all the others'.
+
+An answer that is given by several exits, where one takes over as another one fades, is bounded badly exit by exit. If
+all outputs are finite, its probability is 1 less that of the exits to other answers, and each of these never decreases
+in its slacks: at upper bounds of the slacks, or without a half-space whose slack has none, it is at most that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.chain.constraints import contradict
+from dipc.decide.obligation import Bound, Share
+from dipc.linear.halfspace import Halfspace
+from dipc.measure import event as exact
+from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
+from dipc.rules.evidence import ClaimedDistances, Complement, ShareEvidence, SlackBound
+from dipc.rules.halfspaces import Moving, best_bound, single_bound
+from dipc.rules.least_slacks import is_constant, slack_of
+from dipc.rules.rule import Bounds, Instance, Rule
+
+_ONE = ExpPoly.one()
+
+
+def complement(instance: Instance) -> Bounds | None:
+    """1 less the sum over the ways to other answers, each at the greatest of every slack. None where a weight depends
+    on eps alone and a distance is open, or these ways are not known."""
+    others, distances = instance.others, instance.distances
+    if others is None:
+        return None
+    shares: list[Share] = []
+    evidence: list[ShareEvidence] = []
+    for found in others:
+        if contradict([*instance.guards, *found.guards]):
+            continue
+        if distances.is_open and found.weight is not None and not is_constant(found.weight):
+            return None
+        # A noise on integers depends on eps alone; leaving it out makes the event only more probable.
+        parts = [part for part in found.parts if part.scales or not distances.is_open]
+        bounded = [widest(part, instance.facets, distances, instance.whole) for part in parts]
+        weight = _ONE if found.weight is None else found.weight
+        shares.append(Share(-weight, tuple([event for event, _ in bounded])))
+        evidence.append(ShareEvidence((), tuple([slacks for _, slacks in bounded])))
+    why = Complement(tuple(instance.facets), distances, tuple(evidence))
+    return Bounds((Bound(tuple(shares), Fraction(1)),), why)
+
+
+COMPLEMENT = Rule("one less the others, each slack at its greatest", complement, of_others=True)
+
+
+def widest(
+    part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
+) -> tuple[exact.Event, tuple[SlackBound, ...]]:
+    """The event at upper bounds of its slacks, with the bounds of their negatives; without the constraints that have
+    none."""
+    constraints: list[Halfspace] = []
+    slacks: list[SlackBound] = []
+    for half in part.halfspaces:
+        found = _greatest(half, facets, distances, whole)
+        if found is not None:
+            greatest = -found.slope if distances.is_open else -found.base
+            constraints.append(Halfspace(half.coefficients, greatest))
+            slacks.append(found)
+    return exact.Event(part.noises, tuple(constraints)), tuple(slacks)
+
+
+def _greatest(
+    half: ShiftedHalfspace, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
+) -> SlackBound | None:
+    """A lower bound of the negative slack, which is an upper one of the slack: a multiple of the distance where one is
+    open, and then with base >= 0, so that slack <= -base - distance·slope <= -distance·slope. None where there is none.
+    """
+    assert not half.radius, "outputs are finite"
+    for bounding in (single_bound, best_bound):
+        bound = bounding(-half.slack, facets, distances.alpha)
+        if bound is not None:
+            found = slack_of(-half.slack, bound, 0, distances, whole)
+            if not distances.is_open or found.base >= 0:
+                return found
+    return None

@@ -1,0 +1,245 @@
+"""The proof rules for a convex class of inputs, in the order of what they cost: every service tries this list.
+
+A goal is proved by one rule for the class as it is, or by one for each part of it. What a rule gives are obligations,
+all of which have to hold: `proofs` yields them, `established_as_a_whole` and `established_in_parts` try them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.limits import Undecided
+from dipc.decide.obligation import Obligation, Verdict
+from dipc.rules.complement import COMPLEMENT
+from dipc.rules.evidence import Empty, Proved, SlackBound
+from dipc.rules.extreme_weights import with_extreme_weights
+from dipc.rules.goal import Goal, Proof, stated_goal
+from dipc.rules.integer_distances import Asking, at_every_integer
+from dipc.rules.joint_tails import JOINT_TAILS
+from dipc.rules.least_slacks import LEAST_SLACKS
+from dipc.rules.log_concave import CORNERS
+from dipc.rules.parts import by_distances, by_signs
+from dipc.rules.posed import Posed
+from dipc.rules.requirement import fixed_requirement, is_certified, restatements
+from dipc.rules.rule import Bounds, Rule
+from dipc.rules.vertices import VERTICES
+
+#: The rules for a class as it is. They cost no more than the linear programs of its slacks.
+SIMPLE: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT)
+
+#: The rules for ways that were put together, with weights of choices at their ends.
+UNITED: tuple[Rule, ...] = (LEAST_SLACKS, COMPLEMENT, VERTICES, JOINT_TAILS, CORNERS)
+
+_ZERO = Fraction(0)
+
+_NOT_DERIVED = "its bound is of a kind that the checker does not derive"
+_ONE_BY_ONE = "it was proved for one integer distance after the other"
+
+
+@dataclass(frozen=True, slots=True)
+class Established:
+    """A goal that is known to hold, with what a certificate is written from: a proof whose obligations were decided, or
+    that nothing is claimed. `rule` is None where there was none, or several; `bound` is the function that was decided,
+    where it is one."""
+
+    goal: Goal
+    evidence: Proved | Empty
+    rule: str | None = None
+    bound: ClosedForm | None = None
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether a rule for the class as it is was enough."""
+        return any(rule.name == self.rule for rule in SIMPLE)
+
+
+def simple_proofs(goal: Goal) -> Iterator[Proof]:
+    """What the rules for the class as it is give. Raises Undecided."""
+    for rule in SIMPLE:
+        # What is the probability itself cannot be bounded better.
+        if rule is LEAST_SLACKS or not goal.lower.attained:
+            found = goal.bounds(rule)
+            if found is not None and goal.required.beta is not None:
+                yield _proof(goal, rule.name, found, certified=True)
+
+
+def united_proofs(goal: Goal) -> Iterator[Proof]:
+    """What the rules give for ways that were put together, at the distances required and others that imply them.
+    Raises Undecided."""
+    setting = goal.setting
+    claim, inputs = setting.claim, goal.convex.inputs
+    for required in restatements(claim, inputs, setting.metric, goal.required):
+        restated = goal if required is goal.required else goal.requiring(required)
+        if required.beta is None or restated.empty is not None:
+            continue
+        united = goal.united if restated is goal else goal.united.at(required.distances)
+        certified = is_certified(claim, goal.required, required)
+        for rule in UNITED:
+            found = with_extreme_weights(rule, united, setting.program.limits)
+            if found is not None:
+                yield _proof(restated, f"{rule.name}, of united ways", found, certified=certified)
+
+
+def proofs(goal: Goal) -> Iterator[Proof]:
+    """What all rules give for the class as a whole, in the order of what they cost. Raises Undecided."""
+    yield from simple_proofs(goal)
+    yield from united_proofs(goal)
+
+
+def _proof(goal: Goal, name: str, found: Bounds, *, certified: bool) -> Proof:
+    beta = goal.required.beta
+    assert beta is not None
+    obligations = tuple([Obligation(function, beta, goal.intervals) for function in found.functions])
+    if found.why is None or not certified:
+        return Proof(goal, name, obligations, goal.lower.why, _NOT_DERIVED)
+    return Proof(goal, name, obligations, found.why)
+
+
+def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
+    """By the first of the proofs whose obligations all hold; None where there is none."""
+    for proof in every:
+        decision = None
+        for obligation in proof.obligations:
+            decision = yield obligation
+            if decision.verdict is not Verdict.ACCURATE:
+                break
+        else:
+            assert decision is not None, "a proof has obligations"
+            # Of several bounds none is one by itself.
+            bound = decision.bound if len(proof.obligations) == 1 else None
+            return Established(proof.goal, proof.evidence, proof.rule, bound)
+    return None
+
+
+def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Established | None, Fraction | None]]:
+    """A goal about ints for one distance after the other, from `start` on where all distances are integers; else the
+    first distance at which it is not proved."""
+
+    def posed(each: Goal) -> Asking[Posed | None]:
+        found = yield from first_established(proofs(each))
+        return found.evidence.posed if found is not None and isinstance(found.evidence, Proved) else None
+
+    found = yield from at_every_integer(goal, posed, start)
+    if found.posed is None:
+        return None, found.failing
+    distances = goal.required.distances
+    ceiling = goal.ceiling if distances.alpha_rate else None
+    counted = _slacks_beyond(goal) if distances.alpha_rate and goal.convex.inputs.integral else ()
+    evidence = Proved(found.posed, goal.required.dd, ceiling, beyond=_ONE_BY_ONE, counted=counted)
+    return Established(goal, evidence), None
+
+
+def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
+    """The bounds of the slacks at the distance 2: at the least one a facet that moves says no more than one that does
+    not."""
+    beyond = goal.requiring(fixed_requirement(goal.setting.claim.at_number(Fraction(2)), "2"))
+    shares = () if beyond.empty is not None else beyond.lower.why.shares
+    return tuple([slack for share in shares for event in share.events for slack in event])
+
+
+def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
+    """The goal proved by any rule, for the class as a whole; None where no rule proves it. Raises Undecided."""
+    if goal.empty is not None:
+        return Established(goal, goal.empty)
+    found = yield from first_established(simple_proofs(goal))
+    if found is None and goal.is_about_integers:
+        found, _ = yield from established_by_integers(goal)
+    return found or (yield from first_established(united_proofs(goal)))
+
+
+def established_in_parts(goal: Goal) -> Asking[list[Established] | None]:
+    """The goal proved part by part, each by any rule; None where no rule proves a part. Raises Undecided."""
+    setting, every = goal.setting, []
+    for part in by_distances(setting, goal.convex):
+        of_part = stated_goal(setting, part)
+        whole = part.facets == goal.convex.facets and part.piece == goal.convex.piece
+        found = None if whole else (yield from established_as_a_whole(of_part))
+        if found is not None:
+            every.append(found)
+            continue
+        signed = by_signs(part, of_part.instance.forms)
+        for each in signed:
+            found = yield from established_as_a_whole(stated_goal(setting, each))
+            if found is None:
+                return None
+            every.append(found)
+        if not signed:
+            return None
+    return every
+
+
+# --- a constant of the claim that is left open --------------------------------------------------------
+
+#: How much of a constant a proof needs; None where none suffices, or that is not known. Raises Undecided.
+Needed = Callable[[Proof], Fraction | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Proofs that cover a class together, and the most that one of them needs of the constant; None for infinity."""
+
+    needed: Fraction | None
+    proofs: tuple[Proof, ...]
+
+    def is_less(self, other: Choice) -> bool:
+        """Whether it needs less than the other."""
+        return self.needed is not None and (other.needed is None or self.needed < other.needed)
+
+    @staticmethod
+    def all_of(choices: Sequence[Choice]) -> Choice:
+        """The choices for parts, for the whole."""
+        every = [choice.needed for choice in choices]
+        most = None if None in every else max((each for each in every if each is not None), default=_ZERO)
+        return Choice(most, tuple(proof for choice in choices for proof in choice.proofs))
+
+
+def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
+    """Of the rules for the class, as a whole or part by part, those that need the least; it is not looked any further
+    once that is at most `enough`. What reaches a limit needs infinitely much."""
+    best = _least_of_whole(goal, needed, enough)
+    if best.needed is None or best.needed > enough:
+        with suppress(Undecided):
+            parts = _least_of_parts(goal, needed, enough)
+            if parts is not None and parts.is_less(best):
+                return parts
+    return best
+
+
+def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
+    best = Choice(None, ())
+    if goal.empty is not None:
+        return Choice(_ZERO, ())
+    with suppress(Undecided):
+        for proof in proofs(goal):
+            found = Choice(None, (proof,))
+            with suppress(Undecided):
+                found = Choice(needed(proof), (proof,))
+            if found.is_less(best) or not best.proofs:
+                best = found
+            if best.needed is not None and best.needed <= enough:
+                break
+    return best
+
+
+def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> Choice | None:
+    """None where the class has no parts, or of one nothing is known."""
+    setting, every = goal.setting, []
+    for part in by_distances(setting, goal.convex):
+        of_part = stated_goal(setting, part)
+        whole = part.facets == goal.convex.facets and part.piece == goal.convex.piece
+        best = Choice(None, ()) if whole else _least_of_whole(of_part, needed, enough)
+        if best.needed is None or best.needed > enough:
+            signed = [
+                _least_of_whole(stated_goal(setting, each), needed, enough)
+                for each in by_signs(part, of_part.instance.forms)
+            ]
+            if signed and (found := Choice.all_of(signed)).is_less(best):
+                best = found
+        if best.needed is None:
+            return None
+        every.append(best)
+    return Choice.all_of(every)

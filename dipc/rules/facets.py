@@ -1,0 +1,414 @@
+"""The inputs of a region at a distance of at least alpha from any other answer, inside half-spaces.
+
+Let u lie in a region R = { a_j·u >= b_j } (some of them strict), and let w_j be the norm dual to that of the inputs
+(linf: Σ|a|, l1: max|a|). Going from u straight across facet j, along a unit vector d with a_j·d = w_j, leaves R after
+(a_j·u - b_j)/w_j: u'(η) = u - ((a_j·u - b_j)/w_j + η)·d is outside R for every η > 0. If det gives another answer at
+u'(η) for arbitrarily small η, and the metric sets u and u'(η) no further apart than the norm does, then
+
+    dd(u) <= (a_j·u - b_j)/w_j,  so that dd(u) >= alpha implies a_j·u - b_j >= alpha·w_j.
+
+Over ints, where forms are integers at integers, u' = u - k·d for k = floor((a_j·u - b_j)/w_j) + 1 is outside, so that
+
+    dd(u) <= floor((a_j·u - b_j)/w_j) + 1,  and dd(u) >= alpha implies a_j·u - b_j + w_j >= alpha·w_j.
+
+Where det's answer on R is given nowhere else, every way out leads to another one; else the other regions with the same
+answer are ruled out one by one, and a facet for which that fails keeps step 0: the class is then described by fewer
+half-spaces than it could be, which loses sharpness only. In the other direction nothing is claimed here: that an input
+has some distance is computed for that input, by `dipc.program.distance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations, product
+from math import comb, prod
+
+from dipc.algebra.limits import LimitReached
+from dipc.chain.affine import Affine, Answer, combination
+from dipc.chain.constraints import Constraint, connected, constraint, contradict, entails
+from dipc.chain.flow import slots_in, slots_read
+from dipc.linear.halfspace import Halfspace, equation
+from dipc.linear.program import Infeasible, Least, NotConfirmed, Unbounded, minimum, solution
+from dipc.program.ideal import Ideal, Region
+from dipc.program.metric import Norm
+from dipc.program.nearness import Every, Formula, Some
+from dipc.rules.halfspaces import Moving
+from dipc.rules.input_classes import finite_cases
+from dipc.text import metric as syntax
+from dipc.text.ast import CompareOp
+from dipc.text.core import Value
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The straight way out across a facet: its form, the unit vector d as `direction`, the dual norm as `width`."""
+
+    facet: Affine
+    direction: Mapping[int, Fraction]
+    width: Fraction
+
+
+#: Whether the metric may set an input of the region further apart from one just across the facet than the norm does.
+MayBeApart = Callable[[Region, Way], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The distance of inputs, as far as facets need to know it: a norm, and what may be further apart."""
+
+    norm: Norm
+    apart: MayBeApart | None = None
+
+
+def way_out(facet: Affine, norm: Norm) -> Way:
+    """The shortest straight way across a facet in the norm LINF or L1."""
+    assert norm is not Norm.DISCRETE
+    steepest = [max(facet.inputs, key=lambda term: abs(term[1]))] if norm is Norm.L1 else facet.inputs
+    direction = {slot: Fraction(1 if c > 0 else -1) for slot, c in steepest}
+    return Way(facet, direction, norm.steepness(facet.inputs))
+
+
+def facets(region: Region, others: Sequence[Region], metric: Metric) -> tuple[Moving, ...]:
+    """One facet for each guard of the region, in order; `others` are the other regions that may give the same answer.
+
+    Every input u of the region with dd(u) >= alpha is behind all of them.
+    """
+    found = []
+    for guard in region.guards:
+        if not guard.form.inputs or metric.norm is Norm.DISCRETE:
+            found.append(Moving(guard.form, _ZERO))
+            continue
+        way = way_out(guard.form, metric.norm)
+        proved = not any(_may_reach(region, way, other, whole=guard.whole) for other in others)
+        if proved and metric.apart is not None:
+            proved = not metric.apart(region, way)
+        found.append(_retreating(guard, way.width) if proved else Moving(guard.form, _ZERO))
+    return tuple(found)
+
+
+def _retreating(guard: Constraint, width: Fraction) -> Moving:
+    """The facet behind which inputs are at a distance of at least alpha from its other side."""
+    return Moving(guard.form.shifted(width) if guard.whole else guard.form, width)
+
+
+def _may_reach(region: Region, way: Way, other: Region, *, whole: bool = False) -> bool:
+    """Whether inputs just across the facet may lie in `other`: False only if, from each u of the region, all beyond the
+    facet up to some distance do not; of a facet of ints (`whole`), the first one beyond.
+
+    The least η >= 0 for which u in the closure of the region has u'(η) in the closure of `other` is found exactly; if
+    it is positive, no smaller η reaches it. Of ints the first beyond has 0 < η <= 1 and -width <= facet(u') <= -1.
+    """
+    if _separated(way.facet, other.guards, way.width if whole else _ZERO):
+        return False
+    beyond = 1 + max(slot for g in (*region.guards, *other.guards) for slot, _ in g.form.inputs)
+    # u' = u - (facet(u)/width + η)·d: form(u') = form(u) - form(d)·(facet(u)/width + η), form(d) without the constant.
+    depth = way.facet.scaled(1 / way.width) + Affine.input(beyond)
+    system = [Halfspace(((beyond, _ONE),), _ZERO), *(guard.guard.closure() for guard in region.guards)]
+    for guard in other.guards:
+        rise = sum((c * way.direction.get(slot, _ZERO) for slot, c in guard.form.inputs), _ZERO)
+        after = guard.form - depth.scaled(rise)
+        system.append(Halfspace(after.inputs, after.constant))
+    if whole:
+        # facet(u') = -width·η.
+        system.append(Halfspace(((beyond, way.width),), -_ONE))
+        system.append(Halfspace(((beyond, -_ONE),), _ONE))
+        return not isinstance(solution(system), Infeasible)
+    match minimum(Halfspace(((beyond, _ONE),), _ZERO), system):
+        case Infeasible():
+            return False
+        case Least(value, _, _):
+            return value <= 0
+        case Unbounded():
+            raise NotConfirmed  # η is not negative
+
+
+def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) -> bool:
+    """Whether a guard says that the inputs are well beyond the facet: facet <= -margin with a margin > `across`, or on
+    its inner side. Either way they are not just across it."""
+    for guard in guards:
+        form = guard.form
+        if form.inputs == facet.inputs and form.constant <= facet.constant:
+            return True
+        if form.inputs == (-facet).inputs and form.constant < -facet.constant - across:
+            return True
+    return False
+
+
+# --- rivals ---------------------------------------------------------------------------------------
+#
+# Classes that are not convex at a distance: covered by convex ones, a choice of facets of the other answers' regions.
+#
+# If dd(u) >= alpha, every region with another answer is at least alpha away from u. By the duality of linear programs
+# the distance of u from Q = { a_j·v >= b_j } is the greatest Σ λ_j·(b_j - a_j·u) of all λ >= 0 for which Σ λ_j·a_j has
+# the dual norm at most 1, and is attained at one of finitely many of these. So u is behind at least one moving facet
+# -Σ λ_j·side_j(u) >= alpha·width of each such region, and the class is covered by the convex sets that one facet of
+# each leaves. For a box in the norm linf, and a half-space in any, the facets are their own sides.
+#
+# Over ints the least distance may be greater than this maximum. It is not for a box with integer ends, whose sides have
+# width 1, and from a half-space a·v >= b it is ceil((b - a·u)/w), so that b - a·u + w - 1 >= alpha·w. So it is from a
+# strip b <= a·v <= c in the norm linf, if every value between can be reached. Other regions are made narrower by w/2 on
+# each side: a real point of what is left has integers of the region within 1/2 (in the norm linf), so that u is at
+# least alpha - 1/2 away from what is left, if anything is.
+
+#: The most convex sets that a class is covered by.
+MOST_CHOICES = 64
+
+#: The most systems of equations that are solved for the facets of one region.
+_MOST_SYSTEMS = 400
+
+
+def choices(
+    region: Region, rivals: Sequence[Region], metric: Metric, *, slanted: bool = False
+) -> tuple[tuple[Moving, ...], ...]:
+    """Sets of facets: every u of the region with dd(u) >= alpha is behind all facets of one of them, if `rivals` are
+    all regions with another answer. One empty set where nothing of the kind is known.
+
+    Without `slanted` only rivals whose own sides are enough are looked at.
+    """
+    if metric.apart is not None or metric.norm is Norm.DISCRETE:
+        return ((),)
+    sides = [
+        _weakest(region, found)
+        for rival in rivals
+        if (found := _sides(region, rival, metric.norm, slanted=slanted)) is not None
+    ]
+    if any(not side for side in sides):
+        return ()
+    if prod(map(len, sides)) > MOST_CHOICES:
+        return ((),)
+    return tuple(tuple(dict.fromkeys(choice)) for choice in product(*sides) if not contradict(_static(region, choice)))
+
+
+def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[Moving] | None:
+    """The facets of which u is behind one, None where that is not known of the rival. Facets that no u of the region is
+    behind are left out."""
+    guards = [guard.form for guard in rival.guards]
+    box = norm is Norm.LINF and all(len(form.inputs) == 1 for form in guards)
+    whole = any(guard.whole for guard in rival.guards)
+    strip = whole and norm is Norm.LINF and _is_strip(guards)
+    if not box and not strip and len(guards) != 1:
+        if not slanted or _systems(guards, norm) > _MOST_SYSTEMS:
+            return None
+        if whole:
+            if norm is Norm.L1:
+                return None
+            guards = [_inner(guard) for guard in rival.guards]
+            if contradict([constraint(form, CompareOp.GE) for form in guards]):
+                return None
+        guards += _slanted(tuple(guards), norm)
+        if whole:
+            moved = [(form, norm.steepness(form.inputs)) for form in guards if form.inputs]
+            return _behind(region, [Moving((-form).shifted(width / 2), width) for form, width in moved])
+    facets = [_side(form, norm.steepness(form.inputs), whole=whole) for form in guards if form.inputs]
+    return _behind(region, facets)
+
+
+def _inner(guard: Constraint) -> Affine:
+    """The guard so that it holds of all inputs whose ints are within 1/2 of those where this form is not negative."""
+    form = guard.form
+    return form.shifted(-Norm.LINF.steepness(form.inputs) / 2) if guard.whole else form
+
+
+def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
+    """Those that some u of the region is behind."""
+    return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
+
+
+def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
+    """Those that no other is implied by: whoever is behind one of the facets is behind one of these."""
+    kept: list[Moving] = []
+    for place, facet in enumerate(facets):
+        others = [*kept, *facets[place + 1 :]]
+        if not any(_implies(region, facet, other) for other in others):
+            kept.append(facet)
+    return kept
+
+
+def _implies(region: Region, one: Moving, other: Moving) -> bool:
+    """Whether every u of the region that is behind one facet is behind the other, at every distance."""
+    more = other.form.scaled(1 / other.step) - one.form.scaled(1 / one.step)
+    return more.constant >= 0 if more.is_number else entails(region.guards, constraint(more, CompareOp.GE))
+
+
+def _is_strip(forms: Sequence[Affine]) -> bool:
+    """Whether the forms say between which values one form of ints is, and steps of -1, 0 and 1 of all coordinates
+    change that by every integer from -w to w: then k such steps change it by every one from -k·w to k·w."""
+    if len({form.inputs for form in forms} | {(-form).inputs for form in forms}) > 2:
+        return False
+    reached = 0
+    for size in sorted(abs(c) for _, c in forms[0].inputs):
+        if size > 2 * reached + 1:
+            return False
+        reached += int(size)
+    return True
+
+
+def _side(form: Affine, width: Fraction, *, whole: bool) -> Moving:
+    # In a box all widths are 1, those of reals, too.
+    return Moving((-form).shifted(width - 1) if whole else -form, width)
+
+
+def _systems(forms: Sequence[Affine], norm: Norm) -> int:
+    places = len(_slots(forms))
+    most = min(len(forms), places + 1)
+    if norm is Norm.L1:
+        return sum(comb(len(forms), k) * comb(places, k) * 2 ** (k - 1) for k in range(2, most + 1))
+    return sum(comb(len(forms), k) * comb(places, k - 1) for k in range(2, most + 1))
+
+
+def _slots(forms: Sequence[Affine]) -> list[int]:
+    return sorted({slot for form in forms for slot, _ in form.inputs})
+
+
+@lru_cache(maxsize=256)
+def _slanted(forms: tuple[Affine, ...], norm: Norm) -> tuple[Affine, ...]:
+    """The slanted facets of one region, which is the rival of many."""
+    return tuple(_each_slanted(forms, norm))
+
+
+def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
+    """Sums Σ λ·form of two forms or more for all λ > 0, up to a factor, that are corners of the λ of dual norm 1.
+
+    For linf the dual norm is the sum of all |w_i|, w = Σ λ·a, so that in a corner with k forms all but one degree of
+    freedom are coordinates w_i = 0; for l1 it is the greatest, and k of the |w_i| are equal to it.
+    """
+    slots = _slots(forms)
+    for k in range(2, min(len(forms), len(slots) + 1) + 1):
+        for chosen in combinations(forms, k):
+            for rows in combinations(slots, k if norm is Norm.L1 else k - 1):
+                for signs in product((_ONE, -_ONE), repeat=k - 1) if norm is Norm.L1 else ((),):
+                    found = _weights(chosen, rows, (_ONE, *signs) if norm is Norm.L1 else None)
+                    if found is not None:
+                        total = combination(list(zip(found, chosen, strict=True)), _ZERO)
+                        if total.inputs:
+                            yield total
+
+
+def _weights(chosen: Sequence[Affine], rows: Sequence[int], signs: Sequence[Fraction] | None) -> list[Fraction] | None:
+    """λ > 0 with sum 1 and w_i = 0 in all rows, or, with `signs`, sign_i·w_i the same in all rows; None if there is
+    none, and any where there are many: then the forms are no corner, and others are."""
+    system = [Halfspace(((j, _ONE),), _ZERO, strict=True) for j in range(len(chosen))]
+    system += equation([(j, _ONE) for j in range(len(chosen))], -_ONE)
+    by_row = [[dict(form.inputs).get(slot, _ZERO) for form in chosen] for slot in rows]
+    if signs is not None:
+        signed = [[sign * c for c in row] for sign, row in zip(signs, by_row, strict=True)]
+        by_row = [[a - b for a, b in zip(signed[0], row, strict=True)] for row in signed[1:]]
+    for row in by_row:
+        system += equation([(j, c) for j, c in enumerate(row) if c], _ZERO)
+    found = solution(system, range(len(chosen)))
+    return None if isinstance(found, Infeasible) else [found[j] for j in range(len(chosen))]
+
+
+def _static(region: Region, facets: Sequence[Moving]) -> list[Constraint]:
+    return [*region.guards, *(constraint(facet.form, CompareOp.GE) for facet in facets)]
+
+
+# --- facet metric ---------------------------------------------------------------------------------
+#
+# The metric of a program, as far as classes of all real inputs are concerned.
+
+#: A formula with more conjunctions than this is not looked into.
+_MOST_CONJUNCTIONS = 2_000
+
+#: Nor is one looked into for more values of the finite inputs than this.
+_MOST_CASES = 64
+
+
+def facet_metric(ideal: Ideal) -> Metric:
+    """The distance of inputs of the program."""
+    metric = ideal.metric
+    if metric.core.apart is None:
+        return Metric(metric.norm)
+    cases: Sequence[Mapping[int, Value]] = ()
+    with suppress(LimitReached):
+        cases = finite_cases(ideal)
+    if not 0 < len(cases) <= _MOST_CASES:
+        return Metric(metric.norm, lambda _region, _way: True)
+    every = [_Steps.of(ideal, finite, metric.core.apart) for finite in cases]
+    return Metric(metric.norm, lambda region, way: any(_may_be_apart(steps, region, way) for steps in every))
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """Where a step that leaves the finite inputs as they are may lead infinitely far. Of the conditions of the block,
+    those that read no input which the step changes say what they say of an input and itself: that is False but for
+    those `of_itself`."""
+
+    ideal: Ideal
+    here: Mapping[int, Answer]
+    of_itself: frozenset[int]
+    reading: Mapping[int, frozenset[int]]
+
+    @staticmethod
+    def of(ideal: Ideal, finite: Mapping[int, Value], apart: syntax.Formula) -> _Steps:
+        here: dict[int, Answer] = {**finite, **{slot: Affine.input(slot) for slot in ideal.symbolic_inputs}}
+        reading: dict[int, set[int]] = {}
+        of_itself: set[int] = set()
+        for at, condition in enumerate(apart.conditions):
+            if ideal.metric.apart(here, here, _no_ints, [at]) is not False:
+                of_itself.add(at)
+            for slot in slots_in(slots_read(condition)):
+                if apart.places[slot].primed:
+                    reading.setdefault(apart.places[slot].slot, set()).add(at)
+        return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(found) for slot, found in reading.items()})
+
+    def apart(self, changed: Mapping[int, Affine]) -> Formula:
+        """Where the input with these values in place of its own is infinitely far."""
+        among = self.of_itself.union(*(self.reading.get(slot, ()) for slot in changed))
+        return self.ideal.metric.apart(self.here, {**self.here, **changed}, _no_ints, among)
+
+
+def _no_ints(_: Affine) -> bool:
+    return False
+
+
+def _may_be_apart(steps: _Steps, region: Region, way: Way) -> bool:
+    """Whether some u of the region and some u - s·d beyond the facet may be infinitely far apart; False is proved."""
+    depth = Affine.input(len(steps.ideal.program.core.slots))  # s, with a number that is no slot's
+    formula = steps.apart({slot: Affine.input(slot) - depth.scaled(step) for slot, step in way.direction.items()})
+    beyond = constraint(depth.scaled(way.width) - way.facet, CompareOp.GT)
+    known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
+    try:
+        return any(not _excluded(known, case) for case in _cases(formula))
+    except _TooMany:
+        return True
+
+
+def _excluded(known: Sequence[Constraint], case: Sequence[Constraint]) -> bool:
+    return contradict([*case, *connected(case, known)])
+
+
+class _TooMany(Exception):
+    """More conjunctions than are looked into."""
+
+
+def _cases(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
+    """The conjunctions whose union is the formula."""
+    for count, case in enumerate(_disjuncts(formula)):
+        if count >= _MOST_CONJUNCTIONS:
+            raise _TooMany
+        yield case
+
+
+def _disjuncts(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
+    match formula:
+        case bool():
+            if formula:
+                yield ()
+        case Constraint():
+            yield (formula,)
+        case Some(parts=parts):
+            for part in parts:
+                yield from _disjuncts(part)
+        case Every(parts=()):
+            yield ()
+        case Every(parts=(first, *rest)):
+            for left in _disjuncts(first):
+                for right in _disjuncts(Every(tuple(rest))):
+                    yield (*left, *right)

@@ -1,0 +1,288 @@
+"""Half-spaces of inputs that move with a distance, and what they imply of linear forms.
+
+A `Moving` half-space is { u : form(u) >= alpha·step }: a facet of a class of inputs that retreats as the distance to
+disagreement alpha grows; a half-space over the inputs and alpha.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dipc.chain.affine import Affine
+from dipc.linear.halfspace import Halfspace, equation, sorted_terms, weighted_sum
+from dipc.linear.program import Infeasible, Least, Unbounded, minimum, solution
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+#: The key of alpha beside input slots.
+ALPHA = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """form(u) >= alpha·step, where `form` is about inputs alone and step >= 0."""
+
+    form: Affine
+    step: Fraction
+
+    def at(self, alpha: Fraction) -> Halfspace:
+        """The half-space of inputs at one alpha."""
+        return Halfspace(self.form.inputs, self.form.constant - alpha * self.step)
+
+    @property
+    def halfspace(self) -> Halfspace:
+        """The half-space over the inputs, by slot, and ALPHA."""
+        moving = ((ALPHA, -self.step),) if self.step else ()
+        return Halfspace((*moving, *self.form.inputs), self.form.constant)
+
+
+@dataclass(frozen=True, slots=True)
+class ImpliedBound:
+    """What `facets` imply of a form: form(u) >= base + alpha·slope for every alpha >= 0 and every u behind all facets.
+
+    `weights` is the proof: form = base + Σ weight · facets[k].form with weights > 0, and slope is the same sum of the
+    steps.
+    """
+
+    base: Fraction
+    slope: Fraction
+    weights: tuple[tuple[int, Fraction], ...]
+
+    def at(self, alpha: Fraction) -> Fraction:
+        return self.base + alpha * self.slope
+
+
+def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int, Fraction]]) -> ImpliedBound | None:
+    """The bound that these weights prove (Farkas): None where Σ weight·facet differs from `form` by more than a
+    constant, or where a weight is negative.
+
+    Σ weight·facets[k].form(u) >= alpha · Σ weight·facets[k].step holds because each summand does; the rest is the base.
+    """
+    used = [(k, weight) for k, weight in weights if weight]
+    if any(weight < 0 for _, weight in used):
+        return None
+    total = weighted_sum([facets[k].halfspace for k, _ in used], dict(enumerate(weight for _, weight in used)))
+    if tuple([term for term in total.coefficients if term[0] != ALPHA]) != form.inputs:
+        return None
+    return ImpliedBound(form.constant - total.constant, -total.coefficient(ALPHA), tuple(used))
+
+
+def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
+    """The best bound that one facet alone proves, None where none does; see `best_bound` for what is best."""
+    if not form.inputs:
+        return ImpliedBound(form.constant, _ZERO, ())
+    slots = [slot for slot, _ in form.inputs]
+    found: ImpliedBound | None = None
+    for k, facet in enumerate(facets):
+        theirs = facet.form.inputs
+        # Most facets are about other inputs: the first and the last tell most of them apart.
+        if not theirs or theirs[0][0] != slots[0] or theirs[-1][0] != slots[-1]:
+            continue
+        if [slot for slot, _ in theirs] != slots:
+            continue
+        weight = form.inputs[0][1] / facet.form.inputs[0][1]
+        bound = bound_of(form, facets, [(k, weight)])
+        if bound is not None and (found is None or _rank(bound, alpha) > _rank(found, alpha)):
+            found = bound
+    return found
+
+
+def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
+    """The best bound that the facets prove, None where the form is not bounded below behind them.
+
+    With a number `alpha` the best is the greatest at that alpha (and then the least of the form there is, by the
+    duality of linear programs, if some input lies behind the facets). With None it is the steepest of those with
+    base >= 0, else the one with the greatest base. The solver only proposes the weights: the bound is computed from
+    them exactly, so that a wrong proposal costs sharpness, never truth.
+    """
+    if not form.inputs:
+        return ImpliedBound(form.constant, _ZERO, ())
+    signs = {(slot, c > 0) for facet in facets for slot, c in facet.form.inputs}
+    if any((slot, c > 0) not in signs for slot, c in form.inputs):
+        return None  # no facet pulls this input that way
+    return _solved(form, facets, alpha)
+
+
+def _rank(bound: ImpliedBound, alpha: Fraction | None) -> tuple[bool, Fraction, Fraction]:
+    if alpha is not None:
+        return True, bound.at(alpha), _ZERO
+    return bound.base >= 0, bound.slope if bound.base >= 0 else bound.base, bound.base
+
+
+def _solved(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
+    """The best bound by linear programming, over the weights."""
+    count = len(facets)
+    system = [Halfspace(((k, _ONE),), _ZERO) for k in range(count)]
+    by_slot: dict[int, list[tuple[int, Fraction]]] = {slot: [] for slot, _ in form.inputs}
+    for k, facet in enumerate(facets):
+        for slot, c in facet.form.inputs:
+            by_slot.setdefault(slot, []).append((k, c))
+    wanted = dict(form.inputs)
+    for slot, terms in by_slot.items():
+        system += equation(terms, -wanted.get(slot, _ZERO))
+    base = Halfspace(sorted_terms({k: -facet.form.constant for k, facet in enumerate(facets)}), form.constant)
+    slope = Halfspace(sorted_terms({k: facet.step for k, facet in enumerate(facets)}), _ZERO)
+    if alpha is not None:
+        at_alpha = {k: alpha * facet.step - facet.form.constant for k, facet in enumerate(facets)}
+        return _greatest(form, facets, system, [Halfspace(sorted_terms(at_alpha), form.constant)])
+    steepest = _greatest(form, facets, [*system, base], [slope, base])
+    return steepest if steepest is not None else _greatest(form, facets, system, [base, slope])
+
+
+def _greatest(
+    form: Affine, facets: Sequence[Moving], system: Sequence[Halfspace], goals: Sequence[Halfspace]
+) -> ImpliedBound | None:
+    """What the weights prove that satisfy the system and make the goals greatest, in lexicographic order."""
+    first, *then = [Halfspace(tuple([(k, -c) for k, c in goal.coefficients]), -goal.constant) for goal in goals]
+    match minimum(first, system, range(len(facets)), then):
+        case Infeasible():
+            return None
+        case Least(_, point, _) | Unbounded(point, _):
+            return bound_of(form, facets, [(k, point.get(k, _ZERO)) for k in range(len(facets))])
+
+
+# --- corner ---------------------------------------------------------------------------------------
+#
+# Corners: inputs at which several facets are met at once, as a function of the distance alpha.
+
+
+@dataclass(frozen=True, slots=True)
+class Corner:
+    """The input u(alpha) = base + alpha·slope, a value for every real input by slot."""
+
+    base: Mapping[int, Fraction]
+    slope: Mapping[int, Fraction]
+
+    def at(self, alpha: Fraction) -> dict[int, Fraction]:
+        return {slot: value + alpha * self.slope[slot] for slot, value in self.base.items()}
+
+
+def corner(
+    facets: Sequence[Moving], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
+) -> Corner | None:
+    """An input behind all facets at which every facet of `tight` is met: form = alpha·step.
+
+    With a number `alpha` it is so at this alpha (and the slope is 0); with None at every alpha >= 0. None where no such
+    input was found: then there is none, but for an alpha left open, where one that is not linear in alpha may exist.
+    """
+    met = sorted(set(tight))
+    found = _eliminated(facets, met, slots, alpha)
+    if found is not None and _behind(facets, met, found, alpha):
+        return found
+    found = _corner_solved(facets, met, slots, alpha)
+    return found if found is not None and _behind(facets, met, found, alpha) else None
+
+
+def _behind(facets: Sequence[Moving], met: Sequence[int], found: Corner, alpha: Fraction | None) -> bool:
+    """Whether u(alpha) is where it should be: for every alpha >= 0, form(u(alpha)) - alpha·step is linear in alpha, and
+    not negative if neither its value at 0 nor its slope is."""
+    tight = set(met)
+    for k, facet in enumerate(facets):
+        start = facet.form.at(found.base)
+        rise = sum((c * found.slope[slot] for slot, c in facet.form.inputs), _ZERO) - facet.step
+        if alpha is not None:
+            start, rise = start + alpha * rise, _ZERO
+        if start < 0 or rise < 0 or (k in tight and (start or rise)):
+            return False
+    return True
+
+
+def _eliminated(
+    facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
+) -> Corner | None:
+    """The solution of the equations in which the inputs that they leave free are 0; None where there is none."""
+    # Each row: coefficients by slot, and the right side as (constant, multiple of alpha).
+    solved: dict[int, tuple[dict[int, Fraction], Fraction, Fraction]] = {}
+    for k in met:
+        facet = facets[k]
+        coefficients = dict(facet.form.inputs)
+        constant, multiple = -facet.form.constant, facet.step
+        if alpha is not None:
+            constant, multiple = constant + alpha * multiple, _ZERO
+        for slot in list(coefficients):
+            if slot in solved and slot in coefficients:
+                factor = coefficients[slot]
+                row, row_constant, row_multiple = solved[slot]
+                _subtract(coefficients, row, factor)
+                constant -= factor * row_constant
+                multiple -= factor * row_multiple
+        if not coefficients:
+            if constant or multiple:
+                return None
+            continue
+        pivot, scale = next(iter(coefficients.items()))
+        row = {slot: c / scale for slot, c in coefficients.items()}
+        constant, multiple = constant / scale, multiple / scale
+        for other, (others, other_constant, other_multiple) in list(solved.items()):
+            if pivot in others:
+                factor = others[pivot]
+                _subtract(others, row, factor)
+                solved[other] = (others, other_constant - factor * constant, other_multiple - factor * multiple)
+        solved[pivot] = (row, constant, multiple)
+    base = {slot: solved[slot][1] if slot in solved else _ZERO for slot in slots}
+    slope = {slot: solved[slot][2] if slot in solved else _ZERO for slot in slots}
+    return Corner(base, slope)
+
+
+def _subtract(target: dict[int, Fraction], row: Mapping[int, Fraction], factor: Fraction) -> None:
+    for slot, c in row.items():
+        left = target.get(slot, _ZERO) - factor * c
+        if left:
+            target[slot] = left
+        else:
+            target.pop(slot, None)
+
+
+def _corner_solved(
+    facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
+) -> Corner | None:
+    """A corner by linear programming, over base and slope together."""
+    tight = set(met)
+    starts: list[Halfspace] = []
+    rises: list[Halfspace] = []
+    for k, facet in enumerate(facets):
+        start = facet.form.constant - (_ZERO if alpha is None else alpha * facet.step)
+        for system, constant in ((starts, start), (rises, -facet.step)):
+            half = Halfspace(facet.form.inputs, constant)
+            system += equation(half.coefficients, constant) if k in tight else [half]
+    base = solution(starts, slots)
+    slope = dict.fromkeys(slots, _ZERO) if alpha is not None else solution(rises, slots)
+    if isinstance(base, Infeasible) or isinstance(slope, Infeasible):
+        return None
+    return Corner(base, slope)
+
+
+def least(
+    form_facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction
+) -> dict[int, Fraction] | None:
+    """An input behind all facets at this alpha where `form` is least, or any if it falls without bound there; None
+    where there is none."""
+    match minimum(form.at(_ZERO), [facet.at(alpha) for facet in form_facets], slots):
+        case Infeasible():
+            return None
+        case Least(_, point, _) | Unbounded(point, _):
+            return dict(point)
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """alpha is at most this for every input behind some half-spaces: the sum of these weights times their forms is a
+    constant (Farkas)."""
+
+    alpha: Fraction
+    weights: tuple[tuple[int, Fraction], ...]
+
+
+def greatest_alpha(facets: Sequence[Moving]) -> Ceiling | None:
+    """The greatest alpha at which some input is behind all facets; None where it grows without bound, or where no input
+    is behind them at any alpha.
+
+    The number is proved to be an upper bound, by weights on the facets. Below 0: no input is behind the facets at all.
+    """
+    found = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facet.halfspace for facet in facets])
+    if not isinstance(found, Least):
+        return None
+    return Ceiling(-found.value, tuple(sorted((k, weight) for k, weight in found.weights.items() if weight)))

@@ -1,0 +1,334 @@
+"""The classes of all real and int inputs: for each answer of det the convex sets of inputs with that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+from dipc.algebra.limits import LimitReached, Undecided
+from dipc.chain.affine import Affine, Answer, finite_values, same_value
+from dipc.chain.constraints import Constraint, contradict
+from dipc.chain.state import Fault, SlotValue, is_symbolic
+from dipc.linear.halfspace import Halfspace, equation
+from dipc.linear.program import Infeasible, solution
+from dipc.program.ideal import Ideal, Region
+from dipc.program.nearness import (
+    Formula,
+    Nearness,
+    NotPieced,
+    TooMany,
+    compared,
+    disjoint,
+    distance_of_values,
+    every,
+    opposite,
+    output_positions,
+    pieced,
+    some,
+)
+from dipc.program.program import Program
+from dipc.rules.class_claim import ClassClaim
+from dipc.text.ast import CompareOp
+from dipc.text.core import Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt
+from dipc.text.metric import Gap
+from dipc.text.program import CoreProgram
+
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class InputClass:
+    """The inputs of one region, for these finite inputs.
+
+    `others` are the other regions where det may give an answer that it gives here, `rivals` those where each answer is
+    another. `alone` says that det has no other answer at all, so that dd is infinite; `restless` that the answer
+    changes between inputs of the class as near to each other as one likes, and `stepping` that it changes from each to
+    some input at the distance 1 (see `classes`). `whole` are the int inputs, and `integral` says that all distances of
+    inputs are integers.
+    """
+
+    finite: Mapping[int, Value]
+    region: Region
+    others: tuple[Region, ...]
+    rivals: tuple[Region, ...]
+    alone: bool
+    restless: bool
+    stepping: bool
+    whole: frozenset[int]
+    integral: bool
+
+    @property
+    def moving(self) -> bool:
+        """Whether the answer changes inside the region, as near to each of its inputs as one likes: if it has inner
+        points, steps towards some of them change a form that grows, and lead to other inputs of the region."""
+        if not _grows(self.region, self.whole):
+            return False
+        # A guard is about ints or about reals.
+        inner = [replace(guard.guard, strict=True) for guard in self.region.guards if not guard.whole]
+        return not isinstance(solution(inner), Infeasible)
+
+
+def finite_cases(ideal: Ideal, among: Sequence[int] | None = None) -> list[dict[int, Value]]:
+    """All values of the finite inputs, or of those `among` them, by slot. Raises LimitReached for too many of them."""
+    slots = [ideal.program.core.slots[slot] for slot in (ideal.finite_inputs if among is None else among)]
+    domains = [finite_values(slot) for slot in slots]
+    most = ideal.program.limits.cases
+    if prod(map(len, domains)) > most:
+        raise LimitReached("cases", f"the finite inputs have more than {most} combinations")
+    return [{slot.index: value for slot, value in zip(slots, values, strict=True)} for values in product(*domains)]
+
+
+def classes(ideal: Ideal) -> Iterator[InputClass]:
+    """The classes in the order of the ideal's paths; together they are all inputs.
+
+    A class is `restless` if an output is a form that grows along some real input, and no other region may have the same
+    answer: then every step in that direction leads to another value, here or elsewhere. It is `stepping` if the output
+    grows along some int input: then each step of 1 does.
+    Raises DiagnosticError for programs whose inputs are all finite, LimitReached for too many of these.
+    """
+    _require_infinite(ideal.program)
+    whole = frozenset(ideal.whole_inputs)
+    combinations = finite_cases(ideal)
+    numbers = [value for finite in combinations for value in finite.values() if isinstance(value, Fraction)]
+    integral = len(whole) == len(ideal.symbolic_inputs) and all(number.denominator == 1 for number in numbers)
+    by_finite = [(finite, ideal.regions(finite)) for finite in combinations]
+    every = [region for _, regions in by_finite for region in regions]
+    constant = all(not (isinstance(v, Affine) and v.inputs) for region in every for v in region.answer)
+    alone = constant and all(_same_answer(region, every[0]) for region in every)
+    for finite, regions in by_finite:
+        for region in regions:
+            alike = [other for other in regions if other is not region and _may_agree(region, other)]
+            others, rivals = tuple(alike), tuple(r for r in regions if r is not region and r not in alike)
+            restless, stepping = [not others and _grows(region, but) for but in (whole, frozenset[int]())]
+            yield InputClass(finite, region, others, rivals, alone, restless, stepping, whole, integral)
+
+
+def same_answers(
+    near: NearAnswers, found: InputClass, answers: Sequence[Sequence[Answer]]
+) -> list[tuple[tuple[Constraint, ...], InputClass]]:
+    """The class in parts, with the guards of each: which of the `answers`, all that det gives, count as its own is the
+    same on a part. Raises Undecided, and DiagnosticError for what has no value."""
+    parts: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
+    most = near.ideal.program.limits.pieces
+    for answer in map(tuple, answers):
+        differs = near.differ(found.finite, found.region.answer, answer)
+        sides = [(case, truth) for truth in (True, False) for case in cases_of(differs if truth else opposite(differs))]
+        both = [
+            ((*guards, *case), {**known, answer: truth})
+            for guards, known in parts
+            for case, truth in sides
+            if not contradict([*found.region.guards, *guards, *case])
+        ]
+        if len(both) > most:
+            raise LimitReached("pieces", f"`same` cuts a region into more than {most} pieces")
+        parts = both
+    core = near.ideal.metric.core
+    if any(known[found.region.answer] for _, known in parts) and (core.input == "discrete" or core.apart is not None):
+        raise Undecided("an answer does not count as the same as itself")
+    every = (*found.others, *found.rivals)
+    return [
+        (
+            guards,
+            replace(
+                found,
+                others=tuple(region for region in every if not known[region.answer]),
+                rivals=tuple(region for region in every if known[region.answer]),
+                alone=not any(known.values()),
+                # Another answer at a distance of 0, from itself.
+                restless=known[found.region.answer],
+            ),
+        )
+        for guards, known in parts
+    ]
+
+
+def _grows(region: Region, but: frozenset[int]) -> bool:
+    """Whether an output is a form that depends on other inputs than these."""
+    return any(
+        isinstance(value, Affine) and any(slot not in but for slot, _ in value.inputs) for value in region.answer
+    )
+
+
+def _may_agree(left: Region, right: Region) -> bool:
+    """Whether the answers at some input of one region and some of the other may be the same; False is proved."""
+    beyond = 1 + max((slot for slot in _slots(left) | _slots(right)), default=0)
+    equations: list[Halfspace] = []
+    for a, b in zip(left.answer, right.answer, strict=True):
+        if not isinstance(a, Affine) and not isinstance(b, Affine):
+            if not same_value(a, b):
+                return False
+            continue
+        one, other = _affine(a), _moved(_affine(b), beyond)
+        if one is not None and other is not None:
+            difference = one - other
+            equations += equation(difference.inputs, difference.constant)
+    here = [guard.guard for guard in left.guards]
+    there = [
+        Halfspace(moved.inputs, moved.constant, g.guard.strict)
+        for g in right.guards
+        if (moved := _moved(g.form, beyond)) is not None
+    ]
+    return not equations or not isinstance(solution([*here, *there, *equations]), Infeasible)
+
+
+def _affine(value: Answer) -> Affine | None:
+    """The number as a form; None for what is none."""
+    if isinstance(value, Affine):
+        return value
+    return Affine.number(value) if isinstance(value, Fraction) else None
+
+
+def _moved(form: Affine | None, beyond: int) -> Affine | None:
+    """The form of inputs with numbers that are greater by this."""
+    return None if form is None else Affine((), tuple([(slot + beyond, c) for slot, c in form.inputs]), form.constant)
+
+
+def _slots(region: Region) -> set[int]:
+    forms = [guard.form for guard in region.guards] + [v for v in region.answer if isinstance(v, Affine)]
+    return {slot for form in forms for slot, _ in form.inputs}
+
+
+def _same_answer(left: Region, right: Region) -> bool:
+    pairs = zip(left.answer, right.answer, strict=True)
+    return all(a == b if isinstance(a, Affine) or isinstance(b, Affine) else same_value(a, b) for a, b in pairs)
+
+
+def _require_infinite(program: Program) -> None:
+    core = program.core
+    if not any(is_symbolic(core.slots[slot].type) for slot in core.inputs):
+        raise DiagnosticError(
+            Diagnostic(
+                "E1204",
+                "`--inputs all` is about real and int inputs, and the program has none",
+                notes=("leave `--inputs` out: finite inputs are enumerated",),
+            )
+        )
+
+
+# --- near answers ---------------------------------------------------------------------------------
+#
+# Which answers are near enough to det's, as conditions on the inputs, where the `metric` block says so.
+#
+# The product distance needs none of this. Outputs are finite: a way to an answer v is one to det's on the inputs u with
+# d'_u(v, det(u)) <= gamma, or where the two are the `same`. Both are conditions on u, by which classes are cut.
+
+#: Cases that one condition falls into.
+_MOST_CASES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class NearAnswers:
+    """The answers within gamma of det's, for one program with finite outputs and its `ideal`."""
+
+    ideal: Ideal
+    gamma: Fraction
+
+    def differ(self, finite: Mapping[int, Value], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
+        """For which real and int inputs `other` is another answer than `answer`, as far as dd(u) goes. Raises
+        DiagnosticError for what has no value."""
+        return self.ideal.metric.differ(self._here(finite), answer, other)
+
+    def cases(
+        self, finite: Mapping[int, Value], region: Region, output: Sequence[object], *, near: bool
+    ) -> tuple[tuple[Constraint, ...], ...]:
+        """Conjunctions, of which exactly one holds at the inputs of the region where `output` is near its answer (or
+        where it is not). Raises Undecided and DiagnosticError."""
+        # What was never assigned is near nothing.
+        wanted = all(value is not None for value in output) and self._near(finite, region, output)
+        return cases_of(wanted if near else opposite(wanted))
+
+    def _near(self, finite: Mapping[int, Value], region: Region, output: Sequence[object]) -> Formula:
+        exact, given = _values(region.answer), _values(output)
+        here = self._here(finite)
+        metric = self.ideal.metric.core
+        same = metric.same is not None and opposite(self.ideal.metric.differ(here, exact, given))
+        if same is True:
+            return True
+        if isinstance(metric.output, Gap):
+            return some([same, self._within(metric.output, here, given, region)])
+        distance = distance_of_values(metric.output, given, exact)
+        return some([same, distance is not None and distance <= self.gamma])
+
+    def _within(self, gap: Gap, here: Mapping[int, Answer], output: Sequence[Value], region: Region) -> Formula:
+        """Where the distance that is a number is at most gamma."""
+        program = self.ideal.program.core
+        positions = output_positions(program)
+        held: list[SlotValue] = []
+        for place in gap.places:
+            at = positions.get(place.slot)
+            held.append(here[place.slot] if at is None else (region.answer if place.primed else output)[at])
+        try:
+            parts = pieced(gap.value, held, gap.slots)
+        except Fault as fault:
+            raise fault.diagnosed(program.source) from None
+        except NotPieced:
+            raise Undecided("the distance of answers is not put together from affine functions of the inputs") from None
+        negative = (case for part in parts for case in cases_of(self._all_less(part, CompareOp.LT, _ZERO)))
+        if any(not contradict([*region.guards, *case]) for case in negative):
+            raise Undecided("the distance of answers may be negative")
+        return some(self._all_less(part, CompareOp.LE, self.gamma) for part in parts)
+
+    def _all_less(self, forms: Sequence[Affine], op: CompareOp, value: Fraction) -> Formula:
+        return every(compared(form - Affine.number(value), op, self._is_whole) for form in forms)
+
+    def _is_whole(self, form: Affine) -> bool:
+        """Whether a number is made of ints alone: unlike conditions, it may be made of reals as well."""
+        return all(slot in self.ideal.whole_inputs for slot, _ in form.inputs)
+
+    def _here(self, finite: Mapping[int, Value]) -> dict[int, Answer]:
+        return {**finite, **{slot: Affine.input(slot) for slot in self.ideal.symbolic_inputs}}
+
+
+def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
+    """None where the distance of answers is the product distance.
+
+    Raises DiagnosticError for real or int outputs with another one, and where it takes more than two values and gamma
+    is not one number.
+    """
+    core = ideal.program.core
+    nearness = Nearness(core)
+    if nearness.plain:
+        return None
+    nearness.require_finite()
+    if ideal.metric.core.output == "product":
+        return NearAnswers(ideal, Fraction(0))
+    if claim.free_gamma or claim.gamma_moves:
+        raise DiagnosticError(_unsupported(core, "gamma as other than a number with this distance of answers"))
+    fixed = claim.open().gamma_base if claim.is_open else claim.without_distance().gamma
+    return NearAnswers(ideal, fixed)
+
+
+def require_product(core: CoreProgram) -> None:
+    """Raise DiagnosticError where what is the same answer, or a near one, depends on more than equality and gamma."""
+    if not Nearness(core).plain:
+        same = core.metric is not None and core.metric.same is not None
+        what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"
+        notes = ("give the constant a number",)
+        raise DiagnosticError(Diagnostic("E1206", f"`--for-all` does not know {what}", _place(core), notes=notes))
+
+
+def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
+    """Conjunctions of which exactly one holds where the formula does. Raises LimitReached."""
+    try:
+        return disjoint(formula, _MOST_CASES)
+    except TooMany:
+        raise LimitReached(None, f"the `metric` block has a condition of more than {_MOST_CASES} cases") from None
+
+
+def _values(answer: Sequence[object]) -> tuple[Value, ...]:
+    """The outputs, all finite."""
+    assert all(isinstance(value, bool | Fraction | str) for value in answer)
+    return tuple(value for value in answer if isinstance(value, bool | Fraction | str))
+
+
+def _unsupported(core: CoreProgram, what: str) -> Diagnostic:
+    notes = ("give gamma a number, such as --gamma 1",)
+    return Diagnostic("E1206", f"`--inputs all` does not know {what}", _place(core), notes=notes)
+
+
+def _place(core: CoreProgram) -> Excerpt | None:
+    return None if core.metric is None else core.source.excerpt(core.metric.span)

@@ -1,0 +1,474 @@
+"""Int inputs at all distances to disagreement from some one on, at once.
+
+Over ints alpha = dd(u) is an integer k, and the probabilities of integer noise are no functions of k·eps: the single
+obligation that decides all distances of real inputs does not exist. Small distances are decided one by one. From some
+start on every slack is at least base + slope·k, the probability at these bounds is a closed form in eps and k (see
+`lattice_trend`), and that less 1 - beta is to be nowhere negative (see `never_negative`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import count
+from math import ceil
+from typing import TypeVar
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.limits import OutsideFragment, Undecided
+from dipc.algebra.parametric import Kind, Parametric, Selected, Selection
+from dipc.algebra.quotient import Closed, fraction_of
+from dipc.chain.affine import Affine
+from dipc.chain.constraints import contradict
+from dipc.claims.conditions import trend
+from dipc.decide.obligation import Bound, Decision, Obligation
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event
+from dipc.measure.lattice import Unsettled, lattice_trend
+from dipc.measure.measure import Measurer
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
+from dipc.rules.class_claim import ClassClaim, Fixed
+from dipc.rules.evidence import ClaimedDistances, Farkas
+from dipc.rules.goal import ConvexClass, Goal
+from dipc.rules.halfspaces import Moving, best_bound
+from dipc.rules.joint_tails import front_of, is_tail, total_of
+from dipc.rules.least_slacks import slack_of
+from dipc.rules.posed import Posed
+from dipc.rules.requirement import Requirement, at_zero, fixed_requirement
+from dipc.rules.rule import Instance
+from dipc.rules.vertices import Certain, End, box_of
+from dipc.sign.box import Growth, Trend, never_negative, of_ring, times, total
+from dipc.sign.piecewise import over_positive
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+R = TypeVar("R")
+
+#: Distances that are decided one by one, at most, and by how many more are tried where a proof fails.
+MOST_SINGLE = 24
+_MORE = (0, 2, 5)
+
+#: How much further away bounds of slacks are compared.
+_FURTHER = (0, 100)
+
+#: How many are, before it is asked whether one proof is enough for all that are left.
+_FIRST = 2
+
+#: Noises of one part: the sums over more of them take too long.
+_MOST_NOISES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Ratio:
+    """A function of eps and k: numerator over the product of these functions with these powers, positive ones."""
+
+    numerator: Trend
+    below: Mapping[ExpPoly, int]
+
+    @staticmethod
+    def of(value: Closed) -> _Ratio:
+        above, below = fraction_of(value)
+        return _Ratio(of_ring(above), {} if below == 1 else {below: 1})
+
+    def __add__(self, other: _Ratio) -> _Ratio:
+        common = {factor: max(self.below.get(factor, 0), other.below.get(factor, 0)) for factor in self._all(other)}
+        return _Ratio(total([self._over(common), other._over(common)]), common)
+
+    def __mul__(self, other: _Ratio) -> _Ratio:
+        both = {factor: self.below.get(factor, 0) + other.below.get(factor, 0) for factor in self._all(other)}
+        return _Ratio(times(self.numerator, other.numerator), both)
+
+    def _all(self, other: _Ratio) -> list[ExpPoly]:
+        return list(dict.fromkeys([*self.below, *other.below]))
+
+    def _over(self, below: Mapping[ExpPoly, int]) -> Trend:
+        """The numerator over a multiple of the denominator."""
+        found = self.numerator
+        for factor, power in below.items():
+            for _ in range(power - self.below.get(factor, 0)):
+                found = times(found, of_ring(factor))
+        return found
+
+
+_Bounding = Callable[[int], Sequence[_Ratio]]
+
+
+@dataclass(frozen=True, slots=True)
+class FarAway:
+    """What is claimed of an instance with int inputs at integer distances; `only_at` is the one eps that the program is
+    for, where it is."""
+
+    claim: ClassClaim
+    instance: Instance
+    measurer: Measurer
+    only_at: Fraction | None = None
+    #: How much further away than where it is used a bound is the best.
+    further: int = 0
+
+    def start(self) -> int | None:
+        """A distance from which on the claim is proved for all inputs of the class; None where none is found. Of the
+        bounds of a slack that is taken which is best there, or which is best further away."""
+        if self.only_at is not None:
+            return None
+        found = (replace(self, further=further)._start() for further in _FURTHER)  # noqa: SLF001 - of the same kind
+        return next((start for start in found if start is not None), None)
+
+    def _start(self) -> int | None:
+        beta = self.claim.beta.value(self.claim.names(), open_divisors=True)
+        for bounds in (self._from_ways, self._from_others, self._from_vertices, self._from_tails):
+            least = 1
+            for more in _MORE:
+                try:
+                    least, found = self._settled(bounds, least + more)
+                except Undecided:
+                    break
+                if not found:
+                    break
+                if all(self._meets(each, beta, least) for each in found):
+                    return least
+        return None
+
+    def _settled(self, bound: _Bounding, start: int) -> tuple[int, Sequence[_Ratio]]:
+        """The bounds from some distance on, which is at least `start`. Raises Undecided."""
+        while start <= MOST_SINGLE:
+            try:
+                return start, bound(start)
+            except Unsettled as small:
+                start = max(small.enough, start + 1)
+        raise OutsideFragment("the probability is one function of the distance only for large distances")
+
+    def _meets(self, found: _Ratio, beta: Selected, start: int) -> bool:
+        match beta:
+            case Parametric():
+                wanted = self._of_beta(beta)
+                if wanted is None:
+                    return False
+                rest = found + wanted + _Ratio.of(ExpPoly.constant(-_ONE))
+                return never_negative(rest.numerator, start, self.claim.intervals)
+            case Selection(kind=Kind.MIN, arguments=arguments):
+                return all(self._meets(found, each, start) for each in arguments)
+            case Selection(kind=Kind.MAX, arguments=arguments):
+                return any(self._meets(found, each, start) for each in arguments)
+            case _:
+                return False
+
+    def _of_beta(self, beta: Parametric) -> _Ratio | None:
+        over = over_positive(ExpPoly.one(), beta.denominator, self.claim.intervals)
+        if over is None:
+            return None
+        numerator: list[Trend] = []
+        for k, q, factors, c in beta.terms():
+            if len(factors) > 1:
+                return None
+            ((_, degree, rate),) = factors or (("", 0, _ZERO),)
+            numerator.append({Growth(k, degree, -q, -rate): c})
+        return _Ratio(total(numerator), {}) * _Ratio.of(over)
+
+    # --- bounds of the probability: at every distance it is at least one of them; none where none is known --------
+
+    def _from_ways(self, start: int) -> Sequence[_Ratio]:
+        """The sum over the ways to the answer, at lower bounds of their slacks; those without one count as 0."""
+        found = _Ratio({}, {})
+        for way in self.instance.ways:
+            if way.in_balls and not self.instance.distances.gamma_base and not self.instance.distances.gamma_rate:
+                continue
+            if all(self._is_near(point, start) for point in way.points):
+                each = self._way(way, start, least=True)
+                found = found if each is None else found + each
+        return [found]
+
+    def _from_others(self, start: int) -> Sequence[_Ratio]:
+        """1 less the sum over all ways to other answers, at upper bounds of their slacks."""
+        if self.instance.others is None:
+            return ()
+        return [self._without([self._greatest(way, way.parts, start) for way in self._possible()])]
+
+    def _from_vertices(self, start: int) -> Sequence[_Ratio]:
+        """The sums over the ways at the vertices of a box (see `vertices`)."""
+        box = box_of(self.instance.ways)
+        if box is None:
+            return ()
+
+        def ends(part: NoiseComponent) -> list[End]:
+            (half,) = part.halfspaces
+            least, most = self._slack(half, start, least=True), self._slack(half, start, least=False)
+            return [Certain(one=False) if least is None else least, Certain(one=True) if most is None else most]
+
+        found = []
+        for vertex in box.vertices(ends):
+            total_of_ways = _Ratio({}, {})
+            for way, compared in vertex:
+                each = _weight(way)
+                for part, slack in compared:
+                    each = each * self._measure(part, [(part.halfspaces[0], slack)], start)
+                total_of_ways = total_of_ways + each
+            found.append(total_of_ways)
+        return found
+
+    def _from_tails(self, start: int) -> Sequence[_Ratio]:
+        """As from other answers, where tails are put together (see `joint_tails`)."""
+        if self.instance.others is None:
+            return ()
+        wrong, joined = [], False
+        for way in self._possible():
+            tails = [part for part in way.parts if self._is_tail(part, start)]
+            amount = self._bound(total_of(tails), start) if len(tails) > 1 else None
+            if amount is None or amount[0] + amount[1] * start < 0 or amount[1] < 0:
+                tails = []
+            each = self._greatest(way, [part for part in way.parts if part not in tails], start)
+            if tails:
+                assert amount is not None
+                joined = True
+                each = each * _Ratio.of(front_of(tails)) * _Ratio({Growth(0, 0, *amount): _ONE}, {})
+            wrong.append(each)
+        return [self._without(wrong)] if joined else ()
+
+    def _is_tail(self, part: NoiseComponent, start: int) -> bool:
+        if not is_tail(part):
+            return False
+        bound = self._bound(-part.halfspaces[0].slack, start)
+        return bound is not None and bound[1] >= 0 and bound[0] + bound[1] * start >= 0
+
+    def _possible(self) -> list[CenteredExit]:
+        """The ways to other answers that inputs of the class may take."""
+        return [way for way in self.instance.others or () if not contradict([*self.instance.guards, *way.guards])]
+
+    def _greatest(self, way: CenteredExit, parts: Sequence[NoiseComponent], start: int) -> _Ratio:
+        found = self._way(replace(way, parts=tuple(parts)), start, least=False)
+        assert found is not None, "constraints without a bound are left out"
+        return found
+
+    @staticmethod
+    def _without(wrong: Sequence[_Ratio]) -> _Ratio:
+        found = _Ratio.of(ExpPoly.one())
+        for each in wrong:
+            found = found + _Ratio.of(ExpPoly.constant(-_ONE)) * each
+        return found
+
+    def _is_near(self, point: Affine, start: int) -> bool:
+        """Whether an output without noise is within gamma of det's at all these distances."""
+        for form in (point, -point):
+            slack = self._bound(form, start)
+            if slack is None:
+                return False
+            base = slack[0] + self.instance.distances.gamma_base
+            slope = slack[1] + self.instance.distances.gamma_rate
+            if slope < 0 or base + slope * start < 0:
+                return False
+        return True
+
+    def _way(self, way: CenteredExit, start: int, *, least: bool) -> _Ratio | None:
+        found = _weight(way)
+        for part in way.parts:
+            bounds = [self._slack(half, start, least=least) for half in part.halfspaces]
+            if least and None in bounds:
+                return None
+            kept = [(half, bound) for half, bound in zip(part.halfspaces, bounds, strict=True) if bound is not None]
+            found = found * self._measure(part, kept, start)
+        return found
+
+    def _measure(
+        self, part: NoiseComponent, kept: Sequence[tuple[ShiftedHalfspace, tuple[Fraction, Fraction]]], start: int
+    ) -> _Ratio:
+        slopes = [slope for _, (_, slope) in kept]
+        constraints = [Halfspace(half.coefficients, base) for half, (base, _) in kept]
+        event = Event(part.noises, tuple(constraints))
+        if not any(slopes):
+            return _Ratio.of(self.measurer.measure(event))
+        if len(part.noises) == 1 and len(kept) == 1 and part.continuous and part.noises[0].law.exponential_tails:
+            return self._tail(part, *kept[0], start)
+        if part.continuous or len(part.noises) > _MOST_NOISES:
+            raise OutsideFragment("too many noises are compared with each other")
+        trend = lattice_trend(event, slopes, start, self.measurer.limits)
+        found = _Ratio({}, {})
+        for summand, c in trend.summands.items():
+            growth = Growth(0, summand.powers[trend.place], -summand.exponent, -summand.slopes[trend.place])
+            found = found + _Ratio({growth: c}, {_less(d): power for d, power in summand.poles})
+        for rate in trend.rates:
+            decay = ExpPoly.term(1, 0, -rate)
+            found = found * _Ratio(of_ring(1 - decay), {1 + decay: 1})
+        return found
+
+    def _tail(
+        self, part: NoiseComponent, half: ShiftedHalfspace, slack: tuple[Fraction, Fraction], start: int
+    ) -> _Ratio:
+        """Pr[c·N + base + slope·k >= 0] for one real noise with exponential tails: on one side for all k >= start."""
+        ((_, c),) = half.coefficients
+        (noise,) = part.noises
+        base, slope = slack[0] + c * noise.mean, slack[1]
+        rate = noise.rate / abs(c)
+        if base + slope * start >= 0 and slope >= 0:
+            return _Ratio({Growth(0, 0, _ZERO, _ZERO): _ONE, Growth(0, 0, rate * base, rate * slope): -_ONE / 2}, {})
+        if base + slope * start <= 0 and slope <= 0:
+            return _Ratio({Growth(0, 0, -rate * base, -rate * slope): _ONE / 2}, {})
+        raise Unsettled(start + 1)
+
+    def _slack(self, half: ShiftedHalfspace, start: int, *, least: bool) -> tuple[Fraction, Fraction] | None:
+        """(base, slope) such that the slack is always at least, or at most, base + slope·k; None where it has none."""
+        bound = self._bound(half.slack if least else -half.slack, start)
+        if bound is None:
+            return None
+        sign = 1 if least else -1
+        radius = half.radius
+        return (
+            sign * bound[0] + radius * self.instance.distances.gamma_base,
+            sign * bound[1] + radius * self.instance.distances.gamma_rate,
+        )
+
+    def _bound(self, form: Affine, start: int) -> tuple[Fraction, Fraction] | None:
+        """(base, slope) such that form(u) >= base + slope·k for every u of the class with dd(u) >= k."""
+        alpha = self.instance.distances.alpha
+        found = best_bound(form, self.instance.facets, Fraction(start + self.further) if alpha is None else alpha)
+        if found is None:
+            return None
+        if alpha is not None:
+            # It is gamma that is left open.
+            at_alpha = ClaimedDistances(alpha, _ZERO, _ZERO, _ZERO)
+            return slack_of(form, found, 0, at_alpha, self.instance.whole).base, _ZERO
+        # At integers k a form of ints differs from slope·k by its constant and an integer, if the slope is one.
+        integers = all(slot in self.instance.whole and c.denominator == 1 for slot, c in form.inputs)
+        whole = form.inputs and integers and found.slope.denominator == 1
+        base = form.constant + ceil(found.base - form.constant) if whole else found.base
+        return base, found.slope
+
+
+def _weight(way: CenteredExit) -> _Ratio:
+    return _Ratio.of(ExpPoly.one() if way.weight is None else way.weight)
+
+
+def _less(rate: Fraction) -> ExpPoly:
+    return ExpPoly.one() - ExpPoly.term(1, 0, -rate)
+
+
+# --- one distance after the other -------------------------------------------------------------------
+
+#: Asks for decisions, and gives what was found in the end.
+Asking = Generator[Obligation | Bound, Decision, R]
+
+#: Gives what proves a goal about one distance, None where nothing does.
+Proving = Callable[[Goal], Asking[Posed | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class ByIntegers:
+    """What was proved for each integer distance, or gamma: what proves it at the least; else None, and the first
+    distance at which it is not proved, where it is not for all large ones at once."""
+
+    posed: Posed | None
+    failing: Fraction | None = None
+
+
+_NOTHING = ByIntegers(None)
+
+
+def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
+    """A goal about a class with int inputs that leaves a distance open, by one integer after the other, and all that
+    are left at once; of integer distances alone only those from `start` on."""
+    if not goal.required.distances.alpha_rate:
+        return (yield from _by_rounded_gammas(goal, proving))
+    if not goal.convex.inputs.integral:
+        return (yield from _by_rounded_distances(goal, proving))
+    return (yield from _at_every_distance(goal, proving, start))
+
+
+def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
+    """Where k - 1 <= gamma < k, the probability is at least what it is at k - 1, and beta what it is at k, if it never
+    grows."""
+    claim, distances = goal.setting.claim, goal.required.distances
+    if not trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
+        return _NOTHING
+    alpha = distances.alpha_base
+
+    def wanted(number: Fraction) -> Requirement:
+        return fixed_requirement(Fixed(alpha, number - 1, claim.at_gamma(number)))
+
+    rounded = replace(distances, gamma_base=-_ONE, gamma_rate=_ONE)
+    return (yield from _one_by_one(goal, wanted, _far_away(goal, rounded), None, proving))
+
+
+def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
+    """Where k - 1 < dd(u) <= k, facets of ints are as far as k and others as k - 1, and beta is at least what it is at
+    k, if it never grows."""
+    claim, required = goal.setting.claim, goal.required
+    if required.distances.gamma_rate or not trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
+        return _NOTHING
+    near = goal.requiring(at_zero(claim))
+    if near.empty is not None or (yield from proving(near)) is None:
+        return _NOTHING
+    rounded = Goal(goal.setting, replace(goal.convex, facets=tuple(_rounded_facets(goal.convex))), required)
+    if rounded.empty is not None:
+        return _NOTHING
+    return (yield from _at_every_distance(rounded, proving))
+
+
+def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
+    """What is true at k of all inputs of the class with k - 1 < dd(u) <= k, for every integer k >= 1."""
+    inputs = convex.inputs
+    for place, facet in enumerate(convex.facets):
+        whole = all(slot in inputs.whole for slot, _ in facet.form.inputs)
+        # A facet of the region is passed after an integer distance; and what is an integer, and at least alpha, is at
+        # least k.
+        integers = [facet.form.constant, *(c for _, c in facet.form.inputs)]
+        exact = place < len(inputs.region.guards) or (
+            facet.step == 1 and all(number.denominator == 1 for number in integers)
+        )
+        yield facet if whole and exact else Moving(facet.form.shifted(facet.step), facet.step)
+
+
+def at_distance(goal: Goal, distance: Fraction) -> Goal:
+    """What the goal says of inputs that are so far from other answers."""
+    return goal.requiring(fixed_requirement(goal.setting.claim.at_number(distance), str(distance)))
+
+
+def _at_every_distance(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
+    """For every integer from `start` on that is the distance of an input of the class."""
+    claim = goal.setting.claim
+
+    def wanted(distance: Fraction) -> Requirement:
+        return fixed_requirement(claim.at_number(distance), str(distance))
+
+    far = _far_away(goal, goal.required.distances)
+    return (yield from _one_by_one(goal, wanted, far, goal.greatest, proving, start))
+
+
+def _one_by_one(
+    goal: Goal,
+    wanted: Callable[[Fraction], Requirement],
+    far: FarAway,
+    greatest: Fraction | None,
+    proving: Proving,
+    start: int = 1,
+) -> Asking[ByIntegers]:
+    """What is wanted at each integer from `start` on, up to the greatest that inputs of the class have: where they have
+    none, nothing is."""
+    last: int | None = None
+    posed: Posed | None = None
+    for distance in count(start):
+        if greatest is not None and distance > greatest:
+            break
+        if distance == start + _FIRST and (greatest is None or greatest > MOST_SINGLE):
+            last = far.start()
+            if last is None:
+                return _NOTHING
+        if last is not None and distance >= last:
+            break
+        each = goal.requiring(wanted(Fraction(distance)))
+        if each.empty is not None:
+            break
+        proved = yield from proving(each)
+        if proved is None:
+            return ByIntegers(None, Fraction(distance))
+        posed = posed or proved
+    if posed is None:
+        least = wanted(_ONE)
+        assert least.beta is not None, "at a number"
+        obligation = Obligation(Bound(()), least.beta, goal.setting.claim.intervals)
+        posed = Posed(obligation, least.variable, Farkas(goal.convex.facets, least.distances, ()))
+    return ByIntegers(posed)
+
+
+def _far_away(goal: Goal, distances: ClaimedDistances) -> FarAway:
+    program = goal.setting.program
+    return FarAway(goal.setting.claim, goal.united.at(distances), program.measurer, program.core.only_at)

@@ -1,0 +1,103 @@
+"""An upper bound of the probability of other answers where comparisons cannot all be worst together.
+
+For Laplace noise and distances σ >= 0, Pr[N >= σ] = exp(-rate·eps·σ)/2. A product of such tails depends on Σ rate·σ
+alone, and where that sum is at least V over the class, it is at most one tail at V/rate times 1/2 for each other. Each
+σ by itself may be 0 somewhere, where another is large. For integer noise and integers σ >= 0 the tail is
+exp(-rate·eps·σ)/(1 + exp(-rate·eps)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.quotient import Closed
+from dipc.chain.affine import Affine, combination
+from dipc.decide.obligation import Bound, Share
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event
+from dipc.measure.measure import measure
+from dipc.rules.centered_exits import NoiseComponent
+from dipc.rules.complement import widest
+from dipc.rules.evidence import ClaimedDistances, SlackBound
+from dipc.rules.halfspaces import Moving, best_bound
+from dipc.rules.least_slacks import is_constant, jointly, slack_of
+from dipc.rules.rule import Bounds, Instance, Rule
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def joint_tails(instance: Instance) -> Bounds | None:
+    """1 less the sum over the ways to other answers, the tails of each put together. None where no two tails are, or a
+    weight depends on eps alone and a distance is open, or these ways are not known."""
+    facets, distances, whole = instance.facets, instance.distances, instance.whole
+    shares: list[Share] = []
+    totals: list[Affine] = []
+    for found in instance.others or ():
+        if distances.is_open and found.weight is not None and not is_constant(found.weight):
+            return None
+        parts = [part for part in found.parts if part.scales or not distances.is_open]
+        tails = [part for part in parts if is_tail(part) and _is_far(part, facets, distances)]
+        total = _bound(total_of(tails), facets, distances) if len(tails) > 1 else None
+        if total is None or (distances.is_open and total.base < 0):
+            tails = []
+        weight: Closed = ExpPoly.one() if found.weight is None else found.weight
+        if tails:
+            assert total is not None
+            totals.append(total.form)
+            amount = total.slope if distances.is_open else total.base
+            weight = weight * front_of(tails) * ExpPoly.term(_ONE, 0, -max(amount, _ZERO))
+        events = [widest(part, facets, distances, whole)[0] for part in parts if part not in tails]
+        shares.append(Share(-weight, tuple(events)))
+    if not totals:
+        return None
+    return Bounds((Bound(tuple(shares), _ONE),), jointly(instance, totals, tails=True))
+
+
+JOINT_TAILS = Rule("tails of other answers together", joint_tails, of_others=True)
+
+
+def is_tail(part: NoiseComponent) -> bool:
+    """Whether it is one comparison of one noise that is in its tail where its slack is not positive."""
+    if len(part.noises) != 1 or len(part.halfspaces) != 1 or not part.noises[0].law.exponential_tails:
+        return False
+    (half,) = part.halfspaces
+    ((_, c),) = half.coefficients
+    if half.radius or part.noises[0].mean:
+        return False
+    return part.continuous or (abs(c) == 1 and _is_whole(half.slack))
+
+
+def _is_far(part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances) -> bool:
+    """Whether the slack is not positive for any input behind the facets."""
+    slack = _bound(-part.halfspaces[0].slack, facets, distances)
+    return slack is not None and slack.base >= 0 and slack.slope >= 0
+
+
+def total_of(tails: Sequence[NoiseComponent]) -> Affine:
+    """Σ rate·σ: how far all of them are in their tails together."""
+    return combination([(-_steepness(part), part.halfspaces[0].slack) for part in tails], _ZERO)
+
+
+def front_of(tails: Sequence[NoiseComponent]) -> Closed:
+    """The product of the tails at σ = 0."""
+    found: Closed = ExpPoly.one()
+    for part in tails:
+        found = found * measure(Event(part.noises, (Halfspace(((0, _ONE),), _ZERO),)))
+    return found
+
+
+def _is_whole(form: Affine) -> bool:
+    return form.constant.denominator == 1 and all(c.denominator == 1 for _, c in form.inputs)
+
+
+def _steepness(part: NoiseComponent) -> Fraction:
+    """The rate with which the probability falls as the slack does."""
+    ((_, c),) = part.halfspaces[0].coefficients
+    return part.noises[0].rate / abs(c)
+
+
+def _bound(form: Affine, facets: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
+    found = best_bound(form, facets, distances.alpha)
+    return None if found is None else slack_of(form, found, 0, distances)

@@ -1,0 +1,211 @@
+"""The least probability of an answer over a class of inputs, or a lower bound of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, gcd, lcm
+
+from dipc.algebra.quotient import Closed, Quotient
+from dipc.chain.affine import Affine
+from dipc.decide.obligation import Bound, Share
+from dipc.rules.centered_exits import CenteredExit
+from dipc.rules.evidence import ClaimedDistances, Farkas, Jointly, ShareEvidence, SlackBound
+from dipc.rules.halfspaces import Corner, Moving, best_bound, corner, single_bound
+from dipc.rules.halfspaces import ImpliedBound as Implied
+from dipc.rules.rule import Bounds, Instance, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Lower(Bounds):
+    """The one function at the least slacks. Where `attained`, it is the probability itself at the inputs `corner`,
+    which are behind all facets. `lost` says why it may be less than it could be. `slacks` are the forms that it depends
+    on."""
+
+    why: Farkas
+    attained: bool
+    corner: Corner | None
+    lost: str | None
+    slacks: tuple[Affine, ...]
+
+    @property
+    def bound(self) -> Bound:
+        """The function."""
+        return self.functions[0]
+
+
+_Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None]
+
+
+def least_slacks(instance: Instance) -> Lower:
+    """The sum over the ways to the answer, each at the least of every slack.
+
+    Lemma. Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows, as the event only grows, as a
+    set of values of N. Ways exclude each other and their weights are not negative. So Σ weight·Pr at lower bounds of
+    all slacks, way by way, is at most the probability of the answer at every input. ∎
+
+    Every slack is bounded below by weights on the facets (Farkas). With an open distance a bound base + distance·slope
+    with base > 0 is lowered to distance·slope, and a way with one that has base < 0 is left out, so that all slacks are
+    multiples of the distance; so are ways whose weight, or a noise of theirs on integers, depends on eps alone.
+    """
+    forms = _forms(instance.ways)
+    attempt = _attempt(instance, forms, single_bound)
+    if not attempt.attained and len(instance.facets) > 1:
+        attempt = _attempt(instance, forms, best_bound)
+    return attempt.lower(instance.ways, instance.facets, instance.distances)
+
+
+LEAST_SLACKS = Rule("each slack at its least", least_slacks)
+
+
+def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
+    """All the slacks, with their multiples of gamma, and whether the probability depends on how large they are: what
+    bounds outputs without noise only has to be positive."""
+    forms: dict[tuple[Affine, int], bool] = {}
+    for found in exits:
+        for point in found.points:
+            forms.setdefault((point, 1), False)
+            forms.setdefault((-point, 1), False)
+        for part in found.parts:
+            for half in part.halfspaces:
+                forms[half.slack, half.radius] = True
+    return forms
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    slacks: Mapping[tuple[Affine, int], SlackBound | None]
+    corner: Corner | None
+
+    @property
+    def attained(self) -> bool:
+        """Whether one input has all these slacks: none of them can be bounded any better."""
+        return self.corner is not None and all(slack is not None for slack in self.slacks.values())
+
+    def lower(self, exits: Sequence[CenteredExit], facets: Sequence[Moving], distances: ClaimedDistances) -> Lower:
+        shares: list[Share] = []
+        evidence: list[ShareEvidence] = []
+        lost: list[str] = []
+        for found in exits:
+            reason = self._unusable(found, distances)
+            if reason is not None:
+                lost.append(reason)
+                continue
+            if found.in_balls and not distances.gamma_base and not distances.gamma_rate:
+                continue  # noise is equal to a number with probability 0
+            points = tuple([self._known(form, 1) for point in found.points for form in (point, -point)])
+            bounds = [tuple([self._known(half.slack, half.radius) for half in part.halfspaces]) for part in found.parts]
+            events = [
+                part.event([slack.slope if distances.is_open else slack.base for slack in slacks])
+                for part, slacks in zip(found.parts, bounds, strict=True)
+            ]
+            shares.append(Share(found.weight, tuple(events)))
+            evidence.append(ShareEvidence(points, tuple(bounds)))
+        if distances.is_open and any(slack is not None and slack.base > 0 for slack in self._noisy(exits)):
+            lost.append("a slack does not shrink to 0 with the distance")
+        if self.corner is None:
+            lost.append("no single input attains the least of every slack")
+        slacks = tuple(form for form, _ in self.slacks if form.inputs)
+        why = Farkas(tuple(facets), distances, tuple(evidence))
+        return Lower((Bound(tuple(shares)),), why, not lost, self.corner, lost[0] if lost else None, slacks)
+
+    def _known(self, form: Affine, radius: int) -> SlackBound:
+        slack = self.slacks[form, radius]
+        assert slack is not None, "an exit with a slack that is not bounded is left out"
+        return slack
+
+    def _noisy(self, exits: Sequence[CenteredExit]) -> list[SlackBound | None]:
+        halves = (half for found in exits for part in found.parts for half in part.halfspaces)
+        return [self.slacks[half.slack, half.radius] for half in halves]
+
+    def _unusable(self, found: CenteredExit, distances: ClaimedDistances) -> str | None:
+        """Why nothing is known of this exit, which then counts as 0; None where something is."""
+        for point in found.points:
+            for form in (point, -point):
+                slack = self.slacks[form, 1]
+                if slack is None or slack.base < 0 or slack.slope < 0:
+                    return "an output without noise is not always within gamma of det's"
+        if distances.is_open:
+            if found.weight is not None and not is_constant(found.weight):
+                return "the weight of a choice depends on eps alone"
+            if not all(part.continuous for part in found.parts):
+                return "a noise on integers depends on eps alone"
+            if not all(part.scales for part in found.parts):
+                return "the law of a noise is not known to scale with eps"
+        for part in found.parts:
+            for half in part.halfspaces:
+                slack = self.slacks[half.slack, half.radius]
+                if slack is None:
+                    return "a slack is not bounded below on the class"
+                if distances.is_open and slack.base < 0:
+                    return "a slack is negative where the distance is small"
+        return None
+
+
+def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bounding: _Bounding) -> _Attempt:
+    facets, distances, whole = instance.facets, instance.distances, instance.whole
+    slacks: dict[tuple[Affine, int], SlackBound | None] = {}
+    tight: set[int] = set()
+    for (form, radius), matters in forms.items():
+        bound = bounding(form, facets, distances.alpha)
+        slacks[form, radius] = slack = None if bound is None else slack_of(form, bound, radius, distances, whole)
+        if slack is not None and matters:
+            tight.update(slack.tight)
+    found = corner(facets, tight, instance.slots, distances.alpha)
+    noisy = [slack for key, slack in slacks.items() if slack is not None and forms[key]]
+    if found is not None and whole and not _is_whole(found, noisy, distances, whole):
+        found = None
+    return _Attempt(slacks, found)
+
+
+def _is_whole(found: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
+    """Whether a corner has integers where inputs are integers, and all these slacks there; at one alpha."""
+    if distances.alpha is None:
+        return False
+    point = found.at(distances.alpha)
+    if any(point[slot].denominator != 1 for slot in whole):
+        return False
+    return all(s.form.at(point) + s.radius * distances.gamma_base == s.base for s in slacks)
+
+
+def slack_of(
+    form: Affine,
+    bound: Implied,
+    radius: int,
+    distances: ClaimedDistances,
+    whole: frozenset[int] = frozenset(),
+) -> SlackBound:
+    """The bound of a form that has `radius` times gamma added to it, at the claim's distances; at one alpha the bound
+    of a form of the `whole` inputs is a value that it takes at integers."""
+    base = bound.at(distances.alpha_base)
+    if not distances.alpha_rate and form.inputs and all(slot in whole for slot, _ in form.inputs):
+        base = _raised(form, base)
+    slope = bound.slope * distances.alpha_rate + radius * distances.gamma_rate
+    return SlackBound(form, radius, bound.weights, base + radius * distances.gamma_base, slope)
+
+
+def jointly(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> Jointly:
+    """The evidence of a bound that no single slack proves: what is known of all slacks, and of the forms `more`."""
+    facets, distances = instance.facets, instance.distances
+    slacks = []
+    for form in dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each)):
+        bound = best_bound(form, facets, distances.alpha)
+        if bound is not None:
+            slacks.append(slack_of(form, bound, 0, distances, instance.whole))
+    return Jointly(tuple(facets), distances, tuple(slacks), tails)
+
+
+def _raised(form: Affine, bound: Fraction) -> Fraction:
+    """The least value from `bound` on of those that the form takes at integers: its constant and multiples of the
+    greatest common divisor of its coefficients."""
+    below = lcm(*[c.denominator for _, c in form.inputs])
+    step = Fraction(gcd(*[int(c * below) for _, c in form.inputs]), below)
+    return form.constant + step * ceil((bound - form.constant) / step)
+
+
+def is_constant(weight: Closed) -> bool:
+    """Whether a weight is the same for every eps."""
+    if isinstance(weight, Quotient):
+        return False
+    return all(k == 0 and q == 0 for k, q, _ in weight.terms())

@@ -1,0 +1,101 @@
+"""A lower bound of a probability at one distance that is better than slack by slack: at the corners of the class.
+
+The densities of Laplace and of one-sided noise are log-concave, and so is the indicator of A·n + s >= 0 in n and s. By
+Prékopa's theorem Pr[A·N + s >= 0] is a log-concave function of the slacks s, and products of such are: with slacks
+affine in the input u, the probability of one way to the answer is log-concave in u, and so at least the lesser of its
+values at the ends of any segment. Where every slack is bounded below behind the facets it never falls along a ray
+there, as no slack does, and is constant along lines. So it is least at a corner: on a least face of the polyhedron.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb, prod
+
+from dipc.decide.obligation import Bound, Share
+from dipc.linear.halfspace import equation
+from dipc.linear.program import Infeasible, solution
+from dipc.rules.centered_exits import CenteredExit
+from dipc.rules.halfspaces import Moving, best_bound
+from dipc.rules.rule import Bounds, Instance, Rule
+
+#: The most choices of facets that are looked at for corners, and of corners for the ways to an answer.
+_MOST_FACES = 200
+_MOST_CORNERS = 16
+
+Point = Mapping[int, Fraction]
+
+
+def corners(instance: Instance) -> Bounds | None:
+    """The sums over the ways at the corners of the class. None where a distance is open, a noise has no
+    log-concave density, an output has no noise, or a slack has no bound."""
+    ways, facets, distances = instance.ways, instance.facets, instance.distances
+    alpha = distances.alpha
+    if alpha is None or distances.is_open or not ways:
+        return None
+    if any(found.points or (found.in_balls and not distances.gamma_base) for found in ways):
+        return None
+    parts = [part for found in ways for part in found.parts]
+    if not all(part.continuous and noise.law.log_concave for part in parts for noise in part.noises):
+        return None
+    forms = dict.fromkeys(half.slack for part in parts for half in part.halfspaces)
+    if any(best_bound(form, facets, alpha) is None for form in forms):
+        return None
+    points = _corners(facets, instance.slots, alpha)
+    if points is None:
+        return None
+    each = [list(dict.fromkeys(_share(found, point, distances.gamma_base) for point in points)) for found in ways]
+    # Ways to one answer may be least at different corners.
+    count = prod(map(len, each))
+    if not 0 < count <= _MOST_CORNERS:
+        return None
+    return Bounds(tuple(dict.fromkeys(Bound(shares) for shares in product(*each))), None)
+
+
+CORNERS = Rule("the corners of a log-concave probability", corners)
+
+
+def _share(found: CenteredExit, point: Point, gamma: Fraction) -> Share:
+    """weight·Pr of one way at one input."""
+    events = [
+        part.event([half.slack.at(point) + half.radius * gamma for half in part.halfspaces]) for part in found.parts
+    ]
+    return Share(found.weight, tuple(events))
+
+
+def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point] | None:
+    """A point of every least face of the inputs behind the facets at alpha; None for too many choices of facets."""
+    moving = [facet for facet in dict.fromkeys(facets) if facet.form.inputs]
+    rank = len(_independent([dict(facet.form.inputs) for facet in moving]))
+    if comb(len(moving), rank) > _MOST_FACES:
+        return None
+    behind = [facet.at(alpha) for facet in facets]
+    points = []
+    for chosen in combinations(moving, rank):
+        if len(_independent([dict(facet.form.inputs) for facet in chosen])) == rank:
+            met = (equation(facet.form.inputs, facet.at(alpha).constant) for facet in chosen)
+            found = solution([*behind, *(half for both in met for half in both)], slots)
+            if not isinstance(found, Infeasible):
+                points.append(found)
+    return points
+
+
+def _independent(rows: Iterable[Mapping[int, Fraction]]) -> list[dict[int, Fraction]]:
+    """As many rows as are linearly independent, eliminated by each other."""
+    found: list[tuple[int, dict[int, Fraction]]] = []
+    for row in rows:
+        left = dict(row)
+        for pivot, other in found:
+            factor = left.get(pivot)
+            if factor:
+                left = {
+                    key: value
+                    for key in left.keys() | other.keys()
+                    if (value := left.get(key, Fraction(0)) - factor * other.get(key, Fraction(0)))
+                }
+        if left:
+            pivot = min(left)
+            found.append((pivot, {key: value / left[pivot] for key, value in left.items()}))
+    return [row for _, row in found]

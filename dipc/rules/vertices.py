@@ -1,0 +1,166 @@
+"""A lower bound of a probability that is better than exit by exit: over a box of probabilities of single comparisons.
+
+Where each event of the exits is a conjunction of independent comparisons, none twice in one, the sum of weight·Pr is a
+function of the probabilities p of single comparisons that is affine in each: w·p·q + v·(1 - p)·r. Such a function is
+least at a vertex of a box that holds them, and each p is between its values at the least and the greatest slack of the
+class. So all that is claimed of the vertices is true of every input of the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from dipc.decide.obligation import Bound, Share
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent
+from dipc.rules.evidence import ClaimedDistances
+from dipc.rules.halfspaces import Moving, best_bound
+from dipc.rules.least_slacks import is_constant, jointly, slack_of
+from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.united import is_whole, opposite
+
+#: More comparisons than this have too many vertices.
+_MOST_COMPARISONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Certain:
+    """An end of a probability that is known without a slack: 0 or 1."""
+
+    one: bool
+
+
+#: The slack at an end, as base + slope·k.
+Slack = tuple[Fraction, Fraction]
+End = Slack | Certain
+
+#: A comparison, and its slack.
+Compared = tuple[NoiseComponent, Slack]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Exits as conjunctions of comparisons: for each the places of these, and whether they hold or their opposites."""
+
+    exits: Sequence[CenteredExit]
+    comparisons: Sequence[NoiseComponent]
+    ways: Sequence[Sequence[tuple[int, bool]]]
+
+    def vertices(
+        self, ends: Callable[[NoiseComponent], Sequence[End]]
+    ) -> Iterator[list[tuple[CenteredExit, list[Compared]]]]:
+        """For each choice of one of the ends of every comparison the exits that can be taken then, with what has to
+        happen."""
+        for vertex in product(*(dict.fromkeys(ends(part)) for part in self.comparisons)):
+            found = []
+            for each, way in zip(self.exits, self.ways, strict=True):
+                compared = self._compared(way, vertex)
+                if compared is not None:
+                    found.append((each, compared))
+            yield found
+
+    def _compared(self, way: Sequence[tuple[int, bool]], vertex: Sequence[End]) -> list[Compared] | None:
+        """What has to happen on one way; None where it cannot."""
+        found: list[Compared] = []
+        for place, holds in way:
+            end, part = vertex[place], self.comparisons[place]
+            if isinstance(end, Certain):
+                if end.one != holds:
+                    return None
+            elif holds:
+                found.append((part, end))
+            else:
+                turned = _turned(part)
+                assert turned is not None, "it has an opposite"
+                found.append((turned, (-end[0] - (1 if is_whole(part) else 0), -end[1])))
+        return found
+
+
+def box_of(exits: Sequence[CenteredExit]) -> Box | None:
+    """The exits in this form; None where they have none, or too many comparisons."""
+    if any(found.points or found.in_balls for found in exits):
+        return None
+    comparisons: list[NoiseComponent] = []
+    ways: list[list[tuple[int, bool]]] = []
+    for found in exits:
+        way: list[tuple[int, bool]] = []
+        for part in found.parts:
+            place = _place(part, comparisons)
+            if place is None or any(place[0] == other for other, _ in way):
+                return None
+            way.append(place)
+        ways.append(way)
+    return Box(exits, comparisons, ways) if 0 < len(comparisons) <= _MOST_COMPARISONS else None
+
+
+def vertices(instance: Instance) -> Bounds | None:
+    """The sums over the ways at the vertices of the box. None where they are not of this kind."""
+    distances = instance.distances
+    if distances.is_open and any(way.weight is not None and not is_constant(way.weight) for way in instance.ways):
+        return None
+    box = box_of(instance.ways)
+    if box is None:
+        return None
+    functions = [
+        Bound(
+            tuple(
+                Share(
+                    found.weight,
+                    tuple(
+                        Event(part.noises, (Halfspace(part.halfspaces[0].coefficients, base),))
+                        for part, (base, _) in compared
+                    ),
+                )
+                for found, compared in vertex
+            )
+        )
+        for vertex in box.vertices(lambda part: _ends(part, instance.facets, distances, instance.whole))
+    ]
+    return Bounds(tuple(dict.fromkeys(functions)), jointly(instance))
+
+
+VERTICES = Rule("the vertices of a box of probabilities", vertices)
+
+
+def _place(part: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
+    """The place of a comparison, a new one if need be, and whether it holds; None where it is more than one."""
+    if len(part.halfspaces) != 1:
+        return None
+    if part in comparisons:
+        return comparisons.index(part), True
+    turned = _turned(part)
+    if turned is None:
+        return None
+    if turned in comparisons:
+        return comparisons.index(turned), False
+    comparisons.append(part)
+    return len(comparisons) - 1, True
+
+
+def _turned(part: NoiseComponent) -> NoiseComponent | None:
+    """The comparison that holds where this one does not."""
+    (half,) = part.halfspaces
+    other = opposite(half, whole=is_whole(part))
+    return None if other is None else NoiseComponent(part.noises, (other,))
+
+
+def _ends(
+    part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
+) -> list[End]:
+    """Where the probability of a comparison is least and greatest."""
+    (half,) = part.halfspaces
+    if distances.is_open and not part.scales:
+        return [Certain(one=False), Certain(one=True)]
+    found: list[End] = []
+    for sign, form in ((1, half.slack), (-1, -half.slack)):
+        bound = best_bound(form, facets, distances.alpha)
+        slack = None if bound is None else slack_of(form, bound, 0, distances, whole)
+        if slack is None or (distances.is_open and slack.base < 0):
+            found.append(Certain(one=sign < 0))
+        else:
+            found.append((sign * (slack.slope if distances.is_open else slack.base), Fraction(0)))
+    return found

@@ -1,0 +1,719 @@
+"""The supremum of a quotient of exponential polynomials on an interval of eps: exact, with the place where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from itertools import pairwise
+from math import factorial, gcd, lcm
+
+import flint
+
+from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
+from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.numbers import magnitude, round_down
+from dipc.sign.budget import Budget
+from dipc.sign.chart import isolate_roots, sign_at, sign_chart
+from dipc.sign.decide import RegionEnd
+from dipc.sign.interval import Interval, simplest_between
+from dipc.sign.polynomial import Layout, normal_form
+from dipc.sign.roots import Root, TaylorCoefficients, refine, refine_within
+
+# --- Whether two functions vanish at the same place, decided exactly --------------------------------------------------
+#
+# For x > 0 the numbers x and e^{x/n} are not both algebraic (Lindemann). So two exponential polynomials without a
+# common divisor in the ring have no common root x > 0: there both their resultants would vanish.
+
+#: Two roots whose intervals still overlap when they are narrower than this part of their size may be equal.
+_SUSPICIOUS = Fraction(1, 1 << 64)
+
+
+def root_function(root: Root) -> ExpPoly:
+    """The factor of which `root` is a root, as a function of eps."""
+    scale = root.scale
+    return ExpPoly.from_terms((k, -j * scale, c * scale**k) for j, k, c in root.polynomial.terms)
+
+
+def vanishes_at(f: ExpPoly, at: Fraction | Root, limits: Limits | None = None) -> bool:
+    """Whether f is 0 at this rational eps > 0 or at this root. Exact; raises LimitReached."""
+    if f.is_zero():
+        return True
+    if isinstance(at, Fraction):
+        return f.value_is_zero(at)
+    if at.is_exact:
+        return f.value_is_zero(at.lower)
+    # A common divisor vanishes at no other point of the interval, because the root's factor does not.
+    divisor = f.common_divisor(root_function(at))
+    return not divisor.is_unit() and bool(isolate_roots(divisor, Interval.open(at.lower, at.upper), limits))
+
+
+def order(first: Root, second: Root, budget: Budget) -> int:
+    """-1, 0 or 1 as the first root is less than, equal to, or greater than the second. Exact; raises LimitReached."""
+    tested = False
+    while True:
+        if first.is_exact and second.is_exact:
+            return (first.lower > second.lower) - (first.lower < second.lower)
+        if first.upper <= second.lower:
+            return -1
+        if second.upper <= first.lower:
+            return 1
+        if not tested and max(first.width, second.width) < _SUSPICIOUS * first.upper:
+            if vanishes_at(root_function(first), second, budget.limits):
+                return 0
+            tested = True
+        first, second = (refine_within(root, root.width / (1 << 32), budget) for root in (first, second))
+
+
+# --- Real numbers that are values of quotients: rational, or known by enclosures as narrow as one likes ---------------
+#
+
+#: Numbers beyond 2 to the power of this or its negative are not written out: an exact one would fill the memory.
+_MOST_MAGNITUDE = 300_000
+
+_FIRST_BITS = 64
+
+
+class Number:
+    """numerator/denominator at a rational eps or at an isolated root, where the denominator is not 0; or a rational.
+
+    `low` <= number <= `high` holds always. Enclosures only
+    ever become narrower.
+    """
+
+    __slots__ = ("_at", "_bits", "_denominator", "_limits", "_numerator", "_unlike", "high", "low")
+
+    def __init__(
+        self, numerator: ExpPoly, denominator: ExpPoly, at: Fraction | Root, limits: Limits | None = None
+    ) -> None:
+        """Raises LimitReached where the number is too large or too small to be written out."""
+        self._numerator = numerator
+        self._denominator = denominator
+        self._at = at
+        self._limits = limits or Limits()
+        self._bits = _FIRST_BITS
+        self._unlike: set[Fraction] = set()
+        enclosure = None
+        while enclosure is None:
+            enclosure = self._enclose()
+        self.low, self.high = enclosure
+        if self.low <= 0 <= self.high:
+            self.is_exactly(Fraction(0))
+
+    @classmethod
+    def rational(cls, value: Fraction) -> Number:
+        """This rational."""
+        return cls(ExpPoly.constant(value), ExpPoly.one(), Fraction(1))
+
+    def __repr__(self) -> str:
+        return f"Number({self.low})" if self.exact() is not None else f"Number({float(self.low)}...)"
+
+    def exact(self) -> Fraction | None:
+        """The number where it is known to be rational."""
+        return self.low if self.low == self.high else None
+
+    @property
+    def at(self) -> Fraction | Root:
+        """The place, as well as it is known."""
+        return self._at
+
+    # --- narrower ---------------------------------------------------------------------------------
+
+    def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
+        """Rationals low <= number <= high with high - low <= 10^-digits·max(|low|, |high|). Raises LimitReached."""
+        part = Fraction(1, 10**digits)
+        while self.high - self.low > part * max(abs(self.low), abs(self.high)):
+            self.narrow()
+        return self.low, self.high
+
+    def narrow(self) -> None:
+        """Make the enclosure much narrower, once. Raises LimitReached."""
+        if self.exact() is not None:
+            return
+        found = self._enclose()
+        if found is not None:
+            self.low, self.high = max(self.low, found[0]), min(self.high, found[1])
+        if self.exact() is None and self.low <= 0 <= self.high:
+            self.is_exactly(Fraction(0))
+
+    def _enclose(self) -> tuple[Fraction, Fraction] | None:
+        """An enclosure at the current precision, which it doubles for the next one; None where it was too low."""
+        bits, self._bits = self._bits, 2 * self._bits
+        if bits > 2 * self._limits.bits:
+            raise LimitReached("bits", f"a value was not settled with numbers of {bits} bits")
+        if self._denominator == 1 and isinstance(self._at, Fraction):
+            terms = self._numerator.terms()
+            if not any(q for _, q, _ in terms):
+                # A polynomial in eps has a rational value.
+                known = sum((c * self._at**k for k, _, c in terms), Fraction(0))
+                return known, known
+        if isinstance(self._at, Root):
+            self._at = refine(self._at, self._at.upper / (1 << bits), self._limits)
+            low, high = self._at.lower, self._at.upper
+        else:
+            low = high = self._at
+        with flint.ctx.workprec(bits + 64):
+            eps = flint.arb(to_fmpq(low)).union(flint.arb(to_fmpq(high)))
+            below = _ball(self._denominator, eps)
+            if below.contains(0):
+                return None
+            ball = _ball(self._numerator, eps) / below
+            if not ball.is_finite():
+                return None
+            ends = ball.lower(), ball.upper()
+            if any(abs(_exponent(end)) > _MOST_MAGNITUDE for end in ends):
+                if ball.contains(0):
+                    return None
+                raise LimitReached(None, f"a value near eps = {low.numerator // low.denominator} is too large or small")
+            return dyadic(ends[0]), dyadic(ends[1])
+
+    # --- exact questions --------------------------------------------------------------------------
+
+    def is_exactly(self, value: Fraction) -> bool:
+        """Whether the number is this rational: decided exactly, by whether numerator - value·denominator vanishes."""
+        if not self.low <= value <= self.high:
+            return False
+        known = self.exact()
+        if known is not None:
+            return known == value
+        if value in self._unlike:
+            return False
+        if vanishes_at(self._numerator - self._denominator * value, self._at, self._limits):
+            self.low = self.high = value
+            return True
+        self._unlike.add(value)
+        return False
+
+    def against(self, value: Fraction) -> int:
+        """The sign of number - value, exactly. Raises LimitReached."""
+        while self.low <= value <= self.high:
+            if self.is_exactly(value):
+                return 0
+            self.narrow()
+        return 1 if self.low > value else -1
+
+    def recognize(self, digits: int = 40) -> None:
+        """Find out whether the number is a rational much simpler than others that agree with it to so many digits."""
+        low, high = self.enclosure(digits)
+        if self.exact() is None and low * high > 0:
+            simple = simplest_between(min(abs(low), abs(high)), max(abs(low), abs(high)))
+            # Most intervals of this width have no rational with so few bits.
+            if simple.denominator.bit_length() + simple.numerator.bit_length() < 3 * digits // 2:
+                self.is_exactly(simple if low > 0 else -simple)
+
+
+def compare(first: Number, second: Number, digits: int) -> tuple[int, bool]:
+    """The sign of first - second, and True where it is proved.
+
+    (0, False) means that they agree to more than `digits` significant digits, but are not proved to be equal: that
+    happens only where neither is known to be rational. Raises LimitReached.
+    """
+    if first is second:
+        return 0, True
+    while True:
+        for known, other, sign in ((first.exact(), second, -1), (second.exact(), first, 1)):
+            if known is not None:
+                return sign * other.against(known), True
+        if first.high < second.low:
+            return -1, True
+        if second.high < first.low:
+            return 1, True
+        part = Fraction(1, 10 ** (digits + 5))
+        if all(n.high - n.low <= part * max(abs(n.low), abs(n.high)) for n in (first, second)):
+            first.recognize()
+            second.recognize()
+            if first.exact() is None and second.exact() is None:
+                return 0, False
+            continue
+        first.narrow()
+        second.narrow()
+
+
+def _ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
+    """A ball around the values of f on the ball `eps`, at the current precision."""
+    unit, terms = f.integer_terms()
+    exponentials: dict[int, flint.arb] = {}
+    total = flint.arb(0)
+    for k, j, c in terms:
+        if j and j not in exponentials:
+            exponentials[j] = (eps * flint.arb(flint.fmpq(j, unit))).exp()
+        term = flint.arb(c)
+        if k:
+            term *= eps**k
+        if j:
+            term *= exponentials[j]
+        total += term
+    return total
+
+
+def _exponent(exact: flint.arb) -> int:
+    """About the power of 2 of a ball of radius 0; 0 for 0."""
+    mantissa, exponent = exact.man_exp()
+    return int(exponent) + int(mantissa).bit_length() if mantissa != 0 else 0
+
+
+# --- Quotients whose supremum is asked for, in lowest terms -----------------------------------------------------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """(numerator·common)/(denominator·common) up to a factor that is positive for every eps, where numerator and
+    denominator have no common divisor.
+
+    So at no eps > 0 do both of these vanish. Where `common` does, the quotient that was given is 0/0: it has a limit,
+    or a pole, but no value.
+    """
+
+    numerator: ExpPoly
+    denominator: ExpPoly
+    common: ExpPoly
+
+    @classmethod
+    def of(cls, numerator: ExpPoly, denominator: ExpPoly) -> Ratio:
+        """numerator/denominator in lowest terms; the denominator must not be zero. Raises LimitReached.
+
+        The same function always has the same numerator and denominator here.
+        """
+        if denominator.is_zero():
+            raise ValueError("a quotient by the zero function has no values")
+        if numerator.is_zero():
+            return cls(numerator, ExpPoly.one(), denominator)
+        common = ExpPoly.one() if denominator.is_unit() else numerator.common_divisor(denominator)
+        if common.is_unit():
+            common = ExpPoly.one()
+        else:
+            numerator, denominator = numerator.exact_quotient(common), denominator.exact_quotient(common)
+        # A unit has no sign that changes and no root; this one makes the form unique.
+        exponent, coefficient = denominator.lowest()
+        unit = ExpPoly.term(1 / coefficient, 0, -exponent)
+        return cls(numerator * unit, denominator * unit, common if coefficient > 0 else -common)
+
+    def scaled(self, factor: Fraction) -> Ratio:
+        """The same with factor·eps in place of eps, factor > 0."""
+        return Ratio(self.numerator.scaled(factor), self.denominator.scaled(factor), self.common.scaled(factor))
+
+    def rate(self) -> Fraction:
+        """The greatest rational of which all exponents of numerator and denominator are multiples; 1 without any."""
+        exponents = [q for part in (self.numerator, self.denominator) for _, q, _ in part.terms() if q]
+        if not exponents:
+            return Fraction(1)
+        below = lcm(*(q.denominator for q in exponents))
+        return Fraction(gcd(*(q.numerator * (below // q.denominator) for q in exponents)), below)
+
+    def slope(self) -> ExpPoly:
+        """N'D - ND': the derivative times the square of the denominator, so of the same sign."""
+        if self.denominator == 1:
+            return self.numerator.derivative()
+        return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
+
+    def is_gap(self, at: Fraction | Root, limits: Limits | None = None) -> bool:
+        """Whether the quotient that was given is 0/0 there."""
+        return not self.common.is_unit() and vanishes_at(self.common, at, limits)
+
+
+# --- Limits of a quotient of exponential polynomials at the two ends of the positive numbers, exactly -----------------
+#
+
+
+class Infinite(Enum):
+    """A limit that is no number."""
+
+    PLUS = 1
+    MINUS = -1
+
+
+Limit = Fraction | Infinite
+
+
+def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Fraction]:
+    """(n, c) with f(eps) = c·eps^n·(1 + o(1)) for eps -> 0 and c != 0. f must not be zero. Raises LimitReached."""
+    budget = Budget(limits or Limits())
+    form = normal_form(f, budget)
+    coefficients = TaylorCoefficients(Layout(form.polynomial))
+    n = 0
+    while not coefficients[n]:
+        n += 1
+        budget.check_taylor_terms(n)
+    return form.power + n, form.factor * Fraction(coefficients[n], factorial(n)) * form.scale**n
+
+
+def leading_at_infinity(f: ExpPoly) -> tuple[tuple[Fraction, int], Fraction]:
+    """((q, k), c) with f(eps) = c·eps^k·e^{q·eps}·(1 + o(1)) for eps -> inf and c != 0. f must not be zero."""
+    q, k, c = max((q, k, c) for k, q, c in f.terms())
+    return (q, k), c
+
+
+def limit_at_zero(numerator: ExpPoly, denominator: ExpPoly, limits: Limits | None = None) -> Limit:
+    """The limit of numerator/denominator for eps -> 0 from above. The denominator must not be zero."""
+    if numerator.is_zero():
+        return Fraction(0)
+    n, above = leading_at_zero(numerator, limits)
+    d, below = leading_at_zero(denominator, limits)
+    return _limit((n < d) - (n > d), above / below)
+
+
+def limit_at_infinity(numerator: ExpPoly, denominator: ExpPoly) -> Limit:
+    """The limit of numerator/denominator for eps -> inf. The denominator must not be zero."""
+    if numerator.is_zero():
+        return Fraction(0)
+    n, above = leading_at_infinity(numerator)
+    d, below = leading_at_infinity(denominator)
+    return _limit((n > d) - (n < d), above / below)
+
+
+def _limit(growth: int, ratio: Fraction) -> Limit:
+    """`growth` says whether the numerator is of the higher (1), the same (0), or the lower order (-1)."""
+    if growth == 0:
+        return ratio
+    if growth < 0:
+        return Fraction(0)
+    return Infinite.PLUS if ratio > 0 else Infinite.MINUS
+
+
+# --- The places where a quotient has a local maximum between two ends, or is largest as an end is approached ----------
+#
+
+
+class Far(Enum):
+    """Places that are no single eps: next to 0, towards infinity, and everywhere, where the quotient is constant."""
+
+    ZERO = "0+"
+    INFINITY = "inf"
+    EVERYWHERE = "everywhere"
+
+
+#: A rational eps, an isolated one, or a place that is no single eps.
+Where = Fraction | Root | Far
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Peak:
+    """The quotient has this value at `at` (`attained`), or approaches it there. `value` None is infinity: the quotient
+    exceeds every bound near `at`, or, where `attained`, its denominator is 0 there and its numerator positive."""
+
+    at: Where
+    attained: bool
+    value: Number | None
+
+
+def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
+    """The ends of an interval."""
+    return RegionEnd(interval.lower, interval.lower_closed), RegionEnd(interval.upper, interval.upper_closed)
+
+
+def peaks(ratio: Ratio, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
+    """Peaks of the quotient among the eps between the ends, so that the greatest of their values is its supremum.
+
+    Both ends are positive, or 0 for the lower and infinity for the upper one; the lower comes first, or they are the
+    same closed rational. The denominator that was given must be at least 0 between them; where both that and the
+    numerator are 0 the quotient has no value and counts for nothing.
+
+    If a peak is infinite, the supremum is. Empty only where the quotient has a value nowhere, or is minus infinity at
+    the only point. Raises LimitReached.
+    """
+    return _Search(ratio, lower, upper, limits or Limits()).peaks()
+
+
+class _Search:
+    def __init__(self, ratio: Ratio, lower: RegionEnd, upper: RegionEnd, limits: Limits) -> None:
+        self.ratio = ratio
+        self.lower = _plain(lower)
+        self.upper = _plain(upper)
+        self.limits = limits
+        self.budget = Budget(limits)
+
+    def peaks(self) -> list[Peak]:
+        if self.lower.value == self.upper.value:
+            assert isinstance(self.lower.value, Fraction)
+            return list(self._at_point(self.lower.value))
+        slope = self.ratio.slope()
+        if slope.is_zero():
+            # The derivative is 0, so the quotient is constant: its limit is its value everywhere.
+            value = limit_at_infinity(self.ratio.numerator, self.ratio.denominator)
+            assert isinstance(value, Fraction)
+            return [Peak(Far.EVERYWHERE, True, Number.rational(value))]
+        poles = list(self._poles())
+        if poles:
+            return poles
+        return [*self._ends(), *self._maxima(slope)]
+
+    # --- at a place -------------------------------------------------------------------------------
+
+    def _peak(self, at: Fraction | Root, closed: bool) -> Peak:
+        """The peak at a place where the reduced denominator is not 0."""
+        attained = closed and not self.ratio.is_gap(at, self.limits)
+        return Peak(at, attained, Number(self.ratio.numerator, self.ratio.denominator, at, self.limits))
+
+    def _at_point(self, eps: Fraction) -> Iterator[Peak]:
+        if self.ratio.is_gap(eps):
+            return
+        if not self.ratio.denominator.value_is_zero(eps):
+            yield self._peak(eps, closed=True)
+        elif sign_at(self.ratio.numerator * self.ratio.common, eps, self.limits) > 0:
+            yield Peak(eps, True, None)
+
+    def _ends(self) -> Iterator[Peak]:
+        """What the quotient approaches at the ends, where that is not minus infinity or at a pole."""
+        numerator, denominator = self.ratio.numerator, self.ratio.denominator
+        for end in (self.lower, self.upper):
+            match end.value:
+                case None:
+                    yield from _limit_peak(Far.INFINITY, limit_at_infinity(numerator, denominator))
+                case Fraction() if end.value == 0:
+                    yield from _limit_peak(Far.ZERO, limit_at_zero(numerator, denominator, self.limits))
+                case Fraction():
+                    if not denominator.value_is_zero(end.value):
+                        yield self._peak(end.value, end.closed)
+                case Root():
+                    if _one_sign(denominator) or not vanishes_at(denominator, end.value, self.limits):
+                        yield self._peak(end.value, end.closed)
+
+    # --- roots between the ends -------------------------------------------------------------------
+
+    def _outer(self) -> Interval:
+        """A rational open interval that holds all that is between the ends, and perhaps a little more."""
+        low, high = self.lower.value, self.upper.value
+        assert low is not None
+        return Interval.open(
+            low.lower if isinstance(low, Root) else low, high.upper if isinstance(high, Root) else high
+        )
+
+    def _places(self, f: ExpPoly) -> list[tuple[Root, int, tuple[int, int]]]:
+        """The roots of f in the closed region as (root, side, signs of f before and after it); `side` is -1 at the
+        lower end, 1 at the upper, 0 between them. Rational ends are left out."""
+        if _one_sign(f):
+            return []
+        chart = sign_chart(f, self._outer(), self.limits)
+        found = []
+        for root, signs in zip(chart.roots, pairwise(chart.signs), strict=True):
+            after = order(root, self.lower.value, self.budget) if isinstance(self.lower.value, Root) else 1
+            before = order(root, self.upper.value, self.budget) if isinstance(self.upper.value, Root) else -1
+            if after >= 0 and before <= 0:
+                found.append((root, -1 if after == 0 else 1 if before == 0 else 0, signs))
+        return found
+
+    def _poles(self) -> Iterator[Peak]:
+        """The places in the closed region where the quotient grows beyond every bound, 0 and infinity apart."""
+        numerator, denominator = self.ratio.numerator, self.ratio.denominator
+        for root, side, (before, after) in self._places(denominator):
+            inside = {-1: (after,), 0: (before, after), 1: (before,)}[side]
+            sign = self._sign_near(numerator, root)
+            if any(sign * s > 0 for s in inside):
+                closed = side == 0 or (self.lower if side < 0 else self.upper).closed
+                yield Peak(root, closed and not self.ratio.is_gap(root, self.limits), None)
+        for end, at_start in ((self.lower, True), (self.upper, False)):
+            if isinstance(end.value, Fraction) and end.value and denominator.value_is_zero(end.value):
+                chart = sign_chart(denominator, self._outer(), self.limits)
+                sign = sign_at(numerator, end.value, self.limits)
+                if sign * chart.signs[0 if at_start else -1] > 0:
+                    yield Peak(end.value, end.closed and not self.ratio.is_gap(end.value, self.limits), None)
+
+    def _sign_near(self, f: ExpPoly, root: Root) -> int:
+        """The sign of f at a root of another function, where f is not 0."""
+        number = Number(f, ExpPoly.one(), root, self.limits)
+        return number.against(Fraction(0))
+
+    def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
+        """The maxima strictly between the ends: there the derivative changes from plus to minus."""
+        for root, side, signs in self._places(slope):
+            if side == 0 and signs == (1, -1):
+                at = root.lower if root.is_exact else root
+                yield self._peak(at, closed=True)
+
+
+def _limit_peak(at: Far, limit: Limit) -> Iterator[Peak]:
+    match limit:
+        case Infinite.PLUS:
+            yield Peak(at, False, None)
+        case Infinite.MINUS:
+            pass
+        case Fraction():
+            yield Peak(at, False, Number.rational(limit))
+
+
+def _one_sign(f: ExpPoly) -> bool:
+    """True only if f, which must not be zero, has no root eps > 0, seen by its coefficients."""
+    signs = {c > 0 for _, _, c in f.terms()}
+    return len(signs) == 1
+
+
+def _plain(end: RegionEnd) -> RegionEnd:
+    """The same end, as a rational where it is known to be one."""
+    return RegionEnd(end.value.lower, end.closed) if isinstance(end.value, Root) and end.value.is_exact else end
+
+
+# --- The greatest of some peaks, and the supremum of a quotient on an interval ----------------------------------------
+#
+
+#: Significant digits of a supremum unless more are asked for.
+DIGITS = 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Highest:
+    """The peaks with the greatest value, in the order given. Their values are equal, or, unless `proved`, agree at
+    least to the digits asked for, while all other peaks are lower for certain."""
+
+    peaks: tuple[Peak, ...]
+    proved: bool
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """The values, of which the greatest is the maximum; empty where it is infinite."""
+        return tuple(peak.value for peak in self.peaks if peak.value is not None)
+
+    @property
+    def is_infinite(self) -> bool:
+        """Whether the values are infinite."""
+        return self.peaks[0].value is None
+
+    def enclosure(self, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
+        """Rationals low <= maximum <= high, high - low at most 10^-digits times the larger of |low|, |high| where
+        `proved`, else about so. The maximum must be finite. Raises LimitReached."""
+        ends = [number.enclosure(digits) for number in self.numbers]
+        return max(low for low, _ in ends), max(high for _, high in ends)
+
+    def against(self, value: Fraction) -> int:
+        """The sign of maximum - value, exactly; the maximum must be finite. Raises LimitReached."""
+        return max(number.against(value) for number in self.numbers)
+
+
+def highest(candidates: Iterable[Peak], digits: int = DIGITS) -> Highest | None:
+    """The greatest of the candidates; None where there are none. Raises LimitReached."""
+    best: list[Peak] = []
+    proved = True
+    for peak in candidates:
+        sign, certain = _compare(peak, best[0], digits) if best else (1, True)
+        if sign > 0:
+            best, proved = [peak], True
+        elif sign == 0:
+            best.append(peak)
+            proved = proved and certain
+    return Highest(tuple(best), proved) if best else None
+
+
+def _compare(first: Peak, second: Peak, digits: int) -> tuple[int, bool]:
+    if first.value is None or second.value is None:
+        return (first.value is None) - (second.value is None), True
+    return compare(first.value, second.value, digits)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuotientSupremum:
+    """The supremum of a quotient: `low` <= supremum <= `high`, both None where it is infinite.
+
+    `peaks` are the places where it is attained or approached, all of them but for gaps of the quotient next to each
+    other; where there are several, their values are equal if `proved`, and agree to the digits asked for if not.
+    `attained` is None where it is not known which of those is the greatest.
+    """
+
+    low: Fraction | None
+    high: Fraction | None
+    peaks: tuple[Peak, ...]
+    proved: bool
+
+    @property
+    def attained(self) -> bool | None:
+        """Whether the quotient has this value somewhere."""
+        found = [peak.attained for peak in self.peaks]
+        if self.proved:
+            return any(found)
+        return found[0] if len(set(found)) == 1 else None
+
+
+def supremum(
+    numerator: ExpPoly,
+    denominator: ExpPoly,
+    interval: Interval,
+    digits: int = DIGITS,
+    limits: Limits | None = None,
+) -> QuotientSupremum:
+    """The supremum of numerator/denominator on the interval: the least f with f·denominator >= numerator everywhere.
+
+    The denominator must not be the zero function, and at least 0 on the interval; where it is 0, a positive numerator
+    makes the supremum infinite and any other counts for nothing. high - low <= 10^-digits·max(|low|, |high|), where
+    the places are not unproved ties; more digits only make the enclosure narrower.
+
+    Raises LimitReached, and ValueError where the quotient has a value nowhere on the interval.
+    """
+    found = highest(peaks(Ratio.of(numerator, denominator), *ends_of(interval), limits), digits)
+    if found is None:
+        raise ValueError("the quotient has no value on the interval")
+    for number in found.numbers:
+        number.recognize()
+    low, high = (None, None) if found.is_infinite else found.enclosure(digits)
+    return QuotientSupremum(low, high, found.peaks, found.proved)
+
+
+# --- The supremum of a quotient of exponential polynomials on an interval of eps: exact, with the place where it is ---
+#
+# A number found here is a rational, or known by enclosures as narrow as one likes; where it is compared with a rational
+# the answer is exact.
+
+__all__ = [
+    "Far",
+    "Highest",
+    "Number",
+    "Peak",
+    "QuotientSupremum",
+    "Ratio",
+    "Where",
+    "ends_of",
+    "highest",
+    "order",
+    "peaks",
+    "supremum",
+    "vanishes_at",
+]
+
+
+# --- Numbers to so many digits: the digits are those of the number itself, so that more digits only add some ----------
+#
+# A decimal cell is a pair (low, high): low is the number cut off after the digits asked for and high is one unit of the
+# last digit more, or both are the number, which is rational then.
+
+#: More digits than this are not asked for: the limits on numbers allow no more.
+MOST_DIGITS = 2000
+
+#: Digits beyond those asked for that an enclosure has at first.
+_SPARE = 3
+
+Cell = tuple[Fraction, Fraction]
+
+
+def number_cell(number: Number, digits: int) -> Cell:
+    """The cell of a number >= 0. Raises LimitReached.
+
+    It ends: where an enclosure holds a decimal number on the edge of two cells, it is decided exactly whether that is
+    the number.
+    """
+    spare = _SPARE
+    while True:
+        low, high = number.enclosure(digits + spare)
+        exact = number.exact()
+        if exact is not None:
+            return exact, exact
+        edge = round_down(high, digits)
+        if low >= edge:
+            return _cell(edge, digits)
+        if not number.is_exactly(edge):
+            spare *= 2
+
+
+def root_cell(root: Root, digits: int, limits: Limits | None = None) -> Cell:
+    """The cell of a root. Raises LimitReached. It ends, because a root that is not known to be rational is none."""
+    spare = _SPARE
+    while not root.is_exact:
+        root = refine(root, root.upper / 10 ** (digits + spare), limits)
+        edge = round_down(root.upper, digits)
+        if root.lower >= edge:
+            return _cell(edge, digits)
+        # Next time the edge is no longer inside.
+        spare *= 2
+    return root.lower, root.upper
+
+
+def _cell(low: Fraction, digits: int) -> Cell:
+    return low, low + Fraction(10) ** (magnitude(low) - digits + 1)

@@ -1,0 +1,594 @@
+"""The roots and signs of one factor for t > 0: near 0, on a compact interval, near infinity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import accumulate
+from math import factorial
+
+from dipc.algebra.limits import Limits
+from dipc.sign.budget import Budget
+from dipc.sign.factor import rational_root
+from dipc.sign.polynomial import (
+    LOG2E_LOW,
+    LOG2E_SCALE,
+    Layout,
+    PointValue,
+    Polynomial,
+    magnitude_at,
+    point_value,
+    sign_at_point,
+)
+from dipc.sign.taylor import (
+    Shape,
+    Subinterval,
+    TaylorModel,
+    least_order,
+    needed_bits,
+    parts,
+    sign_by_partial_sums,
+    taylor_model,
+)
+
+# --- The sign next to 0: order of vanishing by exact Taylor coefficients, and a radius on which it holds --------------
+#
+
+#: Taylor coefficients used beyond the first that does not vanish.
+_EXTRA_TERMS = 20
+_GUARD_BITS = 40
+#: Radii above 2^-this are not looked for.
+_LEAST_SHIFT = -8
+
+
+@dataclass(frozen=True, slots=True)
+class NearZero:
+    """F has the strict sign `sign` on (0, radius], and |F(radius)| >= 2^magnitude.
+
+    Let a_n be the Taylor coefficients of F at 0. Then a_n = 0 for n < order, and all the partial sums of
+    Σ a_n·radius^{n - order}, order <= n <= last, have the sign `sign` and are larger than a bound for
+    Σ |a_n|·radius^{n - order}, n > last. On (0, radius], F(t)/t^order is a mean of these partial sums, plus the tail.
+    """
+
+    order: int
+    last: int
+    radius: Fraction
+    sign: int
+    magnitude: int
+
+
+def near_zero(layout: Layout, budget: Budget) -> NearZero:
+    """The sign of F on some interval (0, radius].
+
+    F is not zero, so some Taylor coefficient below the number of (k, j) with k <= degree in t of e^{-j·t} is not 0.
+    """
+    coefficients = TaylorCoefficients(layout)
+    order = 0
+    while not coefficients[order]:
+        order += 1
+        budget.check_taylor_terms(order)
+    top = layout.exponents[-1]
+    last = max(order + _EXTRA_TERMS, layout.degree)
+    numbers = [coefficients[n] for n in range(order, last + 1)]
+    # radius = 2^-shift: first 2/top or so, then ever smaller until it is proved, or else larger while it is.
+    shift = top.bit_length() - 2 if top else 0
+    best = _prove(layout, numbers, order, last, shift)
+    step = 1 if best is None else -1
+    while True:
+        shift += step
+        found = _prove(layout, numbers, order, last, shift)
+        if step > 0 and found is not None:
+            return found
+        if step < 0 and (found is None or shift < _LEAST_SHIFT):
+            assert best is not None
+            return found or best
+        best = found
+        budget.spend_interval()
+
+
+class TaylorCoefficients:
+    """n! times the n-th Taylor coefficient of F at 0, an integer, computed in order and once."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._rows = [
+            (k, [-layout.exponents[i] for i in positions], list(coefficients))
+            for k, (positions, coefficients) in enumerate(layout.columns)
+            if coefficients
+        ]
+        self._sums: list[list[int]] = [[] for _ in self._rows]
+        self._known: list[int] = []
+
+    def __getitem__(self, n: int) -> int:
+        while len(self._known) <= n:
+            self._known.append(self._next())
+        return self._known[n]
+
+    def _next(self) -> int:
+        n = len(self._known)
+        total = 0
+        for (k, exponents, values), sums in zip(self._rows, self._sums, strict=True):
+            if n < k:
+                continue
+            if sums:
+                values[:] = map(int.__mul__, values, exponents)
+            sums.append(sum(values))
+            # t^k·Σ c·e^{-jt} has the n-th derivative n!/(n-k)!·Σ c·(-j)^{n-k} at 0.
+            total += sums[-1] * (factorial(n) // factorial(n - k))
+        return total
+
+
+def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
+    """Try the radius 2^-shift."""
+    bits = max(0, _GUARD_BITS + factorial(order).bit_length() - abs(numbers[0]).bit_length())
+    tail = _tail(layout, order, last, shift, bits)
+    if tail is None:
+        return None
+    fact = factorial(order)
+    terms: list[int] = []
+    for i, number in enumerate(numbers):
+        if i:
+            fact *= order + i
+        # a_n·radius^{n - order}, rounded down to a multiple of 2^-bits.
+        move = bits - shift * i
+        terms.append((number << move) // fact if move >= 0 else number // (fact << -move))
+    sums = list(accumulate(terms))
+    # Every partial sum is too small by less than one unit for each of its terms.
+    slack = len(terms) + tail
+    low, high = min(sums), max(sums)
+    if low > slack:
+        sign, size = 1, sums[-1] - slack
+    elif high < -slack:
+        sign, size = -1, -sums[-1] - slack
+    else:
+        return None
+    radius = Fraction(1, 1 << shift) if shift >= 0 else Fraction(1 << -shift)
+    return NearZero(order, last, radius, sign, size.bit_length() - 1 - bits - shift * order)
+
+
+def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int | None:
+    """An upper bound of 2^bits·Σ_{n > last} |a_n|·r^{n - order} with r = 2^-shift; None if r is too large to say.
+
+    The terms c·t^k·e^{-jt} contribute at most |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!, and the sum is at most twice its
+    first term where j·r is at most half of last + 2 - k.
+    """
+    top = layout.exponents[-1]
+    if not top:
+        return 0
+    total = 1
+    for k, norm in enumerate(layout.norms):
+        if not norm:
+            continue
+        first = last + 1 - k
+        reach = top << 1 if shift <= 0 else top << 1 >> shift
+        if (reach << -shift if shift < 0 else reach + 1) > first + 1:
+            return None
+        # norm·r^k·2·(top·r)^first/first! / r^order
+        move = bits - shift * (first + k - order)
+        numerator = 2 * norm * top**first
+        total += (numerator << move if move >= 0 else numerator >> -move) // factorial(first) + 2
+    return total
+
+
+# --- The sign near infinity: a bound past which the leading term wins -------------------------------------------------
+#
+
+_GUARD_BITS_AT_INFINITY = 16
+#: Smaller bounds than 2^this are not worth looking for.
+_LEAST_EXPONENT = -40
+
+
+@dataclass(frozen=True, slots=True)
+class AtInfinity:
+    """F has the strict sign `sign` on [bound, inf).
+
+    The leading term is c·t^degree, the one with e^{-0·t} and the highest power. On [bound, inf) each other term
+    divided by t^degree is decreasing in absolute value, and at t = bound these add up to less than |c|.
+    """
+
+    degree: int
+    bound: Fraction
+    sign: int
+
+
+def at_infinity(layout: Layout, budget: Budget) -> AtInfinity:
+    """The sign of F on some interval [bound, inf), with bound a power of 2."""
+    degree = max(k for j, k, _ in layout.polynomial.terms if j == 0)
+    leading = next(c for j, k, c in layout.polynomial.terms if j == 0 and k == degree)
+    others = [(j, k - degree, abs(c)) for j, k, c in layout.polynomial.terms if j or k != degree]
+    sign = 1 if leading > 0 else -1
+    exponent = 2
+    down = _dominates(abs(leading), others, exponent)
+    while True:
+        budget.spend_interval()
+        exponent += -1 if down else 1
+        proved = _dominates(abs(leading), others, exponent)
+        if proved and (not down or exponent <= _LEAST_EXPONENT):
+            break
+        if down and not proved:
+            exponent += 1
+            break
+    bound = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
+    return AtInfinity(degree, bound, sign)
+
+
+def _dominates(leading: int, others: list[tuple[int, int, int]], exponent: int) -> bool:
+    """Whether |leading| > Σ size·B^power·e^{-j·B} at B = 2^exponent is proved, with every term decreasing from B on."""
+    limit = leading << _GUARD_BITS_AT_INFINITY
+    total = 0
+    for j, power, size in others:
+        # t^power·e^{-jt} decreases from power/j on.
+        if power > 0 and (power << -exponent if exponent < 0 else power) > (j << exponent if exponent > 0 else j):
+            return False
+        decay = LOG2E_LOW * j
+        decay = (decay << exponent if exponent >= 0 else decay >> -exponent) // LOG2E_SCALE
+        move = _GUARD_BITS_AT_INFINITY + power * exponent - decay
+        # Rounded up to a multiple of 2^-_GUARD_BITS.
+        total += (size << move) if move >= 0 else (size >> min(-move, size.bit_length())) + 1
+        if total >= limit:
+            return False
+    return True
+
+
+# --- Cover an interval by pieces on which the sign of F, or of its derivative, is proved ------------------------------
+#
+
+#: Bits by which |F| at the left end of a model exceeds the model's unit, at first. Doubled where that is not enough.
+_FIRST_BITS = 20
+#: A wider model is not tried where it takes more powers than this, and more than this part of the needed bits.
+_MOST_TERMS = 64
+_TERMS_PER_BIT = Fraction(2, 5)
+#: From this many bits on it is time to ask whether there is a multiple root.
+_SUSPICIOUS_BITS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class CoverPiece:
+    """F has the strict sign `sign` on [lower, upper], proved by a Taylor model of that order with unit 2^-bits.
+
+    If `slope` is not 0, the model proves that F' has the strict sign `slope` there, and F has sign `sign` at both ends.
+    """
+
+    lower: Fraction
+    upper: Fraction
+    sign: int
+    slope: int
+    order: int
+    bits: int
+
+    @property
+    def end_signs(self) -> tuple[int, int]:
+        """The signs of F at both ends."""
+        return self.sign, self.sign
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """F has exactly one root in [lower, upper], simple and inside.
+
+    F' has the strict sign `slope` on [lower, upper], and F the signs -slope and slope at its ends.
+    """
+
+    lower: Fraction
+    upper: Fraction
+    slope: int
+    order: int
+    bits: int
+
+    @property
+    def end_signs(self) -> tuple[int, int]:
+        """The signs of F at both ends."""
+        return -self.slope, self.slope
+
+
+def cover(
+    layout: Layout, lower: Fraction, upper: Fraction, budget: Budget, on_suspicion: Callable[[], None]
+) -> list[CoverPiece | Crossing]:
+    """Pieces and crossings from left to right, each beginning where the one before ends, from `lower` to `upper`.
+
+    Needs 0 < lower < upper, and an F that is 0 at no rational point. It ends if F has simple roots only.
+    `on_suspicion` is called, once, when a multiple root is suspected; what it raises ends the search.
+    """
+    worker = _Worker(layout, budget, on_suspicion)
+    worker.solve(lower, upper, _FIRST_BITS)
+    _check_joined(worker.result, lower, upper)
+    return worker.result
+
+
+def _check_joined(pieces: list[CoverPiece | Crossing], lower: Fraction, upper: Fraction) -> None:
+    """Assert that the pieces cover the interval and agree in sign wherever they meet."""
+    position, sign = lower, 0
+    for piece in pieces:
+        left, right = piece.end_signs
+        assert piece.lower == position
+        assert left == sign or not sign
+        position, sign = piece.upper, right
+    assert position == upper
+
+
+class _Worker:
+    def __init__(self, layout: Layout, budget: Budget, on_suspicion: Callable[[], None]) -> None:
+        self.layout = layout
+        self.budget = budget
+        self.on_suspicion: Callable[[], None] | None = on_suspicion
+        self.result: list[CoverPiece | Crossing] = []
+
+    def solve(self, lower: Fraction, upper: Fraction, precision: int) -> None:
+        """Append the cover of [lower, upper]."""
+        magnitude = magnitude_at(self.layout, lower, self.budget)
+        while lower < upper:
+            bits = precision - magnitude
+            end, need, order = self._reach(lower, upper, bits)
+            self.budget.check_bits(need)
+            self.budget.spend_interval(order * (need + self.layout.exponents[-1].bit_length()))
+            model = taylor_model(self.layout, lower, end, bits, need, order)
+            sign = sign_by_partial_sums(model)
+            if sign:
+                self.result.append(CoverPiece(lower, end, sign, 0, model.order, model.bits))
+                magnitude = abs(sum(model.coefficients)).bit_length() - model.bits
+            else:
+                self._subdivide(model, precision)
+                if end < upper:
+                    magnitude = magnitude_at(self.layout, end, self.budget)
+            lower = end
+
+    def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
+        """How far a model from `lower` on should go, its need of bits and its order."""
+        exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
+        while True:
+            step = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
+            end = min(upper, (lower // step + 1) * step)
+            need = needed_bits(self.layout, end, bits)
+            most = max(_MOST_TERMS, need * _TERMS_PER_BIT.numerator // _TERMS_PER_BIT.denominator)
+            order = least_order(self.layout, lower, end, need, most)
+            if order is not None:
+                return end, need, order
+            exponent -= 1
+
+    def _subdivide(self, model: TaylorModel, precision: int) -> None:
+        """Append the cover of the model's interval, part by part."""
+        unknown: tuple[Fraction, Fraction] | None = None
+        width = model.upper - model.lower
+        for part in parts(model, self.budget):
+            size = width / (1 << part.depth)
+            lower = model.lower + part.index * size
+            upper = lower + size
+            if part.shape is Shape.UNKNOWN:
+                unknown = (unknown[0] if unknown else lower, upper)
+                continue
+            if unknown:
+                self._sharpen(*unknown, precision)
+                unknown = None
+            self.result.append(self._settled(model, part, lower, upper))
+        if unknown:
+            self._sharpen(*unknown, precision)
+
+    def _settled(
+        self, model: TaylorModel, part: Subinterval, lower: Fraction, upper: Fraction
+    ) -> CoverPiece | Crossing:
+        if part.shape is Shape.SIGNED:
+            return CoverPiece(lower, upper, part.sign, 0, model.order, model.bits)
+        left = part.left or sign_at_point(self.layout, lower, self.budget)
+        right = part.right or sign_at_point(self.layout, upper, self.budget)
+        if left == right:
+            return CoverPiece(lower, upper, left, part.sign, model.order, model.bits)
+        assert left == -part.sign
+        assert right == part.sign
+        return Crossing(lower, upper, part.sign, model.order, model.bits)
+
+    def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
+        """Append the cover of a part that the model was too coarse for."""
+        if precision >= _SUSPICIOUS_BITS and self.on_suspicion is not None:
+            self.on_suspicion()
+            self.on_suspicion = None
+        self.solve(lower, upper, 2 * precision)
+
+
+# --- Roots of F on t > 0: isolated, refined to any width, and sorted --------------------------------------------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The only root of a factor of f in [lower, upper], as eps; lower == upper means that the root is this rational.
+
+    f has there a root of exactly this multiplicity. The factor is t -> polynomial(t, e^{-t}) at t = scale·eps; it has a
+    simple root there, and is not 0 at the ends unless the root is rational.
+    """
+
+    lower: Fraction
+    upper: Fraction
+    multiplicity: int
+    polynomial: Polynomial
+    scale: Fraction
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the root is rational, and `lower` and `upper` are this rational."""
+        return self.lower == self.upper
+
+    @property
+    def width(self) -> Fraction:
+        """upper - lower."""
+        return self.upper - self.lower
+
+
+def refine(root: Root, width: Fraction, limits: Limits | None = None) -> Root:
+    """The same root, with upper - lower <= width."""
+    return refine_within(root, width, Budget(limits or Limits()))
+
+
+def refine_within(root: Root, width: Fraction, budget: Budget) -> Root:
+    """The same root, with upper - lower <= width, spending from `budget`."""
+    if root.width <= width or root.is_exact:
+        return root
+    layout = Layout(root.polynomial)
+    lower, upper = _narrow(layout, root.lower * root.scale, root.upper * root.scale, width * root.scale, budget)
+    return replace(root, lower=lower / root.scale, upper=upper / root.scale)
+
+
+def _narrow(
+    layout: Layout, lower: Fraction, upper: Fraction, width: Fraction, budget: Budget
+) -> tuple[Fraction, Fraction]:
+    """Quadratic interval refinement (Abbott 2014): try the part in which the secant ends of 2^k parts of the interval.
+
+    Where the root is in it, k doubles, else k is halved; each interval kept is one at whose ends the signs differ.
+    """
+    left, right = point_value(layout, lower, budget), point_value(layout, upper, budget)
+    assert left.sign == -right.sign != 0
+    k = 2
+    while upper - lower > width:
+        budget.spend_interval()
+        steps = 1 << k
+        step = (upper - lower) / steps
+        precision = 2 * k + 8
+        guess = min(steps - 1, max(1, round(_secant(left, right) * steps)))
+        middle = lower + guess * step
+        at_middle = point_value(layout, middle, budget, precision)
+        if at_middle.sign == left.sign:
+            lower, left = middle, at_middle
+            next_point, outer = middle + step, right
+            if guess + 1 == steps:
+                hit = True
+            else:
+                at_next = point_value(layout, next_point, budget, precision)
+                hit = at_next.sign == outer.sign
+                if hit:
+                    upper, right = next_point, at_next
+                else:
+                    lower, left = next_point, at_next
+        else:
+            upper, right = middle, at_middle
+            if guess == 1:
+                hit = True
+            else:
+                next_point = middle - step
+                at_next = point_value(layout, next_point, budget, precision)
+                hit = at_next.sign == left.sign
+                if hit:
+                    lower, left = next_point, at_next
+                else:
+                    upper, right = next_point, at_next
+        k = 2 * k if hit else max(1, k // 2)
+        if upper - lower > width:
+            ratio = (upper - lower) / width
+            k = min(k, ratio.numerator.bit_length() - ratio.denominator.bit_length() + 2)
+    return lower, upper
+
+
+def _secant(left: PointValue, right: PointValue) -> Fraction:
+    """Where between 0 and 1 the secant is 0; only a guess."""
+    a, b = abs(left.value) / left.scale, abs(right.value) / right.scale
+    return a / (a + b)
+
+
+def separated(roots: list[Root], budget: Budget) -> list[Root]:
+    """The same roots in increasing order, refined until their intervals have at most end points in common.
+
+    The roots must be different numbers.
+    """
+    roots = sorted(roots, key=_place)
+    position = 0
+    halvings = 2
+    while position + 1 < len(roots):
+        first, second = roots[position], roots[position + 1]
+        if first.upper <= second.lower:
+            position += 1
+            halvings = 2
+            continue
+        budget.check_bits(halvings)
+        pair = [refine_within(r, r.width / (1 << halvings), budget) for r in (first, second)]
+        # Few steps separate, or give up, roots that lie extremely close to each other.
+        halvings *= 2
+        roots[position : position + 2] = pair
+        roots.sort(key=_place)
+        position = max(0, position - 1)
+    return roots
+
+
+def _place(root: Root) -> tuple[Fraction, Fraction]:
+    return root.lower, root.upper
+
+
+# --- The sign of one factor on an interval of t, from near 0 through the middle to infinity ---------------------------
+#
+
+#: Intervals that begin above this do not need the sign near 0 to be fast.
+_NEAR = Fraction(1, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class FactorSign:
+    """The sign of t -> G(t, e^{-t}) between two positive t, `lower` and `upper` (None: infinity).
+
+    `zero` holds the sign from 0 on, `infinity` that from some bound on; `pieces` cover what is between them, inside
+    [lower, upper], each beginning where the one before ends. A linear G in t alone has none of them: its
+    `rational_root` says all.
+    `left` is the sign right after `lower`.
+    """
+
+    polynomial: Polynomial
+    multiplicity: int
+    zero: NearZero | None
+    infinity: AtInfinity | None
+    pieces: tuple[CoverPiece | Crossing, ...]
+    rational_root: Fraction | None
+    left: int
+
+    @property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """The isolated roots."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, Crossing))
+
+
+def factor_sign(
+    polynomial: Polynomial,
+    multiplicity: int,
+    lower: Fraction,
+    upper: Fraction | None,
+    budget: Budget,
+    on_suspicion: Callable[[], None],
+) -> FactorSign:
+    """The sign of G between `lower` < `upper`; `on_suspicion` as for `cover`.
+
+    G must be linear in t alone or vanish at no rational point.
+    """
+    root = rational_root(polynomial)
+    if root is not None:
+        rises = polynomial.terms[-1][2] > 0
+        return FactorSign(polynomial, multiplicity, None, None, (), root, 1 if (lower >= root) == rises else -1)
+    layout = Layout(polynomial)
+    low, high = lower, upper
+    zero = infinity = None
+    if lower < _NEAR:
+        zero = near_zero(layout, budget)
+        if zero.radius > lower:
+            low = zero.radius
+        else:
+            zero = None
+    if high is None or low < high:
+        infinity = at_infinity(layout, budget)
+        if high is None or infinity.bound < high:
+            high = infinity.bound
+        else:
+            infinity = None
+    pieces: list[CoverPiece | Crossing] = []
+    assert high is not None
+    if low < high:
+        pieces = cover(layout, low, high, budget, on_suspicion)
+    signs = _signs_at_joints(zero, pieces, infinity)
+    return FactorSign(polynomial, multiplicity, zero, infinity, tuple(pieces), None, signs[0])
+
+
+def _signs_at_joints(
+    zero: NearZero | None, pieces: list[CoverPiece | Crossing], infinity: AtInfinity | None
+) -> list[int]:
+    """The signs on both sides of the middle; asserts that the parts agree where they meet."""
+    ends = [sign for piece in pieces[:1] + pieces[-1:] for sign in piece.end_signs]
+    if zero and infinity and not ends:
+        assert zero.sign == infinity.sign
+    if zero and ends:
+        assert zero.sign == ends[0]
+    if infinity and ends:
+        assert infinity.sign == ends[-1]
+    return [*([zero.sign] if zero else []), *ends, *([infinity.sign] if infinity else [])]

@@ -1,1 +1,0 @@
-"""Claims about every real and int input."""

@@ -1,0 +1,108 @@
+"""Files of claims as pytest collects them: a test for each claim, or for each of its rows."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dipc.decide.obligation import Verdict
+from dipc.outcome.outcome import Kind
+from dipc.outcome.rows import row_text
+from dipc.questions.report import Report
+from dipc.suite.claims import ExpectedClaim, read_claims
+from dipc.suite.testing import asked, outcome_of, report_of
+from dipc.text.diagnostic import DiagnosticError, render
+
+
+class Unexpected(Exception):
+    """A claim that did not come out as it should; its text is all there is to show."""
+
+
+class UnexpectedlyUndecided(Unexpected):
+    """A claim without a verdict, where one was expected."""
+
+    dipc_undecided = True
+
+
+class ClaimsFile(pytest.File):
+    """A file of claims."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """A test for each claim, or for each of its rows."""
+        try:
+            claims = read_claims(_short(self.path))
+        except DiagnosticError as error:
+            raise self.CollectError(render(error.diagnostics)) from None
+        for claim in claims:
+            rows = _rows(claim) if self.config.getoption("--dipc-rows") else None
+            if rows is None:
+                yield ClaimItem.from_parent(self, name=claim.name, claim=claim)
+                continue
+            shared = cache(lambda claim=claim: report_of(asked(claim)))
+            for row in range(1, rows + 1):
+                yield RowItem.from_parent(self, name=f"{claim.name}[row {row}]", claim=claim, row=row, report=shared)
+
+
+def _short(path: Path) -> Path:
+    """The path from the working directory, where it is below it: that is how replay commands name it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _rows(claim: ExpectedClaim) -> int | None:
+    """How many rows the claim is about; None where it is not about the rows of a table, or where not all of them are
+    expected to be accurate, and for what cannot be read, which its test shows."""
+    if claim.adjacent is not None or claim.expect is not Verdict.ACCURATE:
+        return None
+    try:
+        source = asked(claim)
+    except DiagnosticError:
+        return None
+    return None if source.table is None else source.total
+
+
+class ClaimItem(pytest.Item):
+    """The test of one claim."""
+
+    def __init__(self, *, claim: ExpectedClaim, **options: Any) -> None:
+        super().__init__(**options)
+        self.claim = claim
+
+    def runtest(self) -> None:
+        """Ask. Raises Unexpected where something else came out than should."""
+        found = outcome_of(self.claim, None)
+        if found.kind is Kind.PASSED:
+            return
+        kind = UnexpectedlyUndecided if found.kind is Kind.UNDECIDED else Unexpected
+        raise kind(f"expected {self.claim.expect}\n\n{found.text}\nreplay: {shlex.join(self.claim.command())}")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
+        """The report alone: no line of Python has to do with it."""
+        return str(excinfo.value) if isinstance(excinfo.value, Unexpected) else super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The place of the claim in its file."""
+        return self.path, self.claim.place.line - 1, self.name
+
+
+class RowItem(ClaimItem):
+    """The test of one row of a claim. All rows of a claim are decided together, when the first is wanted."""
+
+    def __init__(self, *, row: int, report: Callable[[], Report], **options: Any) -> None:
+        super().__init__(**options)
+        self.row = row
+        self.report = report
+
+    def runtest(self) -> None:
+        """Raises Unexpected where the row is not accurate."""
+        found = self.report().rows[self.row - 1]
+        if found.verdict is Verdict.ACCURATE:
+            return
+        kind = UnexpectedlyUndecided if found.verdict is Verdict.UNDECIDED else Unexpected
+        replay = shlex.join([*self.claim.command(), "--closed-form", str(self.row)])
+        raise kind(f"expected accurate\n\n{row_text(found)}\nreplay: {replay}")

@@ -1,1 +1,0 @@
-"""Tables of inputs and answers: from CSV files and from Python."""

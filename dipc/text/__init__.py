@@ -1,0 +1,1 @@
+"""Text to syntax tree to typed program, and back; diagnostics."""

@@ -1,0 +1,533 @@
+"""The abstract syntax of DiPWhile+: Figure 3 of the paper, with arrays, bounded `for` and named constants; a walker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from fractions import Fraction
+from functools import cache
+from operator import attrgetter
+from typing import Any, assert_never
+
+from dipc.noise.law import Law
+from dipc.text.diagnostic import Span
+
+# --- The abstract syntax of DiPWhile+ (Figure 3 of the paper, with arrays, bounded `for` and named constants) ---------
+#
+# Every node is frozen and carries the span it was read from; spans take no part in equality, so
+# `parse(print(tree)) == tree` is meaningful. Nothing here is resolved or typed: names are text.
+
+
+def _span() -> Span:
+    return field(compare=False, repr=False, default=Span(0, 0))
+
+
+# --- expressions -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An exact rational literal: `3`, `0.25` (1/4), `1e-23` (10^-23). `text` is how it was written."""
+
+    value: Fraction
+    text: str
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A constant, a domain value, a variable, a loop variable, or (in claims) alpha, gamma, dd, inf."""
+
+    name: str
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An array element, `name[index]`."""
+
+    name: str
+    index: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Eps:
+    """The privacy budget, `eps` or `ε`."""
+
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """`true` or `false`."""
+
+    value: bool
+    span: Span = _span()
+
+
+class UnaryOp(Enum):
+    NEGATE = "-"
+    NOT = "not"
+
+
+class BinaryOp(Enum):
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    POWER = "^"  # only in claims and weights, with a literal natural exponent
+    AND = "and"
+    OR = "or"
+
+
+class CompareOp(Enum):
+    LT = "<"
+    LE = "<="
+    EQ = "="
+    NE = "!="
+    GE = ">="
+    GT = ">"
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`-e` or `not e`."""
+
+    op: UnaryOp
+    operand: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`e op e`, but for comparisons."""
+
+    op: BinaryOp
+    left: Expr
+    right: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`e op e`: one comparison; they do not chain."""
+
+    op: CompareOp
+    left: Expr
+    right: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`min(...)`, `max(...)`, `abs(.)`, in claims and weights `exp(.)`, and in claims `log(.)`."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    span: Span = _span()
+
+
+Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call
+
+
+# --- distributions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """`Lap(rate, mean)` and the other laws of noise; `rate` is an expression in `eps`, `mean` None where the law has
+    none."""
+
+    law: Law
+    rate: Expr
+    mean: Expr | None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialMechanism:
+    """`Exp(rate, variable in domain : score)`."""
+
+    rate: Expr
+    variable: str
+    domain: DomainExpr
+    score: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`choose { value : weight, ... }`."""
+
+    arms: tuple[tuple[Expr, Expr], ...]
+    span: Span = _span()
+
+
+Distribution = Noise | ExponentialMechanism | Choose
+
+
+# --- statements ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target <- value`."""
+
+    target: Name | Element
+    value: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """`target <- Lap(...)` and the other distributions."""
+
+    target: Name | Element
+    distribution: Distribution
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`if condition then ... else ... end`."""
+
+    condition: Expr
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """`while condition do ... end`."""
+
+    condition: Expr
+    body: tuple[Statement, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for variable in low..high do body end`; the body runs for low, low+1, ..., high."""
+
+    variable: str
+    low: Expr
+    high: Expr
+    body: tuple[Statement, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """`exit`: the program ends here."""
+
+    span: Span = _span()
+
+
+Statement = Assign | Sample | If | While | For | Exit
+
+
+# --- domains, types, declarations ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RangeDomain:
+    """`{low..high}`, the integers from low to high."""
+
+    low: Expr
+    high: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDomain:
+    """`{none, bot, top}` or `{0, 1/2, 3}`."""
+
+    values: tuple[Expr, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDomain:
+    """A domain by the name it was declared with."""
+
+    name: str
+    span: Span = _span()
+
+
+DomainExpr = RangeDomain | ListedDomain | NamedDomain
+
+
+class BaseType(Enum):
+    BOOL = "bool"
+    INT = "int"
+    REAL = "real"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseTypeExpr:
+    """`bool`, `int` or `real`."""
+
+    base: BaseType
+    span: Span = _span()
+
+
+TypeExpr = BaseTypeExpr | RangeDomain | ListedDomain | NamedDomain
+
+
+@dataclass(frozen=True, slots=True)
+class Declarator:
+    """One declared name; `low`/`high` are the index bounds of an array, both None for a scalar."""
+
+    name: str
+    low: Expr | None
+    high: Expr | None
+    span: Span = _span()
+
+
+class Role(Enum):
+    INPUT = "input"
+    OUTPUT = "output"
+    VAR = "var"
+
+
+@dataclass(frozen=True, slots=True)
+class ConstDecl:
+    """`const m = 3, c = 1;`"""
+
+    bindings: tuple[tuple[str, Expr], ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class DomainDecl:
+    """`domain answer = {none, bot, top};`"""
+
+    name: str
+    domain: DomainExpr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class VariableDecl:
+    """`input q[1..m] : real;`, `output out : answer = none;`, `var a, b : bool = false;`"""
+
+    role: Role
+    declarators: tuple[Declarator, ...]
+    type: TypeExpr
+    initial: Expr | None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalExpr:
+    """An interval of eps, `(0, inf)`, `[1/2, 3]`; `high` None means inf. A point, `1/2`, is closed with equal ends."""
+
+    low: Expr
+    high: Expr | None
+    low_closed: bool
+    high_closed: bool
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimField:
+    """`alpha: dd;` - one line of a claim block; eps has one or more intervals, inputs have items, the others one
+    expression."""
+
+    name: str
+    value: Expr | tuple[IntervalExpr, ...] | ClaimedInputs
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDecl:
+    """`claim { field: expression; ... }`."""
+
+    fields: tuple[ClaimField, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class IdealDecl:
+    """`ideal { var ...; statements }`: a deterministic program for det."""
+
+    declarations: tuple[VariableDecl, ...]
+    body: tuple[Statement, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """`for i in low..high: body` in a metric: one condition for every value of the variable."""
+
+    variable: str
+    low: Expr
+    high: Expr
+    body: Expr | Each
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricField:
+    """`input: linf;` - one line of a metric block. In conditions `q'` is the other input's (or the ideal's) `q`."""
+
+    name: str
+    value: Expr | Each
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDecl:
+    """`metric { ... }`: how far inputs, and how far answers, are apart."""
+
+    fields: tuple[MetricField, ...]
+    span: Span = _span()
+
+
+Declaration = ConstDecl | DomainDecl | VariableDecl | ClaimDecl | IdealDecl | MetricDecl
+
+
+# --- what options hold -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`low..high`, the integers from low to high."""
+
+    low: Expr
+    high: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """`{0, 1/2, 3..5}`."""
+
+    values: tuple[Expr | Range, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`(0, -1..1, {0, 1/2})`: what each element of an array may be."""
+
+    values: tuple[Values, ...]
+    span: Span = _span()
+
+
+Values = Expr | Range | Listed | Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`q = -1..1`, `q[2] in {0, 1}`: what a variable, an array or a constant may be."""
+
+    target: Name | Element
+    values: Values
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedInputs:
+    """`q = -1..1, x in {0, 1}` in a claim block: the inputs that are meant; no items: `all`."""
+
+    items: tuple[Item, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class LowerBound:
+    """`m >= 3`: every integer from 3 on; `least` None is all of them that make sense."""
+
+    name: str
+    least: Expr | None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`program name; declarations; statements`: a whole text."""
+
+    name: str
+    declarations: tuple[Declaration, ...]
+    body: tuple[Statement, ...]
+    span: Span = _span()
+
+
+# --- Walking trees: one walker for the syntax of `dipc.text.ast` and for the typed core -------------------------------
+#
+# A node is an instance of a dataclass other than Span; its children are the nodes in its fields, in order, those in
+# tuples (at any depth) included. So a new kind of node needs nothing here.
+
+#: How fields are declared that hold no node. Others are looked into: a program is walked for every one that is checked.
+_LEAVES = {"str", "int", "bool", "Fraction", "Span", "Law", "tuple[int, ...]", "tuple[str, ...]"}
+
+
+def walk(tree: object) -> Iterator[Any]:
+    """Every node of a tree, or of the trees in a tuple: a node comes before its children, these from left to right."""
+    pending: list[Any] = [tree]
+    while pending:
+        part = pending.pop()
+        if part.__class__ is tuple:
+            pending += part[::-1]
+        elif (fields := _fields(part.__class__)) is not None:
+            yield part
+            pending += fields(part)
+
+
+#: What the Greek letters of a claim are called.
+GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
+
+
+def mentions(tree: object, name: str) -> bool:
+    """Whether a name occurs in a tree of syntax; a Greek letter is its name in Latin letters."""
+    wanted = GREEK.get(name, name)
+    return any(isinstance(part, Name | Element) and GREEK.get(part.name, part.name) == wanted for part in walk(tree))
+
+
+def rewritten(tree: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """The expression with every part for which `change` has another in its place; what is in its place is not looked
+    into."""
+    found = change(tree)
+    if found is not None:
+        return found
+    match tree:
+        case Unary(operand=operand):
+            return replace(tree, operand=rewritten(operand, change))
+        case Binary(left=left, right=right) | Compare(left=left, right=right):
+            return replace(tree, left=rewritten(left, change), right=rewritten(right, change))
+        case Call(arguments=arguments):
+            return replace(tree, arguments=tuple([rewritten(argument, change) for argument in arguments]))
+        case Element(index=index):
+            return replace(tree, index=rewritten(index, change))
+        case Number() | Name() | Eps() | Truth():
+            return tree
+    assert_never(tree)
+
+
+@cache
+def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
+    """What takes the fields of a node of this class that may hold nodes, the last first; None if it is no node's."""
+    known = None if kind is Span else getattr(kind, "__dataclass_fields__", None)
+    if known is None:
+        return None
+    match [name for name, field in reversed(known.items()) if field.type not in _LEAVES]:
+        case []:
+            return lambda _: ()
+        case [name]:
+            return lambda node: (getattr(node, name),)
+        case names:
+            return attrgetter(*names)
+
+
+def weighing(distribution: Distribution) -> tuple[Expr, ...]:
+    """The rate or the weights of a distribution."""
+    match distribution:
+        case Choose(arms):
+            return tuple(weight for _, weight in arms)
+        case Noise(rate=rate) | ExponentialMechanism(rate):
+            return (rate,)
+    assert_never(distribution)

@@ -1,0 +1,501 @@
+"""What a typed program is made of: types, slots, values, expressions and instructions; how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.noise.law import Law
+from dipc.text.ast import CompareOp, Expr, Role
+from dipc.text.diagnostic import Span
+from dipc.text.printer import Level, Written, applied, infixed, prefixed, signed_sum
+
+# --- The codes of the diagnostics about names, types and program rules; a code, once given, keeps its meaning ---------
+#
+
+
+class Code(StrEnum):
+    """E02xx: names and types. E03xx: the rules a program must keep."""
+
+    UNKNOWN_NAME = "E0201"
+    DUPLICATE = "E0202"
+    RESERVED = "E0203"
+    MISUSED_NAME = "E0204"
+    MISMATCH = "E0205"
+    INT_MEETS_REAL = "E0206"
+    NOT_LINEAR = "E0207"
+    NOT_CONSTANT = "E0208"
+    DIVISION_BY_ZERO = "E0209"
+    NOT_AN_INTEGER = "E0210"
+    BAD_DOMAIN = "E0211"
+    EPS_MISPLACED = "E0212"
+    BAD_RATE = "E0213"
+    BAD_WEIGHT = "E0214"
+    UNKNOWN_CONSTANT = "E0215"
+    TOO_LARGE = "E0216"
+    USED_TOO_EARLY = "E0217"
+    WRONG_DISTRIBUTION = "E0218"
+    OTHER_EPS = "E0219"
+    MORE_ERRORS = "E0299"
+
+    INPUT_ASSIGNED = "E0301"
+    ASSIGNED_IN_WHILE = "E0302"
+    UNASSIGNED = "E0303"
+    OUTSIDE_DOMAIN = "E0304"
+    OUTSIDE_ARRAY = "E0305"
+    TOO_MANY_STATEMENTS = "E0306"
+    NO_OUTPUT = "E0307"
+    BAD_CLAIM = "E0308"
+    BAD_IDEAL = "E0309"
+    INPUT_INITIALIZED = "E0310"
+    BAD_METRIC = "E0311"
+
+
+# --- What a typed program is made of: types, slots, expressions and instructions --------------------------------------
+#
+# Constants are substituted, domains enumerated, arrays flattened to slots, `for` unrolled, conditions compiled to
+# jumps. A program is a list of labelled instructions (the paper's "finite sequence of labelled statements",
+# section 5.2); the label of an instruction is its index. Control falls through to label + 1 unless an
+# instruction says otherwise; running off the end is `Exit`.
+#
+# DOM and bool expressions (`DomExpr`) have concrete values in every state of the chain; real and int expressions
+# (`AffineExpr`) are linear in the real (int) slots, with DOM-valued coefficients.
+
+#: A DOM or bool value: an exact rational, an enumerated name, or a truth value.
+Value = Fraction | str | bool
+
+
+# --- types and slots -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BoolType:
+    """`false` and `true`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomType:
+    """A finite domain; `values` in declaration order, all names or all rationals, no duplicates."""
+
+    values: tuple[Value, ...]
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IntType:
+    """Unbounded integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class RealType:
+    """The reals."""
+
+
+Type = BoolType | DomType | IntType | RealType
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One scalar variable: `name` is as the user reads it (`q[1]`); `initial` a value of a DOM/bool slot, or a
+    rational for a real one, None when it starts unassigned. `span` is its declaration."""
+
+    index: int
+    name: str
+    role: Role
+    type: Type
+    initial: Value | None
+    span: Span
+
+
+# --- DOM and bool expressions ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A value that is known."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The value of one slot. `span` for the diagnostic when it is unassigned."""
+
+    slot: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ReadElement:
+    """`array[index]` with an index known only in a state: `slots[index - low]`."""
+
+    array: str
+    slots: tuple[int, ...]
+    low: int
+    index: DomExpr
+    span: Span
+
+
+class DomOp(Enum):
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+    NEGATE = "neg"
+    MIN = "min"
+    MAX = "max"
+    ABS = "abs"
+    NOT = "not"
+    AND = "and"
+    OR = "or"
+    LT = "<"
+    LE = "<="
+    EQ = "="
+    NE = "!="
+    GE = ">="
+    GT = ">"
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operation on concrete values; AND and OR evaluate their right side only when the left leaves it open."""
+
+    op: DomOp
+    arguments: tuple[DomExpr, ...]
+    span: Span
+
+
+DomExpr = Const | Read | ReadElement | Apply
+
+
+# --- real and int expressions ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AffineExpr:
+    """Σ coefficient · slot + constant over real (or over int) slots. Coefficients and constant are DOM
+    expressions; `terms` may name a slot twice (array elements resolve only in a state)."""
+
+    terms: tuple[tuple[DomExpr, Read | ReadElement], ...]
+    constant: DomExpr
+    span: Span
+
+
+# --- instructions ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an assignment writes: one slot, or an element known only in a state (index is not None)."""
+
+    slots: tuple[int, ...]
+    low: int
+    index: DomExpr | None
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AssignDom:
+    """x <- E or b <- B with a concrete value; the executor checks that it lies in the slot's domain."""
+
+    target: Target
+    value: DomExpr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AssignAffine:
+    """r <- R or z <- Z."""
+
+    target: Target
+    value: AffineExpr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AssignComparison:
+    """b <- R ~ R (or Z ~ Z): the chain branches on `difference` ~ 0 where difference = left - right."""
+
+    target: Target
+    difference: AffineExpr
+    op: CompareOp
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SampleNoise:
+    """r <- Lap(rate·eps, mean) and the other laws of noise; rate > 0, in multiples of eps."""
+
+    target: Target
+    law: Law
+    rate: Fraction
+    mean: AffineExpr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SampleExponential:
+    """x <- Exp(rate·eps, v in values : score): weight exp(rate·eps·scores[i]) for values[i]."""
+
+    target: Target
+    rate: Fraction
+    values: tuple[Value, ...]
+    scores: tuple[DomExpr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SampleChoice:
+    """x <- choose { value : weight, ... }; weights are expressions in eps and rationals only (names resolved)."""
+
+    target: Target
+    arms: tuple[tuple[DomExpr, Expr], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Go to `then` or `otherwise` by a concrete condition."""
+
+    condition: DomExpr
+    then: int
+    otherwise: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class BranchComparison:
+    """Branch on `difference` ~ 0 with real (int) expressions, without a bool variable."""
+
+    difference: AffineExpr
+    op: CompareOp
+    then: int
+    otherwise: int
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """On to another instruction."""
+
+    target: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The program ends here."""
+
+    span: Span
+
+
+Instruction = (
+    AssignDom
+    | AssignAffine
+    | AssignComparison
+    | SampleNoise
+    | SampleExponential
+    | SampleChoice
+    | Branch
+    | BranchComparison
+    | Jump
+    | Exit
+)
+
+
+# --- Operations on concrete DOM and bool values: constants are folded here, and chains compute with the same rules ----
+#
+
+#: Numerators and denominators beyond this many bits are refused: no mechanism needs them, repeated squaring makes them.
+MAX_BITS = 10_000
+
+
+class ValueTooLarge(ArithmeticError):
+    """A number beyond MAX_BITS bits."""
+
+
+def bounded(value: Fraction) -> Fraction:
+    """`value` itself; raises ValueTooLarge when it has too many digits to go on with."""
+    if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
+        raise ValueTooLarge
+    return value
+
+
+def evaluate(op: DomOp, arguments: Sequence[Value]) -> Value:
+    """The exact result of a well-typed operation on concrete values.
+
+    Raises ZeroDivisionError, or ValueTooLarge for a number beyond MAX_BITS bits.
+    """
+    match op:
+        case DomOp.NOT:
+            return not arguments[0]
+        case DomOp.AND:
+            return all(arguments)
+        case DomOp.OR:
+            return any(arguments)
+        case DomOp.EQ:
+            return arguments[0] == arguments[1]
+        case DomOp.NE:
+            return arguments[0] != arguments[1]
+    numbers = [value for value in arguments if isinstance(value, Fraction)]
+    assert len(numbers) == len(arguments), (op, arguments)
+    match op:
+        case DomOp.LT:
+            return numbers[0] < numbers[1]
+        case DomOp.LE:
+            return numbers[0] <= numbers[1]
+        case DomOp.GE:
+            return numbers[0] >= numbers[1]
+        case DomOp.GT:
+            return numbers[0] > numbers[1]
+        case DomOp.ADD:
+            return bounded(numbers[0] + numbers[1])
+        case DomOp.SUBTRACT:
+            return bounded(numbers[0] - numbers[1])
+        case DomOp.MULTIPLY:
+            return bounded(numbers[0] * numbers[1])
+        case DomOp.DIVIDE:
+            return bounded(numbers[0] / numbers[1])
+        case DomOp.NEGATE:
+            return -numbers[0]
+        case DomOp.MIN:
+            return min(numbers)
+        case DomOp.MAX:
+            return max(numbers)
+        case DomOp.ABS:
+            return abs(numbers[0])
+
+
+def power(base: Fraction, exponent: int) -> Fraction:
+    """base^exponent for a natural exponent; raises ValueTooLarge before it computes anything that is too large."""
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if base not in (0, 1, -1) and (bits - 1) * exponent > MAX_BITS:
+        raise ValueTooLarge
+    if base in (0, 1, -1) and exponent > 1:
+        exponent = 2 - exponent % 2
+    return bounded(base**exponent)
+
+
+# --- Core values, types and expressions as people read them: in diagnostics, in the chain and in listings -------------
+#
+
+_SHOWN_VALUES = 8
+
+
+def show_value(value: Value) -> str:
+    """`3`, `-1/2`, `bot`, `true`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def show_multiple(factor: Fraction, of: str = "eps") -> str:
+    """`eps`, `eps/4`, `2*eps`, `-4*eps/9`."""
+    above = of if abs(factor.numerator) == 1 else f"{abs(factor.numerator)}*{of}"
+    below = "" if factor.denominator == 1 else f"/{factor.denominator}"
+    return f"{'-' if factor < 0 else ''}{above}{below}"
+
+
+def show_values(type_: DomType) -> str:
+    """`{none, bot, top}`, `{0..3}`, or the first few values of a long list."""
+    values = type_.values
+    first, last = values[0], values[-1]
+    if isinstance(first, Fraction) and isinstance(last, Fraction) and len(values) > 1:
+        steps = all(isinstance(v, Fraction) and v == first + i for i, v in enumerate(values[:_SHOWN_VALUES]))
+        if steps and first.denominator == 1 and last - first == len(values) - 1:
+            return f"{{{first}..{last}}}"
+    shown = ", ".join(show_value(value) for value in values[:_SHOWN_VALUES])
+    return f"{{{shown}, ...}}" if len(values) > _SHOWN_VALUES else f"{{{shown}}}"
+
+
+def show_type(type_: Type) -> str:
+    """`bool`, `int`, `real`, `{0..3}`, or `answer = {none, bot, top}` for a named domain."""
+    match type_:
+        case BoolType():
+            return "bool"
+        case IntType():
+            return "int"
+        case RealType():
+            return "real"
+        case DomType(name=name):
+            return show_values(type_) if name is None else f"{name} = {show_values(type_)}"
+        case _:
+            assert_never(type_)
+
+
+def show_expression(expr: DomExpr, slots: Sequence[Slot]) -> str:
+    """A DOM or bool expression with no more parentheses than it needs."""
+    return _written(expr, slots).text
+
+
+def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
+    """`2*r1 - r2/3 + x`; a constant 0 is left out beside terms."""
+    pieces = [_product(coefficient, show_read(read, slots), slots) for coefficient, read in expr.terms]
+    if not pieces or expr.constant != Const(Fraction(0)):
+        pieces += _summands(expr.constant, slots)
+    if pieces[0][0]:
+        first = next((index for index, (minus, _) in enumerate(pieces) if not minus), 0)
+        pieces.insert(0, pieces.pop(first))
+    return signed_sum(pieces)
+
+
+def _summands(expr: DomExpr, slots: Sequence[Slot]) -> list[tuple[bool, str]]:
+    """The parts of a sum, each with whether it is subtracted."""
+    match expr:
+        case Apply(DomOp.ADD | DomOp.SUBTRACT as op, (left, right)):
+            flip = op is DomOp.SUBTRACT
+            last = [(minus is not flip, text) for minus, text in _summands(right, slots)]
+            return _summands(left, slots) + last
+        case Apply(DomOp.NEGATE, (operand,)):
+            return [(not minus, text) for minus, text in _summands(operand, slots)]
+        case Apply(DomOp.MULTIPLY, (Const(Fraction() as factor), rest), span) if factor < 0:
+            return [(True, show_expression(Apply(DomOp.MULTIPLY, (Const(-factor), rest), span), slots))]
+        case _:
+            text = show_expression(expr, slots)
+            return [(True, text[1:]) if text.startswith("-") else (False, text)]
+
+
+def _product(coefficient: DomExpr, variable: str, slots: Sequence[Slot]) -> tuple[bool, str]:
+    if isinstance(coefficient, Const) and isinstance(coefficient.value, Fraction):
+        return coefficient.value < 0, show_multiple(abs(coefficient.value), variable)
+    if isinstance(coefficient, Apply) and coefficient.op is DomOp.NEGATE:
+        minus, product = _product(coefficient.arguments[0], variable, slots)
+        return not minus, product
+    return False, infixed(_written(coefficient, slots), "*", Written(variable)).text
+
+
+def show_read(expr: Read | ReadElement, slots: Sequence[Slot]) -> str:
+    """The variable or element that is read: `r`, `q[1]`, `q[x + 1]`."""
+    if isinstance(expr, Read):
+        return slots[expr.slot].name
+    return f"{expr.array}[{show_expression(expr.index, slots)}]"
+
+
+def _written(expr: DomExpr, slots: Sequence[Slot]) -> Written:
+    match expr:
+        case Const(Fraction() as number) if number < 0:
+            return Written(str(number), Level.SUM)
+        case Const(Fraction() as number) if number.denominator != 1:
+            return Written(str(number), Level.PRODUCT)
+        case Const(value):
+            return Written(show_value(value))
+        case Read() | ReadElement():
+            return Written(show_read(expr, slots))
+        case Apply(op, arguments):
+            written = [_written(argument, slots) for argument in arguments]
+            match op, written:
+                case ((DomOp.MIN | DomOp.MAX | DomOp.ABS), _):
+                    return applied(op.value, written)
+                case _, [operand]:
+                    return prefixed("-" if op is DomOp.NEGATE else op.value, operand)
+                case _:
+                    left, right = written
+                    return infixed(left, op.value, right)
+        case _:
+            assert_never(expr)

@@ -1,0 +1,423 @@
+"""What a program declares: domains, constants, variables, and how large its loops may make it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.text import ast
+from dipc.text.ast import mentions
+from dipc.text.core import (
+    BoolType,
+    Code,
+    Const,
+    DomType,
+    IntType,
+    RealType,
+    Slot,
+    Type,
+    Value,
+    ValueTooLarge,
+    bounded,
+    show_value,
+)
+from dipc.text.diagnostic import Span
+from dipc.text.expressions import Elaborator, Fitting
+from dipc.text.scope import (
+    Constant,
+    DeclaredVariable,
+    Domain,
+    EnumeratedValue,
+    Findings,
+    Scope,
+    locate,
+    may_declare,
+    suggest,
+)
+
+# --- How large a program may become once its loops are unrolled -------------------------------------------------------
+#
+
+#: Statements once every `for` is unrolled; the scores of an `Exp` count as one each, the values of a `choose` as
+#: STATEMENTS_A_WEIGHT, as their weights are closed forms.
+MAX_UNROLLED = 50_000
+STATEMENTS_A_WEIGHT = 3
+
+
+class Budget:
+    """Counts statements down from MAX_UNROLLED."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._left = MAX_UNROLLED
+        #: False once something did not fit: what was lowered is not the whole program.
+        self.complete = True
+
+    def spend(self, count: int) -> None:
+        """Count statements that have been lowered."""
+        self._left -= count
+
+    def fits(self, count: int, span: Span, what: str) -> bool:
+        """Whether `count` more statements are allowed. The first time they are not, that is reported at `span`, with
+        `what` ("1000 iterations") behind the caret; from then on nothing fits."""
+        if self.complete and count > self._left:
+            self.complete = False
+            self._findings.report(
+                Code.TOO_MANY_STATEMENTS,
+                span,
+                f"with its loops unrolled the program has more than {MAX_UNROLLED} statements",
+                label=what,
+                notes=("choose a smaller bound, or a `while` over DOM variables",),
+            )
+        return self.complete
+
+
+# --- Finite domains: their values, and which names become values ------------------------------------------------------
+#
+
+#: Values in one domain.
+MAX_DOMAIN = 100_000
+
+
+def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elaborator) -> None:
+    """Enter every named domain; a domain may stand for one declared before it."""
+    scope, findings = elaborator.scope, elaborator.findings
+    named = [declaration for declaration in declarations if isinstance(declaration, ast.DomainDecl)]
+    spans = [locate(findings, declaration.name, declaration.span) for declaration in named]
+    for declaration, span in zip(named, spans, strict=True):
+        scope.domains.setdefault(declaration.name, Domain(declaration.name, None, span, known=False))
+    for declaration, span in zip(named, spans, strict=True):
+        first = scope.domains[declaration.name]
+        if first.known:
+            findings.report(
+                Code.DUPLICATE,
+                span,
+                f"the domain `{declaration.name}` is declared twice",
+                notes=("rename one of the two",),
+                secondary=((first.span, "first declared here"),),
+            )
+            continue
+        type_ = resolve_domain(declaration.domain, elaborator)
+        if type_ is not None:
+            type_ = DomType(type_.values, declaration.name)
+        scope.domains[declaration.name] = Domain(declaration.name, type_, span)
+
+
+def resolve_type(expr: ast.TypeExpr, elaborator: Elaborator) -> Type | None:
+    """The type that is written; None when it is wrong, which has been reported."""
+    if isinstance(expr, ast.BaseTypeExpr):
+        match expr.base:
+            case ast.BaseType.BOOL:
+                return BoolType()
+            case ast.BaseType.INT:
+                return IntType()
+            case ast.BaseType.REAL:
+                return RealType()
+            case _:
+                assert_never(expr.base)
+    return resolve_domain(expr, elaborator)
+
+
+def resolve_domain(expr: ast.DomainExpr, elaborator: Elaborator) -> DomType | None:
+    """The domain that is written, never empty and without duplicates; None when it is wrong, which is reported."""
+    match expr:
+        case ast.RangeDomain():
+            return _range(expr, elaborator)
+        case ast.ListedDomain():
+            return _listed(expr, elaborator)
+        case ast.NamedDomain():
+            return _named(expr, elaborator)
+        case _:
+            assert_never(expr)
+
+
+def _range(expr: ast.RangeDomain, elaborator: Elaborator) -> DomType | None:
+    low = elaborator.integer(expr.low, "the lower end of a domain")
+    high = elaborator.integer(expr.high, "the upper end of a domain")
+    if low is None or high is None:
+        return None
+    if high < low:
+        elaborator.report_value(
+            Code.BAD_DOMAIN,
+            expr.span,
+            f"the domain {{{low}..{high}}} is empty",
+            notes=("the lower end comes first: `{0..m}`",),
+        )
+        return None
+    if high - low >= MAX_DOMAIN:
+        _too_large(expr.span, high - low + 1, elaborator)
+        return None
+    return DomType(tuple(Fraction(value) for value in range(low, high + 1)))
+
+
+def _listed(expr: ast.ListedDomain, elaborator: Elaborator) -> DomType | None:
+    if len(expr.values) > MAX_DOMAIN:
+        _too_large(expr.span, len(expr.values), elaborator)
+        return None
+    truths = [written for written in expr.values if isinstance(written, ast.Truth)]
+    if truths:
+        notes = ("declare the variable as `bool`",)
+        message = "truth values are no domain: they have the type bool"
+        elaborator.findings.report(Code.BAD_DOMAIN, truths[0].span, message, notes=notes)
+        return None
+    before = len(elaborator.findings)
+    values: dict[Value, ast.Expr] = {}
+    for written in expr.values:
+        value = _listed_value(written, elaborator)
+        if value is None:
+            continue
+        first = next(iter(values), value)
+        if isinstance(first, str) != isinstance(value, str):
+            elaborator.findings.report(
+                Code.BAD_DOMAIN,
+                written.span,
+                f"a domain holds either names or numbers, and {_described(written, value, elaborator)}",
+                notes=("declare two domains, or rename what has the name of a constant",),
+                secondary=((values[first].span, _described(values[first], first, elaborator)),),
+            )
+            return None
+        if value in values:
+            elaborator.findings.report(
+                Code.BAD_DOMAIN,
+                written.span,
+                f"the value {show_value(value)} is listed twice",
+                notes=("leave one of the two out",),
+                secondary=((values[value].span, "first listed here"),),
+            )
+        values.setdefault(value, written)
+    return DomType(tuple(values)) if values and len(elaborator.findings) == before else None
+
+
+def _listed_value(written: ast.Expr, elaborator: Elaborator) -> Value | None:
+    scope = elaborator.scope
+    if not isinstance(written, ast.Name) or written.name in elaborator.locals:
+        return elaborator.constant(written, "a domain value")
+    known = scope.symbols.get(written.name)
+    if isinstance(known, Constant):
+        return elaborator.constant(written, "a domain value")
+    if isinstance(known, EnumeratedValue):
+        return written.name
+    if not may_declare(scope, elaborator.findings, written.name, written.span, "a domain value"):
+        return None
+    scope.symbols[written.name] = EnumeratedValue(written.name, written.span)
+    return written.name
+
+
+def _described(written: ast.Expr, value: Value, elaborator: Elaborator) -> str:
+    snippet = elaborator.findings.snippet(written.span)
+    if isinstance(value, str):
+        return f"`{snippet}` is a name"
+    return f"`{snippet}` is " + ("a number" if snippet == show_value(value) else f"the number {show_value(value)}")
+
+
+def _named(expr: ast.NamedDomain, elaborator: Elaborator) -> DomType | None:
+    domain = elaborator.scope.domains.get(expr.name)
+    if domain is None:
+        names = [*elaborator.scope.domains, "real", "bool", "int"]
+        notes = suggest(expr.name, names) or (f"declare it: `domain {expr.name} = {{low, high}};`",)
+        message = f"there is no domain `{expr.name}`"
+        elaborator.findings.report(Code.UNKNOWN_NAME, expr.span, message, notes=notes, once=("domain", expr.name))
+        return None
+    if not domain.known:
+        elaborator.findings.report(
+            Code.USED_TOO_EARLY,
+            expr.span,
+            f"the domain `{expr.name}` is used before it is declared",
+            notes=("move its declaration up",),
+            secondary=((domain.span, "declared here"),),
+        )
+    return domain.type
+
+
+def _too_large(span: Span, size: int, elaborator: Elaborator) -> None:
+    message = f"a domain has at most {MAX_DOMAIN} values, and this one has {size}"
+    elaborator.findings.report(Code.TOO_LARGE, span, message, notes=("the chain visits every value: choose fewer",))
+
+
+# --- Registering the names a program declares, and computing its constants, some of them given from outside -----------
+#
+
+
+def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Findings) -> None:
+    """Enter every constant and variable by name, in the order of the text, as not known yet.
+
+    A name that cannot be declared is reported and left out; of two with one name the first is kept.
+    """
+    for declaration in declarations:
+        match declaration:
+            case ast.ConstDecl(bindings):
+                for name, expr in bindings:
+                    span = _binding_span(findings, declaration, name, expr)
+                    if may_declare(scope, findings, name, span, "a constant"):
+                        scope.symbols[name] = Constant(name, None, span, known=False)
+            case ast.VariableDecl(role, declarators):
+                for declarator in declarators:
+                    if may_declare(scope, findings, declarator.name, declarator.span, "a variable"):
+                        variable = DeclaredVariable(declarator.name, role, None, (), None, declarator.span, known=False)
+                        scope.symbols[declarator.name] = variable
+
+
+def compute_constants(
+    declarations: Sequence[ast.Declaration], overrides: Mapping[str, Fraction], elaborator: Elaborator
+) -> None:
+    """Give every registered constant its value, in the order of the text; `overrides` win over the text."""
+    scope = elaborator.scope
+    for declaration in declarations:
+        if not isinstance(declaration, ast.ConstDecl):
+            continue
+        for name, expr in declaration.bindings:
+            symbol = scope.symbols.get(name)
+            span = _binding_span(elaborator.findings, declaration, name, expr)
+            if not isinstance(symbol, Constant) or symbol.span != span:
+                continue
+            value = overrides.get(name)
+            if value is None:
+                value = elaborator.constant(expr, f"the value of `{name}`")
+            elif not _small(value):
+                message = f"the value given for `{name}` has too many digits"
+                notes = ("numbers of more than about 3000 digits are refused",)
+                elaborator.findings.report(Code.TOO_LARGE, None, message, notes=notes)
+                value = None
+            scope.symbols[name] = Constant(name, value, span)
+    _refuse_unknown(overrides, scope, elaborator.findings)
+
+
+def computed_from(declarations: Sequence[ast.Declaration], given: Mapping[str, Fraction], name: str) -> tuple[str, ...]:
+    """The constants, but those `given`, whose values in the text depend on the constant `name`."""
+    found: list[str] = []
+    for declaration in declarations:
+        if isinstance(declaration, ast.ConstDecl):
+            for other, value in declaration.bindings:
+                if other != name and other not in given and any(mentions(value, known) for known in (name, *found)):
+                    found.append(other)
+    return tuple(found)
+
+
+def _small(value: Fraction) -> bool:
+    try:
+        bounded(value)
+    except ValueTooLarge:
+        return False
+    return True
+
+
+def _refuse_unknown(overrides: Mapping[str, Fraction], scope: Scope, findings: Findings) -> None:
+    constants = [symbol.name for symbol in scope.symbols.values() if isinstance(symbol, Constant)]
+    known = f"the constants are {', '.join(f'`{name}`' for name in constants)}"
+    for name in overrides:
+        if name in constants:
+            continue
+        if isinstance(scope.symbols.get(name), DeclaredVariable):
+            message = f"`{name}` is a variable, and only constants can be set from outside"
+        else:
+            message = f"the program has no constant `{name}`"
+        notes = (*suggest(name, constants), known if constants else "the program declares no constants")
+        findings.report(Code.UNKNOWN_CONSTANT, None, message, notes=notes)
+
+
+def _binding_span(findings: Findings, declaration: ast.ConstDecl, name: str, expr: ast.Expr) -> Span:
+    before = Span(declaration.span.start, max(declaration.span.start, expr.span.start))
+    return locate(findings, name, before, last=True)
+
+
+# --- Declared variables: their types, the slots of arrays, initial values ---------------------------------------------
+#
+
+#: Scalars and array elements of one program, taken together.
+MAX_SLOTS = 100_000
+
+
+def declare_variables(declarations: Sequence[ast.Declaration], elaborator: Elaborator, fitting: Fitting) -> None:
+    """Give every registered variable its type and its slots, arrays by increasing index."""
+    for declaration in declarations:
+        if isinstance(declaration, ast.VariableDecl):
+            type_ = resolve_type(declaration.type, elaborator)
+            initial = _initial(declaration, type_, elaborator, fitting)
+            for declarator in declaration.declarators:
+                known = elaborator.scope.symbols.get(declarator.name)
+                if isinstance(known, DeclaredVariable) and known.span == declarator.span:
+                    _declare(declaration.role, declarator, type_, initial, elaborator)
+
+
+def _declare(
+    role: ast.Role, declarator: ast.Declarator, type_: Type | None, initial: Value | None, elaborator: Elaborator
+) -> None:
+    scope, name, span = elaborator.scope, declarator.name, declarator.span
+    bounds = _bounds(declarator, elaborator)
+    array = declarator.low is not None
+    if type_ is None or bounds is None:
+        scope.symbols[name] = DeclaredVariable(name, role, None, (), 0 if array else None, span)
+        return
+    low, high = bounds
+    first = len(scope.slots)
+    if first + high - low + 1 > MAX_SLOTS:
+        message = f"a program has at most {MAX_SLOTS} scalars and array elements"
+        elaborator.findings.report(Code.TOO_LARGE, span, message, notes=("declare shorter arrays",))
+        scope.symbols[name] = DeclaredVariable(name, role, None, (), 0 if array else None, span)
+        return
+    for index in range(low, high + 1):
+        shown = f"{name}[{index}]" if array else name
+        scope.slots.append(Slot(len(scope.slots), shown, role, type_, initial, span))
+    slots = tuple(range(first, len(scope.slots)))
+    scope.symbols[name] = DeclaredVariable(name, role, type_, slots, low if array else None, span)
+
+
+def _bounds(declarator: ast.Declarator, elaborator: Elaborator) -> tuple[int, int] | None:
+    """The index bounds; (0, 0) for a scalar; None when they are wrong."""
+    if declarator.low is None or declarator.high is None:
+        return 0, 0
+    low = elaborator.integer(declarator.low, "an array bound")
+    high = elaborator.integer(declarator.high, "an array bound")
+    if low is None or high is None:
+        return None
+    if high < low:
+        elaborator.findings.report(
+            Code.OUTSIDE_ARRAY,
+            declarator.span,
+            f"the array `{declarator.name}` has no element: its indices would go from {low} to {high}",
+            notes=("an array has at least one element",),
+        )
+        return None
+    return low, high
+
+
+def _initial(
+    declaration: ast.VariableDecl, type_: Type | None, elaborator: Elaborator, fitting: Fitting
+) -> Value | None:
+    expr = declaration.initial
+    if expr is None:
+        return None
+    name = declaration.declarators[0].name
+    if declaration.role is ast.Role.INPUT:
+        elaborator.findings.report(
+            Code.INPUT_INITIALIZED,
+            expr.span,
+            f"the input `{name}` cannot have an initial value",
+            notes=("inputs get their values from the table",),
+        )
+        return None
+    match type_:
+        case None:
+            return None
+        case BoolType() | DomType():
+            value = fitting.concrete(type_, elaborator.typed(expr), expr, name)
+            if isinstance(value, Const):
+                return value.value
+            if value is not None:
+                _not_constant(expr.span, elaborator)
+            return None
+        case IntType() | RealType():
+            linear = fitting.affine(type_, elaborator.typed(expr), expr, name)
+            if linear is not None and not linear.terms and isinstance(linear.constant, Const):
+                return linear.constant.value
+            if linear is not None:
+                _not_constant(expr.span, elaborator)
+            return None
+        case _:
+            assert_never(type_)
+
+
+def _not_constant(span: Span, elaborator: Elaborator) -> None:
+    notes = ("assign it in the first statement instead",)
+    elaborator.findings.report(Code.NOT_CONSTANT, span, "an initial value must be a constant", notes=notes)

@@ -1,0 +1,365 @@
+"""Diagnostics: source texts, spans, and messages that say what is wrong, where, and how to mend it."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# --- Source texts and spans in them -----------------------------------------------------------------------------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range [start, end) of character offsets into one source text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A place in a file, resolved for display: 1-based line and column, the line's text, the marked length."""
+
+    file: str
+    line: int
+    column: int
+    text: str
+    length: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """A named text. Resolves spans to excerpts; line starts are found once."""
+
+    name: str
+    text: str
+    _starts: list[int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        starts = [0]
+        at = self.text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        object.__setattr__(self, "_starts", starts)
+
+    def excerpt(self, span: Span) -> Excerpt:
+        """The excerpt for `span`; a span over several lines is marked to the end of its first line."""
+        line = bisect_right(self._starts, span.start)
+        start = self._starts[line - 1]
+        end = self.text.find("\n", start)
+        text = self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
+        column = span.start - start
+        length = max(1, min(span.end - span.start, len(text) - column))
+        return Excerpt(self.name, line, column + 1, text, length)
+
+
+# --- Diagnostics: a code, a message, the place, and notes that say how to mend it -------------------------------------
+#
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A secondary place and how it is related ("declared here")."""
+
+    excerpt: Excerpt
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that is wrong with what the user gave.
+
+    `code` is stable ("E0104", a warning "W0601"); `message` one sentence without a full stop; `excerpt` the place, None
+    where there is none (a missing file); `label` is printed behind the caret; `notes` say how to mend it, one sentence
+    each.
+    """
+
+    code: str
+    message: str
+    excerpt: Excerpt | None = None
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    secondary: tuple[Label, ...] = ()
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it is no mistake for certain, and stops nothing."""
+        return self.code.startswith("W")
+
+
+class DipcWarning(UserWarning):
+    """Something that does not change the answer, and that a user should know."""
+
+
+class DiagnosticError(Exception):
+    """Raised by every room for bad input; carries at least one diagnostic. `str()` is what the command line prints:
+    all of them, each with its code, its place, a caret and how to mend it."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        assert diagnostics
+        super().__init__(diagnostics[0].message)
+        self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        return self.render().rstrip("\n")
+
+    def render(self, *, color: bool = False) -> str:
+        """All diagnostics as text that ends with a newline; with `color`, for a terminal."""
+        return render(self.diagnostics, color=color)
+
+
+# --- Names the user may have meant ------------------------------------------------------------------------------------
+#
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate most like `name`, None where none is like it."""
+    from difflib import get_close_matches
+
+    matches = get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def mistyped(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that `word` is, but for a letter wrong, missing, too many or in the place of its neighbor; two such
+    slips in words of more than eight letters."""
+    allowed = 1 if len(word) <= 8 else 2
+    found = min(((_slips(word, each), each) for each in candidates), default=(allowed + 1, ""))
+    return found[1] if found[0] <= allowed else None
+
+
+def _slips(left: str, right: str) -> int:
+    """How many letters to change, leave out, put in or swap with the next."""
+    before: list[int] = []
+    row: list[int] = [*range(len(right) + 1)]
+    for i, a in enumerate(left, 1):
+        above, row = row, [i]
+        for j, b in enumerate(right, 1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + int(a != b)))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                row[j] = min(row[j], before[j - 2] + 1)
+        before = above
+    return row[-1]
+
+
+def listing(names: Iterable[str], limit: int = 8) -> str:
+    """`a`, `b` and `c`; after `limit` names `and 5 more`."""
+    quoted = [f"`{name}`" for name in names]
+    if len(quoted) > limit:
+        return f"{', '.join(quoted[:limit])} and {len(quoted) - limit} more"
+    if len(quoted) <= 1:
+        return "".join(quoted)
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+# --- Diagnostics as text, in the manner of rustc: what, where, the line with a caret, and how to mend it --------------
+#
+
+#: The columns of a source line that are shown; longer lines are cut around what is marked.
+WINDOW = 100
+TAB = 4
+CUT = "..."
+
+RED, YELLOW, BLUE, CYAN, BOLD, PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m", "\x1b[1;36m", "\x1b[1m", "\x1b[0m"
+
+
+def render(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
+    """All diagnostics, separated by blank lines, with a count at the end when there are several.
+
+    The text ends in a newline, unless there is no diagnostic at all. Without `color` it is printable characters and
+    newlines only, whatever the sources hold; with it, only ANSI colors come on top.
+    """
+    paint = _Paint(color)
+    all_of = list(diagnostics)
+    blocks = ["\n".join(_diagnostic(diagnostic, paint)) for diagnostic in all_of]
+    errors = sum(not diagnostic.is_warning for diagnostic in all_of)
+    if errors > 1:
+        blocks.append(paint(RED, f"{errors} errors"))
+    return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Paint:
+    color: bool
+
+    def __call__(self, style: str, text: str) -> str:
+        return f"{style}{text}{PLAIN}" if self.color and text else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    excerpt: Excerpt
+    label: str
+    primary: bool
+
+
+def _diagnostic(diagnostic: Diagnostic, paint: _Paint) -> Iterator[str]:
+    kind = paint(YELLOW, f"warning[{diagnostic.code}]") if diagnostic.is_warning else ""
+    yield (kind or paint(RED, f"error[{diagnostic.code}]")) + paint(BOLD, f": {printable(diagnostic.message)}")
+    places = [_Place(label.excerpt, label.text, False) for label in diagnostic.secondary]
+    if diagnostic.excerpt is not None:
+        places.insert(0, _Place(diagnostic.excerpt, diagnostic.label, True))
+    margin = " " * max((len(str(place.excerpt.line)) for place in places), default=1)
+    files = dict.fromkeys(place.excerpt.file for place in places)
+    for number, file in enumerate(files):
+        here = [place for place in places if place.excerpt.file == file]
+        first = here[0].excerpt
+        arrow = ":::" if number else "-->"
+        yield f"{margin}{paint(BLUE, arrow)} {printable(file)}:{first.line}:{first.column}"
+        yield f"{margin} {paint(BLUE, '|')}"
+        yield from _places(here, margin, paint)
+    for note in diagnostic.notes:
+        head, *rest = note.split("\n")
+        yield f"{margin} {paint(BLUE, '=')} {paint(CYAN, 'help')}: {printable(head)}"
+        yield from (f"{margin}         {printable(line)}".rstrip() for line in rest)
+
+
+def _places(places: list[_Place], margin: str, paint: _Paint) -> Iterator[str]:
+    """The lines of one file, from the top, each with its marks beneath it."""
+    bar = paint(BLUE, "|")
+    above = 0
+    for place in sorted(places, key=lambda place: (place.excerpt.line, not place.primary)):
+        line, before, marks = _marked(place.excerpt)
+        if place.excerpt.line != above:
+            if above and place.excerpt.line > above + 1:
+                yield paint(BLUE, CUT)
+            above = place.excerpt.line
+            yield f"{paint(BLUE, str(above).rjust(len(margin)))} {bar} {line}".rstrip()
+        style, mark = (RED, "^") if place.primary else (BLUE, "-")
+        marked = mark * marks + (f" {printable(place.label)}" if place.label else "")
+        yield f"{margin} {bar} {' ' * before}{paint(style, marked)}"
+
+
+def printable(text: str) -> str:
+    """`text` with every character that would move the cursor, hide or reorder its neighbors replaced by a picture."""
+    return "".join(_picture(character) for character in text)
+
+
+def _picture(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return " " if unicodedata.category(character) == "Zs" else "\ufffd"
+
+
+def _width(character: str) -> int:
+    """The columns that a printable character takes in a terminal."""
+    if unicodedata.combining(character) or unicodedata.category(character) == "Me":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
+    """The line as shown, the columns before the mark, and the columns marked (at least one)."""
+    start = min(excerpt.column - 1, len(excerpt.text))
+    end = min(start + excerpt.length, len(excerpt.text))
+    first, last = _window(excerpt.text, start, end)
+    cells: list[str] = [CUT] if first > 0 else []
+    column = before = len(CUT) if first > 0 else 0
+    after = column
+    for index in range(first, last):
+        character = excerpt.text[index]
+        cell = " " * (TAB - column % TAB) if character == "\t" else _picture(character)
+        cells.append(cell)
+        column += len(cell) if character == "\t" else _width(cell)
+        if index < start:
+            before = column
+        if index < end:
+            after = column
+    if last < len(excerpt.text.rstrip()):
+        cells.append(CUT)
+    return "".join(cells), before, max(1, after - before)
+
+
+def _window(text: str, start: int, end: int) -> tuple[int, int]:
+    """The part [first, last) of a line to show: all of it when short, else WINDOW characters around [start, end)."""
+    text_end = len(text.rstrip())
+    if text_end <= WINDOW:
+        return 0, max(text_end, min(end, len(text)))
+    if end <= WINDOW * 3 // 4:
+        return 0, WINDOW
+    first = max(0, min(start - WINDOW // 4, max(text_end, end) - WINDOW))
+    return first, min(first + WINDOW, max(text_end, end))
+
+
+# --- Programs read from files, or a diagnostic that says why they cannot be -------------------------------------------
+#
+
+#: Bytes; whatever is longer is no program (the parser has its own, lower, limits on what it contains).
+_LARGEST = 40_000_000
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_source(path: Path) -> Source:
+    """The text of the program in the file `path`, without a byte order mark.
+
+    Raises DiagnosticError (E0802, E0803) for what is missing, unreadable, too large or not UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:
+        raise DiagnosticError(_unreadable(path, error)) from None
+    if len(data) > _LARGEST:
+        message = f"`{path}` is longer than {_LARGEST // 1_000_000} MB"
+        raise DiagnosticError(Diagnostic("E0802", message, notes=("give the path of a DiPWhile+ program",)))
+    marked = data.startswith(_UTF8_MARK)
+    try:
+        return Source(str(path), data.removeprefix(_UTF8_MARK).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise DiagnosticError(_undecodable(path, data, error.start + len(_UTF8_MARK) * marked)) from None
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> Diagnostic:
+    note = "give the path of a DiPWhile+ program, for example benchmarks/sparse.dip"
+    match error:
+        case FileNotFoundError():
+            siblings = _similar(path)
+            notes = (f"did you mean `{siblings}`?",) if siblings else (note,)
+            return Diagnostic("E0802", f"there is no file `{path}`", notes=notes)
+        case IsADirectoryError():
+            return Diagnostic("E0802", f"`{path}` is a directory", notes=(note,))
+        case PermissionError():
+            return Diagnostic("E0802", f"no permission to read `{path}`", notes=("change the file's permissions",))
+        case OSError():
+            return Diagnostic("E0802", f"`{path}` cannot be read: {error.strerror or error}")
+        case ValueError():  # a path with a NUL character
+            return Diagnostic("E0802", f"`{path!s}` is no path: {error}")
+
+
+def _similar(path: Path) -> Path | None:
+    from difflib import get_close_matches
+
+    try:
+        names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".dip"]
+    except OSError:
+        return None
+    close = get_close_matches(path.name, names, n=1)
+    return path.with_name(close[0]) if close else None
+
+
+def _undecodable(path: Path, data: bytes, at: int) -> Diagnostic:
+    start = data.rfind(b"\n", 0, at) + 1
+    end = data.find(b"\n", at)
+    line = data[start : end if end >= 0 else len(data)]
+    number = data.count(b"\n", 0, at) + 1
+    column = len(data[start:at].decode("utf-8", errors="replace")) + 1
+    text = line.decode("utf-8", errors="replace").rstrip("\r").replace("\0", "\ufffd")
+    note = "the file looks like UTF-16: save it as UTF-8" if data.startswith(_UTF16_MARKS) else "save the file as UTF-8"
+    return Diagnostic(
+        "E0803",
+        f"the program is not UTF-8: byte 0x{data[at]:02x} at offset {at}",
+        Excerpt(str(path), number, column, text, 1),
+        notes=(note,),
+    )

@@ -1,0 +1,616 @@
+"""The meaning of expressions: resolved, typed, folded, as concrete values, linear forms or conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, walk
+from dipc.text.core import (
+    AffineExpr,
+    Apply,
+    BoolType,
+    Code,
+    Const,
+    DomExpr,
+    DomOp,
+    DomType,
+    IntType,
+    Read,
+    ReadElement,
+    RealType,
+    Slot,
+    Value,
+    ValueTooLarge,
+    power,
+    show_affine,
+    show_read,
+    show_type,
+    show_value,
+)
+from dipc.text.diagnostic import Span
+from dipc.text.scope import FUNCTIONS, DeclaredVariable, References, suggest
+from dipc.text.typed import (
+    NUMERIC,
+    UNKNOWN,
+    Concrete,
+    Condition,
+    Junction,
+    Kind,
+    Linear,
+    Relation,
+    Switch,
+    Typed,
+    Unknown,
+    affine,
+    divided,
+    fold,
+    gathered,
+    junction,
+    kind_of,
+    leaves,
+    negated,
+    negation,
+    plus,
+    scaled,
+    times,
+    total,
+    truth,
+)
+
+# --- The meaning of expressions: resolving, typing, folding constants, and normalizing linear forms in one walk -------
+#
+
+#: Expressions that one value is chosen from by min, max and abs of reals or ints.
+_MOST_CASES = 64
+
+#: What to write for a meaning that there is at one eps only.
+FIX_EPS = 'ask about one eps: `--eps 1/2`, `claim { eps: 1/2; }`, or `dipc.load(path, eps="1/2")`'
+
+_FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
+
+
+#: What a constant may be made of, and what else where each value of a variable has its own.
+_CONSTANT = "numbers, constants and the variables of enclosing `for` loops"
+_CHOSEN = "numbers, constants, bool and DOM variables, and the variables of enclosing `for` loops"
+
+
+class Elaborator(References):
+    """Gives every expression its meaning, or Unknown after reporting why it has none."""
+
+    def typed(self, expr: ast.Expr) -> Typed:
+        """The meaning of any expression of the program."""
+        match expr:
+            case ast.Name():
+                return self.name(expr)
+            case ast.Number(value):
+                return Concrete(Kind.NUMBER, Const(value))
+            case ast.Binary(BinaryOp.AND | BinaryOp.OR):
+                return self._junction(expr)
+            case ast.Binary():
+                return self._arithmetic(expr, self.typed(expr.left), self.typed(expr.right))
+            case ast.Element():
+                return self.element(expr, self.typed(expr.index))
+            case ast.Compare():
+                return self._comparison(expr, self.typed(expr.left), self.typed(expr.right))
+            case ast.Unary(UnaryOp.NEGATE):
+                return self._negative(expr, self.typed(expr.operand))
+            case ast.Unary():
+                condition = self._truth(expr.operand, self.typed(expr.operand))
+                return UNKNOWN if isinstance(condition, Unknown) else negation(condition, expr.span)
+            case ast.Truth(value):
+                return Concrete(Kind.BOOL, Const(value))
+            case ast.Call():
+                return self._call(expr, [self.typed(argument) for argument in expr.arguments])
+            case ast.Eps():
+                return self._eps(expr.span)
+            case _:
+                assert_never(expr)
+
+    def _eps(self, span: Span) -> Typed:
+        value = self.scope.eps.use()
+        if value is not None:
+            return Concrete(Kind.NUMBER, Const(value))
+        self.findings.report(
+            Code.EPS_MISPLACED,
+            span,
+            "`eps` cannot stand in an expression of the program",
+            notes=(
+                "for every eps it may stand in the rate of a distribution, in the weights of choose, and in the claim",
+                "a threshold such as 7/eps brings coefficients such as e^7, whose signs are not decided for every eps",
+                FIX_EPS,
+            ),
+        )
+        return UNKNOWN
+
+    def condition(self, expr: ast.Expr) -> Condition | Unknown:
+        """The meaning of the condition of an `if` or `while`."""
+        return self._truth(expr, self.typed(expr))
+
+    def constant(self, expr: ast.Expr, what: str, *, or_chosen: bool = False) -> Fraction | None:
+        """The rational that `expr` always is; `what` ("a loop bound") names it when it is something else. `or_chosen`:
+        where it depends on bool and DOM variables, their values are put in their places one by one."""
+        typed = self.typed(expr)
+        if isinstance(typed, Concrete) and isinstance(typed.value, Fraction):
+            return typed.value
+        if isinstance(typed, Unknown):
+            return None
+        variables = [
+            f"`{part.name}` is a variable"
+            for part in walk(expr)
+            if isinstance(part, ast.Name | ast.Element)
+            and isinstance(self.scope.symbols.get(part.name), DeclaredVariable)
+        ]
+        label = variables[0] if variables else f"this is {_kind_word(typed)}"
+        self.findings.report(
+            Code.NOT_CONSTANT,
+            expr.span,
+            f"{what} must be a constant number",
+            label=label,
+            notes=(f"it may be made of {_CHOSEN if or_chosen else _CONSTANT}",),
+        )
+        return None
+
+    def integer(self, expr: ast.Expr, what: str) -> int | None:
+        """The integer that `expr` always is."""
+        value = self.constant(expr, what)
+        if value is None or value.denominator == 1:
+            return None if value is None else int(value)
+        constants = self.scope.constants()
+        used = [part.name for part in walk(expr) if isinstance(part, ast.Name) and part.name in constants]
+        notes = tuple(f"the constant `{name}` is {constants[name]}" for name in dict.fromkeys(used))
+        self.report_value(
+            Code.NOT_AN_INTEGER,
+            expr.span,
+            f"{what} must be an integer",
+            label=f"this is {value}",
+            notes=notes or ("write an integer",),
+        )
+        return None
+
+    # --- conditions --------------------------------------------------------------------------------
+
+    def _truth(self, expr: ast.Expr, typed: Typed) -> Condition | Unknown:
+        """`typed` if it can be true or false; anything else is reported."""
+        if isinstance(typed, Linear | Switch) or (isinstance(typed, Concrete) and typed.kind is not Kind.BOOL):
+            self.findings.report(
+                Code.MISMATCH,
+                expr.span,
+                f"a condition is needed here, and `{self.findings.snippet(expr.span)}` is {typed.kind.value}",
+                notes=("compare it with something: `=`, `!=`, `<`, `<=`, `>`, `>=`",),
+            )
+            return UNKNOWN
+        return typed
+
+    def _junction(self, expr: ast.Binary) -> Typed:
+        op = DomOp.AND if expr.op is BinaryOp.AND else DomOp.OR
+        left = self._truth(expr.left, self.typed(expr.left))
+        settled = truth(left) is (op is DomOp.OR)
+        self.dead += settled
+        right = self._truth(expr.right, self.typed(expr.right))
+        self.dead -= settled
+        if settled:
+            return left
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return UNKNOWN
+        return junction(op, left, right, expr.span)
+
+    def _comparison(self, expr: ast.Compare, left: Typed, right: Typed) -> Typed:
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return UNKNOWN
+        for side, typed in ((expr.left, left), (expr.right, right)):
+            if isinstance(typed, Relation | Junction):
+                self.findings.report(
+                    Code.MISMATCH,
+                    side.span,
+                    "a comparison of reals or ints cannot be compared with something else",
+                    notes=("assign it to a bool variable first, or use `and`, `or`, `not`",),
+                )
+                return UNKNOWN
+        if isinstance(left, Switch):
+            return self._compared_by_cases(left, expr.span, lambda value: self._comparison(expr, value, right))
+        if isinstance(right, Switch):
+            return self._compared_by_cases(right, expr.span, lambda value: self._comparison(expr, left, value))
+        assert isinstance(left, Concrete | Linear)
+        assert isinstance(right, Concrete | Linear)
+        if left.kind in NUMERIC and right.kind in NUMERIC:
+            if isinstance(left, Concrete) and isinstance(right, Concrete):
+                return Concrete(Kind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))
+            return self._relation(expr.span, expr.op, left, right)
+        if left.kind is not right.kind:
+            self._incomparable(expr, left, right)
+            return UNKNOWN
+        if expr.op not in (CompareOp.EQ, CompareOp.NE):
+            what = "truth values" if left.kind is Kind.BOOL else "domain names"
+            notes = ("only `=` and `!=` compare them",)
+            self.findings.report(Code.MISMATCH, expr.span, f"{what} have no order", notes=notes)
+            return UNKNOWN
+        return Concrete(Kind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))  # type: ignore[union-attr]
+
+    def _compared_by_cases(
+        self, switch: Switch, span: Span, compare: Callable[[Concrete | Linear | Switch], Typed]
+    ) -> Typed:
+        """The comparison of the value that the switch comes to."""
+        then, otherwise = compare(switch.then), compare(switch.otherwise)
+        if not isinstance(then, Concrete | Relation | Junction) or not isinstance(
+            otherwise, Concrete | Relation | Junction
+        ):
+            return UNKNOWN
+        first = junction(DomOp.AND, switch.condition, then, span)
+        return junction(DomOp.OR, first, junction(DomOp.AND, negation(switch.condition, span), otherwise, span), span)
+
+    def _relation(
+        self, span: Span, op: CompareOp, left: Concrete | Linear, right: Concrete | Linear
+    ) -> Relation | Unknown:
+        if self._int_meets_real(span, left, right):
+            return UNKNOWN
+        kind = left.kind if isinstance(left, Linear) else right.kind
+        try:
+            raw = self._combined(BinaryOp.SUBTRACT, left, right, span)
+            assert isinstance(raw, Linear)
+            difference = Linear(kind, gathered(raw.terms), raw.constant)
+        except ValueTooLarge:
+            return self._too_large(span)
+        first, second = (show_affine(affine(side, span), self.scope.slots) for side in (left, right))
+        return Relation(difference, op, first, second, span)
+
+    def _incomparable(self, expr: ast.Compare, left: Concrete | Linear, right: Concrete | Linear) -> None:
+        chained = isinstance(expr.left, ast.Compare) or isinstance(expr.right, ast.Compare)
+        self.findings.report(
+            Code.MISMATCH,
+            expr.span,
+            f"`{self.findings.snippet(expr.left.span)}` is {left.kind.value} and "
+            f"`{self.findings.snippet(expr.right.span)}` is {right.kind.value}: they cannot be compared",
+            notes=("write `a < b and b < c` for two comparisons",) if chained else ("compare values of one kind",),
+        )
+
+    # --- arithmetic --------------------------------------------------------------------------------
+
+    def _arithmetic(self, expr: ast.Binary, left: Typed, right: Typed) -> Typed:
+        fits = self._numeric(expr.left, left, expr.op.value)
+        if not self._numeric(expr.right, right, expr.op.value) or not fits:
+            return UNKNOWN
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return UNKNOWN
+        if isinstance(left, Switch):
+            return self._by_cases(left, expr.span, lambda value: self._arithmetic(expr, value, right))
+        if isinstance(right, Switch):
+            return self._by_cases(right, expr.span, lambda value: self._arithmetic(expr, left, value))
+        assert isinstance(left, Concrete | Linear)
+        assert isinstance(right, Concrete | Linear)
+        if self._int_meets_real(expr.span, left, right) or self._nonlinear(expr, left, right):
+            return UNKNOWN
+        try:
+            if expr.op is BinaryOp.POWER:
+                return self._power(expr, left, right)
+            return self._combined(expr.op, left, right, expr.span)
+        except ZeroDivisionError:
+            self.report_value(
+                Code.DIVISION_BY_ZERO,
+                expr.right.span,
+                "division by zero",
+                label="this is 0",
+                notes=("divide by something else",),
+            )
+            return UNKNOWN
+        except ValueTooLarge:
+            return self._too_large(expr.span)
+
+    def _combined(self, op: BinaryOp, left: Concrete | Linear, right: Concrete | Linear, span: Span) -> Typed:
+        """left op right for operands that fit; raises as `fold` does."""
+        if isinstance(left, Concrete) and isinstance(right, Concrete):
+            return Concrete(Kind.NUMBER, _folded(op, left.expr, right.expr, span))
+        if op is BinaryOp.MULTIPLY:
+            linear, factor = (left, right) if isinstance(left, Linear) else (right, left)
+            assert isinstance(linear, Linear)
+            assert isinstance(factor, Concrete)
+            return scaled(linear, factor.expr, span)
+        if op is BinaryOp.DIVIDE:
+            assert isinstance(left, Linear)
+            assert isinstance(right, Concrete)
+            return divided(left, right.expr, span)
+        kind = left.kind if isinstance(left, Linear) else right.kind
+        first = left if isinstance(left, Linear) else Linear(kind, (), left.expr)
+        second = right if isinstance(right, Linear) else Linear(kind, (), right.expr)
+        return total(first, second if op is BinaryOp.ADD else negated(second, span), span)
+
+    def _negative(self, expr: ast.Unary, typed: Typed) -> Typed:
+        if not self._numeric(expr.operand, typed, "-") or isinstance(typed, Unknown):
+            return UNKNOWN
+        assert isinstance(typed, Concrete | Linear | Switch)
+        return self._minus(typed, expr.span)
+
+    def _minus(self, value: Concrete | Linear | Switch, span: Span) -> Typed:
+        match value:
+            case Switch():
+                return self._by_cases(value, span, lambda part: self._minus(part, span))
+            case Linear():
+                return negated(value, span)
+            case Concrete():
+                return Concrete(Kind.NUMBER, fold(DomOp.NEGATE, (value.expr,), span))
+
+    def _power(self, expr: ast.Binary, base: Concrete | Linear, exponent: Concrete | Linear) -> Typed:
+        values = [side.value for side in (base, exponent) if isinstance(side, Concrete)]
+        match values:
+            case [Fraction() as number, Fraction(denominator=1) as repeated] if repeated >= 0:
+                return Concrete(Kind.NUMBER, Const(power(number, int(repeated))))
+        self.findings.report(
+            Code.NOT_CONSTANT,
+            expr.span,
+            "a power needs a constant base and a constant natural exponent",
+            notes=("write a product of DOM values as `x * x`",),
+        )
+        return UNKNOWN
+
+    def _call(self, expr: ast.Call, arguments: list[Typed]) -> Typed:
+        op = _FUNCTIONS.get(expr.function)
+        if op is None:
+            self._not_a_function(expr)
+            return UNKNOWN
+        if op is DomOp.ABS and len(arguments) != 1:
+            message = f"`abs` takes one argument, and {len(arguments)} are given"
+            self.findings.report(Code.MISMATCH, expr.span, message, notes=("use min or max for several values",))
+            return UNKNOWN
+        fits = [
+            self._numeric(argument, typed, expr.function)
+            for argument, typed in zip(expr.arguments, arguments, strict=True)
+        ]
+        values = [typed for typed in arguments if isinstance(typed, Concrete | Linear | Switch)]
+        if not all(fits) or len(values) < len(arguments):
+            return UNKNOWN
+        exprs = [value.expr for value in values if isinstance(value, Concrete)]
+        if len(exprs) == len(values):
+            return Concrete(Kind.NUMBER, fold(op, tuple(exprs), expr.span))
+        if op is DomOp.ABS:
+            opposite = self._minus(values[0], expr.span)
+            assert isinstance(opposite, Concrete | Linear | Switch)
+            values.append(opposite)
+        best: Typed = values[0]
+        for value in values[1:]:
+            if isinstance(best, Concrete | Linear | Switch):
+                best = self._larger(expr, CompareOp.LE if op is DomOp.MIN else CompareOp.GE, best, value)
+        return best
+
+    def _larger(
+        self, expr: ast.Call, op: CompareOp, left: Concrete | Linear | Switch, right: Concrete | Linear | Switch
+    ) -> Typed:
+        """`left` where it is op `right`, which is `right` elsewhere."""
+        if leaves(left) * leaves(right) > _MOST_CASES // 2:
+            self.findings.report(
+                Code.NOT_LINEAR,
+                expr.span,
+                f"`{expr.function}` of reals or ints comes to more than {_MOST_CASES} cases here",
+                notes=("keep the least or the greatest so far in a variable: `if r > best then best <- r end`",),
+            )
+            return UNKNOWN
+        if isinstance(left, Switch):
+            return self._by_cases(left, expr.span, lambda value: self._larger(expr, op, value, right))
+        if isinstance(right, Switch):
+            return self._by_cases(right, expr.span, lambda value: self._larger(expr, op, left, value))
+        if isinstance(left, Concrete) and isinstance(right, Concrete):
+            chosen = DomOp.MIN if op is CompareOp.LE else DomOp.MAX
+            return Concrete(Kind.NUMBER, fold(chosen, (left.expr, right.expr), expr.span))
+        relation = self._relation(expr.span, op, left, right)
+        if isinstance(relation, Unknown):
+            return UNKNOWN
+        return Switch(relation.difference.kind, relation, left, right)
+
+    def _by_cases(
+        self, value: Concrete | Linear | Switch, span: Span, change: Callable[[Concrete | Linear | Switch], Typed]
+    ) -> Typed:
+        """What `change` makes of the value, case by case."""
+        if not isinstance(value, Switch):
+            return change(value)
+        then, otherwise = change(value.then), change(value.otherwise)
+        numeric = Concrete | Linear | Switch
+        if not isinstance(then, numeric) or not isinstance(otherwise, numeric):
+            return UNKNOWN
+        if leaves(then) + leaves(otherwise) > _MOST_CASES:
+            notes = ("assign parts of it to variables first",)
+            message = f"min, max and abs come to more than {_MOST_CASES} cases here"
+            self.findings.report(Code.NOT_LINEAR, span, message, notes=notes)
+            return UNKNOWN
+        return Switch(value.kind, value.condition, then, otherwise)
+
+    # --- what cannot be combined -------------------------------------------------------------------
+
+    def _numeric(self, expr: ast.Expr, typed: Typed, operation: str) -> bool:
+        """Whether arithmetic applies to `typed`; Unknown passes in silence."""
+        if isinstance(typed, Unknown) or (isinstance(typed, Concrete | Linear | Switch) and typed.kind in NUMERIC):
+            return True
+        self.findings.report(
+            Code.MISMATCH,
+            expr.span,
+            f"`{operation}` needs numbers, and `{self.findings.snippet(expr.span)}` is {_kind_word(typed)}",
+            notes=("arithmetic is for numbers, numeric DOM values, ints and reals",),
+        )
+        return False
+
+    def _int_meets_real(self, span: Span, left: Concrete | Linear, right: Concrete | Linear) -> bool:
+        if {left.kind, right.kind} != {Kind.INT, Kind.REAL}:
+            return False
+        assert isinstance(left, Linear)
+        assert isinstance(right, Linear)
+        integer, real = (left, right) if left.kind is Kind.INT else (right, left)
+        self.findings.report(
+            Code.INT_MEETS_REAL,
+            span,
+            f"the int `{self.variable_of(integer)}` meets the real `{self.variable_of(real)}`",
+            notes=("int and real never meet: sample both with Lap, or both with DLap",),
+        )
+        return True
+
+    def _nonlinear(self, expr: ast.Binary, left: Concrete | Linear, right: Concrete | Linear) -> bool:
+        if isinstance(right, Concrete) and not (expr.op is BinaryOp.POWER and isinstance(left, Linear)):
+            return False
+        names = [self.variable_of(side) for side in (left, right) if isinstance(side, Linear)]
+        notes = ("a real or int expression is a sum of variables, each times constants or DOM values",)
+        if expr.op is BinaryOp.MULTIPLY and len(names) == 2:
+            message = f"the product of `{names[0]}` and `{names[1]}` is not linear: products only with constants or DOM"
+        elif expr.op is BinaryOp.DIVIDE:
+            message = f"division by `{names[-1]}` is not linear: divide only by constants or DOM"
+        elif expr.op is BinaryOp.POWER:
+            message = f"a power with `{names[0]}` is not linear"
+        else:
+            return False
+        self.findings.report(Code.NOT_LINEAR, expr.span, message, notes=notes)
+        return True
+
+    def _not_a_function(self, expr: ast.Call) -> None:
+        if expr.function == "log":
+            note = "a program uses rationals: round the logarithm in the direction that is safe"
+            self.findings.report(Code.MISUSED_NAME, expr.span, "`log` may stand only in the claim", notes=(note,))
+            return
+        if expr.function == "exp":
+            message, notes = "`exp` may stand only in the weights of choose and in the claim", ("use a constant",)
+            self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=notes)
+            return
+        found = suggest(expr.function, sorted(FUNCTIONS)) or ("the functions are min, max and abs",)
+        self.findings.report(Code.UNKNOWN_NAME, expr.span, f"there is no function `{expr.function}`", notes=found)
+
+    def _too_large(self, span: Span) -> Unknown:
+        notes = ("numbers of more than about 3000 digits are refused",)
+        self.report_value(Code.TOO_LARGE, span, "this number has too many digits", notes=notes)
+        return UNKNOWN
+
+    def variable_of(self, linear: Linear) -> str:
+        """The first variable of a linear form, as the user reads it."""
+        return show_read(linear.terms[0][1], self.scope.slots)
+
+
+def _folded(op: BinaryOp, left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
+    match op:
+        case BinaryOp.ADD:
+            return plus(left, right, span)
+        case BinaryOp.MULTIPLY:
+            return times(left, right, span)
+        case _:
+            return fold(DomOp(op.value), (left, right), span)
+
+
+def _kind_word(typed: Typed) -> str:
+    return typed.kind.value if isinstance(typed, Concrete | Linear | Switch) else "a condition"
+
+
+# --- Whether a value fits the variable it is meant for ----------------------------------------------------------------
+#
+
+
+class Fitting:
+    """Checks values against types, and reports those that do not fit."""
+
+    def __init__(self, elaborator: Elaborator) -> None:
+        self._elaborator = elaborator
+        self._members: dict[int, tuple[DomType, frozenset[Value]]] = {}
+
+    def concrete(self, type_: BoolType | DomType, typed: Typed, expr: ast.Expr, name: str) -> DomExpr | None:
+        """The expression to store in `name`; None when it does not fit."""
+        if isinstance(typed, Unknown):
+            return None
+        if not isinstance(typed, Concrete) or typed.kind is not kind_of(type_):
+            self._mismatch(type_, typed, expr, name)
+            return None
+        if isinstance(type_, DomType) and typed.value is not None and not self.member(type_, typed.value):
+            self.outside(type_, typed.value, expr.span, name)
+            return None
+        return typed.expr
+
+    def member(self, type_: DomType, value: Value) -> bool:
+        """Whether a value of the right kind is in the domain."""
+        known = self._members.get(id(type_))
+        if known is None:
+            known = self._members[id(type_)] = (type_, frozenset(type_.values))
+        return value in known[1]
+
+    def outside(self, type_: DomType, value: Value, span: Span, name: str) -> None:
+        """Report a constant that the domain of `name` does not have."""
+        self._elaborator.report_value(
+            Code.OUTSIDE_DOMAIN,
+            span,
+            f"`{name}` cannot hold {show_value(value)}: its domain is {show_type(type_)}",
+            label=f"this is {show_value(value)}",
+            notes=("widen the domain, or assign one of its values",),
+        )
+
+    def affine(self, type_: IntType | RealType, typed: Typed, expr: ast.Expr, name: str) -> AffineExpr | None:
+        """The linear expression to store in `name`; None when it does not fit. In an int it is certainly an integer."""
+        if isinstance(typed, Unknown):
+            return None
+        kind = kind_of(type_)
+        if isinstance(typed, Linear) and typed.kind is not kind:
+            other = self._elaborator.variable_of(typed)
+            integer, real = (name, other) if kind is Kind.INT else (other, name)
+            self._elaborator.findings.report(
+                Code.INT_MEETS_REAL,
+                expr.span,
+                f"the int `{integer}` meets the real `{real}`",
+                notes=("int and real never meet: sample both with Lap, or both with DLap",),
+            )
+            return None
+        if not isinstance(typed, Linear) and not (isinstance(typed, Concrete) and typed.kind is Kind.NUMBER):
+            self._mismatch(type_, typed, expr, name)
+            return None
+        result = affine(typed, expr.span)
+        if kind is Kind.INT and not self._whole(result, expr, name):
+            return None
+        return result
+
+    def _whole(self, value: AffineExpr, expr: ast.Expr, name: str) -> bool:
+        parts = [*(coefficient for coefficient, _ in value.terms), value.constant]
+        if all(integral(part, self._elaborator.scope.slots) for part in parts):
+            return True
+        snippet = self._elaborator.findings.snippet(expr.span)
+        if not value.terms and isinstance(value.constant, Const):
+            problem = f"`{show_value(value.constant.value)}` is not an integer"
+        else:
+            problem = f"`{snippet}` is not certainly an integer"
+        self._elaborator.report_value(
+            Code.NOT_AN_INTEGER,
+            expr.span,
+            f"`{name}` is an int, and {problem}",
+            notes=(
+                "ints are sums of ints, each times an integer; assign a quotient to a DOM variable of integers first",
+            ),
+        )
+        return False
+
+    def _mismatch(
+        self, type_: BoolType | DomType | IntType | RealType, typed: Typed, expr: ast.Expr, name: str
+    ) -> None:
+        snippet = self._elaborator.findings.snippet(expr.span)
+        if isinstance(typed, Concrete | Linear | Switch):
+            what = typed.kind.value
+        else:
+            assert isinstance(typed, Relation | Junction)
+            what = Kind.BOOL.value
+        if isinstance(typed, Linear | Switch):
+            note = "compare it in a condition, and assign concrete values in the branches"
+        elif isinstance(type_, BoolType):
+            note = "a bool takes true, false or a condition"
+        else:
+            note = "change the variable's type or the value"
+        message = f"`{name}` is of type {show_type(type_)}, and `{snippet}` is {what}"
+        self._elaborator.findings.report(Code.MISMATCH, expr.span, message, notes=(note,))
+
+
+def integral(expr: DomExpr, slots: Sequence[Slot]) -> bool:
+    """True only if `expr` is an integer in every state where it has a value."""
+    match expr:
+        case Const(value):
+            return isinstance(value, Fraction) and value.denominator == 1
+        case Read(slot):
+            return _integers(slots[slot])
+        case ReadElement(slots=elements):
+            return _integers(slots[elements[0]])
+        case Apply(DomOp.DIVIDE):
+            return False
+        case Apply(arguments=arguments):
+            return all(integral(argument, slots) for argument in arguments)
+
+
+def _integers(slot: Slot) -> bool:
+    return isinstance(slot.type, DomType) and all(
+        isinstance(value, Fraction) and value.denominator == 1 for value in slot.type.values
+    )

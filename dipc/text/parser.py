@@ -1,0 +1,727 @@
+"""Reading source text: the grammar, the tree that the parser's reductions build, and what options hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import cache
+from importlib.util import cache_from_source
+from pathlib import Path
+from pkgutil import get_data
+from typing import TYPE_CHECKING, Any, cast
+
+from dipc.noise.laws import LAWS, law_of
+from dipc.text import ast
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.syntax_errors import (
+    MAX_CHARACTERS,
+    MAX_DIGITS,
+    MAX_NESTING,
+    MAX_POWER,
+    MAX_STATEMENTS,
+    MAX_TOKENS,
+    MOST_ERRORS,
+    Problem,
+    Situation,
+    SyntaxCode,
+    mended,
+    stray_character,
+    syntax_error,
+    token_span,
+    too_deep,
+)
+
+if TYPE_CHECKING:
+    from lark import Lark, Token
+    from lark.parsers.lalr_interactive_parser import InteractiveParser
+
+
+# --- Finding the grammar and making the parser from it, once a process ------------------------------------------------
+#
+
+GRAMMAR = "dipwhile.lark"
+
+#: What can be parsed: a whole program, one expression, intervals of eps, values of variables, a constant left open.
+START_SYMBOLS = ("program", "expression", "intervals", "items", "lower_bound")
+
+
+def grammar_text() -> str:
+    """The text of the grammar, from the installed package or else from the checkout around it.
+
+    A wheel carries `grammars/` inside the package; an editable install and a bare checkout have it beside.
+    """
+    try:
+        packaged = get_data("dipc", f"grammars/{GRAMMAR}")
+    except OSError:
+        return Path(__file__).resolve().parents[2].joinpath("grammars", GRAMMAR).read_text(encoding="utf-8")
+    return (packaged or b"").decode("utf-8")
+
+
+@cache
+def load_parser() -> Lark:
+    """The LALR parser for every start symbol; it builds `dipc.text.ast` trees while it reads, without recursion.
+
+    Its table lies beside the compiled modules, as making it is a third of the start; Lark makes it anew where the
+    grammar, its options or its own version are others, and goes on without where nothing can be written there.
+    """
+    from lark import Lark
+
+    return Lark(
+        grammar_text(),
+        parser="lalr",
+        lexer="basic",
+        start=list(START_SYMBOLS),
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+        transformer=Builder(),
+        cache=str(Path(cache_from_source(__file__)).with_name(f"{GRAMMAR}.table")),
+    )
+
+
+# --- From the parser's reductions to the tree of `dipc.text.ast`: one method for each rule of the grammar -------------
+#
+
+COMPARISONS = {
+    "LT": ast.CompareOp.LT,
+    "LE": ast.CompareOp.LE,
+    "EQUAL": ast.CompareOp.EQ,
+    "EQUALS": ast.CompareOp.EQ,
+    "NE": ast.CompareOp.NE,
+    "GE": ast.CompareOp.GE,
+    "GT": ast.CompareOp.GT,
+}
+OPERATORS = {
+    "OR": ast.BinaryOp.OR,
+    "AND": ast.BinaryOp.AND,
+    "PLUS": ast.BinaryOp.ADD,
+    "MINUS": ast.BinaryOp.SUBTRACT,
+    "STAR": ast.BinaryOp.MULTIPLY,
+    "SLASH": ast.BinaryOp.DIVIDE,
+}
+PREFIXES = {"NOT": ast.UnaryOp.NOT, "MINUS": ast.UnaryOp.NEGATE}
+ROLES = {"INPUT": ast.Role.INPUT, "OUTPUT": ast.Role.OUTPUT, "VAR": ast.Role.VAR}
+BASES = {"BOOL": ast.BaseType.BOOL, "INT": ast.BaseType.INT, "REAL": ast.BaseType.REAL}
+
+#: The functions of expressions, with the number of arguments; None is one or more.
+FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1, "log": 1}
+DISTRIBUTIONS = (*(law.keyword for law in LAWS), "Exp")
+_PARAMETERS = ("rate", "mean")
+KNOWN_DISTRIBUTIONS = (
+    f"the distributions are {', '.join(f'`{law.written(*_PARAMETERS)}`' for law in LAWS)}, "
+    "`Exp(rate, v in D : score)` and `choose { value : weight, ... }`"
+)
+_NORMAL = "normal noise is `Gauss(2/eps, 0)`, with its standard deviation and its mean"
+_FINITE = "weights of finitely many values are given by `choose`, for example `choose { 0 : 1/4, 1 : 3/4 }`"
+#: What others call distributions, in small letters, and how to get along without.
+FOREIGN_DISTRIBUTIONS = {
+    **dict.fromkeys(("gauss", "gaussian", "normal", "norm", "n"), _NORMAL),
+    **dict.fromkeys(("bernoulli", "ber", "flip", "bern", "binomial", "bin", "categorical", "discrete"), _FINITE),
+    **dict.fromkeys(("uniform", "unif"), _FINITE),
+    **dict.fromkeys(
+        ("geom", "geometric", "twosidedgeometric", "discretelaplace"),
+        "two-sided geometric noise is `DLap(eps/2, 0)`",
+    ),
+    "exponential": "one-sided exponential noise is `Expo(eps/2)`; the exponential mechanism is `Exp`",
+    "gumbel": "the largest of scores with Gumbel noise is drawn by `Exp(eps/2, v in D : score)`",
+}
+CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
+METRIC_FIELDS = ("input", "apart", "output", "same")
+
+
+@dataclass(slots=True)
+class Subtree:
+    """A finished subtree on the parser's stack. The positions are named as a token's and include parentheses that
+    the node's own span leaves out; `depth` is the height of the tree."""
+
+    node: Any
+    start_pos: int
+    end_pos: int
+    depth: int
+
+
+Children = list[Any]  # of tokens and Parts, as the grammar orders them
+
+
+def _span(children: Children) -> Span:
+    return Span(children[0].start_pos, children[-1].end_pos)
+
+
+def _part(node: Any, children: Children) -> Subtree:
+    """`node` as one level above its children."""
+    depth = 0
+    for child in children:
+        if type(child) is Subtree and child.depth > depth:
+            depth = child.depth
+    if depth >= MAX_NESTING:
+        token = next((child for child in children if type(child) is not Subtree), children[0])
+        raise too_deep(Span(token.start_pos, token.end_pos))
+    return Subtree(node, children[0].start_pos, children[-1].end_pos, depth + 1)
+
+
+def _leaf(node: Any, token: Any) -> Subtree:
+    return Subtree(node, token.start_pos, token.end_pos, 1)
+
+
+def _group(node: Any, children: Children) -> Subtree:
+    """`node` as a mere grouping of its children, at their level. Of no children: it has no place in the text."""
+    depth = 0
+    for child in children:
+        if type(child) is Subtree and child.depth > depth:
+            depth = child.depth
+    if not children:
+        return Subtree(node, 0, 0, 0)
+    return Subtree(node, children[0].start_pos, children[-1].end_pos, depth)
+
+
+def _nodes(children: Children) -> tuple[Any, ...]:
+    return tuple(child.node for child in children if type(child) is Subtree)
+
+
+class Builder:
+    """The callbacks of the grammar. Each takes the children of one rule and returns the Subtree they make up."""
+
+    # --- programs and declarations ---
+
+    def program(self, children: Children) -> Subtree:
+        name, declared, body = children[1], children[3:-1], children[-1]
+        end = (body if body.node else children[-2]).end_pos
+        declarations = tuple(declaration for part in declared for declaration in part.node)
+        node = ast.Program(str(name), declarations, body.node, Span(children[0].start_pos, end))
+        return Subtree(node, children[0].start_pos, end, 0)
+
+    def constants(self, children: Children) -> Subtree:
+        return _part((ast.ConstDecl(_nodes(children), _span(children[:-1])),), children)
+
+    def binding(self, children: Children) -> Subtree:
+        return _group((str(children[0]), children[2].node), children)
+
+    def domains(self, children: Children) -> Subtree:
+        return _part(_nodes(children), children)
+
+    def domain_binding(self, children: Children) -> Subtree:
+        return _group(ast.DomainDecl(str(children[0]), children[2].node, _span(children)), children)
+
+    def variables(self, children: Children) -> Subtree:
+        *declarators, type_ = _nodes(children)
+        return self._variables(children, declarators, type_, None)
+
+    def initialized(self, children: Children) -> Subtree:
+        *declarators, type_, initial = _nodes(children)
+        return self._variables(children, declarators, type_, initial)
+
+    def _variables(
+        self, children: Children, declarators: list[ast.Declarator], type_: ast.TypeExpr, initial: ast.Expr | None
+    ) -> Subtree:
+        role = ROLES[children[0].type]
+        return _part((ast.VariableDecl(role, tuple(declarators), type_, initial, _span(children[:-1])),), children)
+
+    def declarator(self, children: Children) -> Subtree:
+        return _group(ast.Declarator(str(children[0]), None, None, _span(children)), children)
+
+    def array_declarator(self, children: Children) -> Subtree:
+        return _group(ast.Declarator(str(children[0]), children[2].node, children[4].node, _span(children)), children)
+
+    def base_type(self, children: Children) -> Subtree:
+        return _leaf(ast.BaseTypeExpr(BASES[children[0].type], _span(children)), children[0])
+
+    def range_domain(self, children: Children) -> Subtree:
+        return _group(ast.RangeDomain(children[1].node, children[3].node, _span(children)), children)
+
+    def listed_domain(self, children: Children) -> Subtree:
+        return _group(ast.ListedDomain(_nodes(children), _span(children)), children)
+
+    def named_domain(self, children: Children) -> Subtree:
+        return _leaf(ast.NamedDomain(str(children[0]), _span(children)), children[0])
+
+    # --- claims and ideals ---
+
+    def claim(self, children: Children) -> Subtree:
+        fields: dict[str, ast.ClaimField] = {}
+        for field in _nodes(children):
+            if field.name in fields:
+                raise Problem(
+                    SyntaxCode.BAD_CLAIM_FIELD,
+                    field.span,
+                    f"`{field.name}` is given twice in one claim",
+                    "given again",
+                    ("keep one of the two",),
+                    ((fields[field.name].span, "first given here"),),
+                )
+            fields[field.name] = field
+        return _part((ast.ClaimDecl(tuple(fields.values()), _closed_span(children)),), children)
+
+    def claim_field(self, children: Children) -> Subtree:
+        token, value = children[0], children[2].node
+        name = "eps" if token.type in ("EPS", "EPSILON") else str(token)
+        if name not in CLAIM_FIELDS:
+            nearest = get_close_matches(name, CLAIM_FIELDS, 1)
+            known = "a claim has the fields `alpha`, `beta`, `gamma`, `eps` and `inputs`"
+            notes = (f"did you mean `{nearest[0]}`?", known) if nearest else (known,)
+            raise Problem(
+                SyntaxCode.BAD_CLAIM_FIELD,
+                _span(children[:1]),
+                f"a claim has no field `{name}`",
+                "unknown field",
+                notes,
+            )
+        return _group(ast.ClaimField(name, value, _span(children)), children)
+
+    def claimed_inputs(self, children: Children) -> Subtree:
+        items = _nodes(children)
+        if not items and str(children[0]) != "all":
+            message = f"`{children[0]}` is given no value"
+            notes = ("write `inputs: all;`, or for example `inputs: q = -1..1, x in {0, 1};`",)
+            raise Problem(SyntaxCode.BAD_CLAIM_FIELD, _span(children), message, "no inputs", notes)
+        return _part(ast.ClaimedInputs(items, _span(children)), children)
+
+    def intervals(self, children: Children) -> Subtree:
+        return _group(_nodes(children), children)
+
+    def interval(self, children: Children) -> Subtree:
+        left, low, _, high, right = children
+        high_closed = right.type == "RSQUARE"
+        if isinstance(low.node, ast.Name) and low.node.name == "inf":
+            message = "an interval of eps cannot begin at `inf`"
+            notes = ("write the smaller end first, for example `(0, inf)` or `[1/2, 3)`",)
+            raise Problem(SyntaxCode.BAD_INTERVAL, low.node.span, message, "the left end", notes)
+        unbounded = isinstance(high.node, ast.Name) and high.node.name == "inf"
+        if unbounded and high_closed:
+            message, notes = "eps never reaches `inf`", ("close the interval with `)`",)
+            raise Problem(SyntaxCode.BAD_INTERVAL, _span(children[-1:]), message, "closed here", notes)
+        bound = None if unbounded else high.node
+        node = ast.IntervalExpr(low.node, bound, left.type == "LSQUARE", high_closed, _span(children))
+        return _group(node, children)
+
+    def point(self, children: Children) -> Subtree:
+        (at,) = children
+        if isinstance(at.node, ast.Name) and at.node.name == "inf":
+            notes = ("an interval without an upper end is written `(0, inf)`",)
+            raise Problem(SyntaxCode.BAD_INTERVAL, at.node.span, "eps never reaches `inf`", "no value of eps", notes)
+        return _group(ast.IntervalExpr(at.node, at.node, True, True, _span(children)), children)
+
+    def ideal(self, children: Children) -> Subtree:
+        *declared, body = (child for child in children if type(child) is Subtree)
+        declarations = tuple(declaration for part in declared for declaration in part.node)
+        return _part((ast.IdealDecl(declarations, body.node, _closed_span(children)),), children)
+
+    # --- what options hold ---
+
+    def items(self, children: Children) -> Subtree:
+        return _group(_nodes(children), children)
+
+    def item(self, children: Children) -> Subtree:
+        return _group(ast.Item(children[0].node, children[2].node, _span(children)), children)
+
+    def vector(self, children: Children) -> Subtree:
+        return _part(ast.Vector(_nodes(children), _span(children)), children)
+
+    def listed(self, children: Children) -> Subtree:
+        return _group(ast.Listed(_nodes(children), _span(children)), children)
+
+    def span(self, children: Children) -> Subtree:
+        return _group(ast.Range(children[0].node, children[2].node, _span(children)), children)
+
+    def positive(self, children: Children) -> Subtree:
+        return _group(children[1].node, children)
+
+    def lower_bound(self, children: Children) -> Subtree:
+        least = children[2].node if len(children) > 1 else None
+        return _group(ast.LowerBound(str(children[0]), least, _span(children)), children)
+
+    # --- metrics ---
+
+    def metric(self, children: Children) -> Subtree:
+        fields: dict[str, ast.MetricField] = {}
+        for field in _nodes(children):
+            if field.name in fields:
+                raise Problem(
+                    SyntaxCode.BAD_METRIC_FIELD,
+                    field.span,
+                    f"`{field.name}` is given twice in one metric",
+                    "given again",
+                    ("keep one of the two",),
+                    ((fields[field.name].span, "first given here"),),
+                )
+            fields[field.name] = field
+        return _part((ast.MetricDecl(tuple(fields.values()), _closed_span(children)),), children)
+
+    def metric_field(self, children: Children) -> Subtree:
+        name = str(children[0])
+        if name not in METRIC_FIELDS:
+            nearest = get_close_matches(name, METRIC_FIELDS, 1)
+            known = "a metric has the fields `input`, `apart`, `output` and `same`"
+            notes = (f"did you mean `{nearest[0]}`?", known) if nearest else (known,)
+            message = f"a metric has no field `{name}`"
+            raise Problem(SyntaxCode.BAD_METRIC_FIELD, _span(children[:1]), message, "unknown field", notes)
+        return _group(ast.MetricField(name, children[2].node, _span(children)), children)
+
+    def each(self, children: Children) -> Subtree:
+        _, variable, _, low, _, high, _, body = children
+        return _part(ast.Each(str(variable), low.node, high.node, body.node, _span(children)), children)
+
+    # --- statements ---
+
+    def block(self, children: Children) -> Subtree:
+        return _group(_nodes(children), children)
+
+    def assign(self, children: Children) -> Subtree:
+        return _part(ast.Assign(children[0].node, children[2].node, _span(children)), children)
+
+    def sample(self, children: Children) -> Subtree:
+        return _part(ast.Sample(children[0].node, children[2].node, _span(children)), children)
+
+    def if_then(self, children: Children) -> Subtree:
+        return _part(ast.If(children[1].node, children[3].node, (), _span(children)), children)
+
+    def if_else(self, children: Children) -> Subtree:
+        return _part(ast.If(children[1].node, children[3].node, children[5].node, _span(children)), children)
+
+    def while_loop(self, children: Children) -> Subtree:
+        return _part(ast.While(children[1].node, children[3].node, _span(children)), children)
+
+    def for_loop(self, children: Children) -> Subtree:
+        _, variable, _, low, _, high, _, body, _ = children
+        return _part(ast.For(str(variable), low.node, high.node, body.node, _span(children)), children)
+
+    def exit(self, children: Children) -> Subtree:
+        return _leaf(ast.Exit(_span(children)), children[0])
+
+    # --- distributions ---
+
+    def noise(self, children: Children) -> Subtree:
+        keyword, _, rate, *mean = children
+        around = mean[1].node if len(mean) > 1 else None
+        return _part(ast.Noise(law_of(str(keyword)), rate.node, around, _span(children)), children)
+
+    def exponential_mechanism(self, children: Children) -> Subtree:
+        _, _, rate, _, variable, _, domain, _, score, _ = children
+        node = ast.ExponentialMechanism(rate.node, str(variable), domain.node, score.node, _span(children))
+        return _part(node, children)
+
+    def choose(self, children: Children) -> Subtree:
+        return _part(ast.Choose(_nodes(children), _span(children)), children)
+
+    def arm(self, children: Children) -> Subtree:
+        return _group(_nodes(children), children)
+
+    # --- expressions ---
+
+    def binary(self, children: Children) -> Subtree:
+        left, operator, right = children
+        return _part(ast.Binary(OPERATORS[operator.type], left.node, right.node, _span(children)), children)
+
+    def compare(self, children: Children) -> Subtree:
+        left, operator, right = children
+        return _part(ast.Compare(COMPARISONS[operator.type], left.node, right.node, _span(children)), children)
+
+    def unary(self, children: Children) -> Subtree:
+        operator, operand = children
+        return _part(ast.Unary(PREFIXES[operator.type], operand.node, _span(children)), children)
+
+    def power(self, children: Children) -> Subtree:
+        left, _, exponent = children
+        node = exponent.node
+        if not (isinstance(node, ast.Number) and node.value.denominator == 1 and node.value <= MAX_POWER):
+            raise Problem(
+                SyntaxCode.BAD_POWER,
+                _span(children[2:]),
+                "the exponent of `^` must be a natural number",
+                f"not one of 0, 1, ..., {MAX_POWER}",
+                ("a power of e is written with `exp`, for example `exp(-eps/2)`",),
+            )
+        return _part(ast.Binary(ast.BinaryOp.POWER, left.node, node, _span(children)), children)
+
+    def number(self, children: Children) -> Subtree:
+        token = children[0]
+        text = str(token)
+        mantissa, _, exponent = text.lower().partition("e")
+        if len(mantissa) > MAX_DIGITS or len(exponent) > 9 or abs(int(exponent or 0)) > MAX_DIGITS:
+            raise Problem(
+                SyntaxCode.NUMBER_TOO_LARGE,
+                _span(children),
+                "this number is too large to be meant",
+                f"more than {MAX_DIGITS} digits, or an exponent beyond {MAX_DIGITS}",
+                (f"numbers have at most {MAX_DIGITS} digits and an exponent between -{MAX_DIGITS} and {MAX_DIGITS}",),
+            )
+        value = Fraction(int(text)) if text.isdigit() else Fraction(text)
+        return _leaf(ast.Number(value, text, _span(children)), token)
+
+    def name(self, children: Children) -> Subtree:
+        text = str(children[0])
+        return _leaf(ast.Name("inf" if text == "∞" else text, _span(children)), children[0])
+
+    def element(self, children: Children) -> Subtree:
+        return _part(ast.Element(str(children[0]), children[2].node, _span(children)), children)
+
+    def call(self, children: Children) -> Subtree:
+        function, arguments = str(children[0]), _nodes(children)
+        if function not in FUNCTIONS:
+            raise _unknown_function(function, _span(children[:1]))
+        arity = FUNCTIONS[function]
+        if arity is not None and len(arguments) != arity:
+            raise Problem(
+                SyntaxCode.BAD_CALL,
+                _span(children),
+                f"`{function}` takes one argument, not {len(arguments)}",
+                f"{len(arguments)} arguments",
+                ("only `min` and `max` take several",),
+            )
+        return _part(ast.Call(function, arguments, _span(children)), children)
+
+    def eps(self, children: Children) -> Subtree:
+        return _leaf(ast.Eps(_span(children)), children[0])
+
+    def truth(self, children: Children) -> Subtree:
+        return _leaf(ast.Truth(children[0].type == "TRUE", _span(children)), children[0])
+
+    def parentheses(self, children: Children) -> Subtree:
+        return _group(children[1].node, children)
+
+
+def _closed_span(children: Children) -> Span:
+    """From the first child to the closing brace, without the `;` that may follow it."""
+    last = children[-2] if children[-1].type == "SEMICOLON" else children[-1]
+    return Span(children[0].start_pos, last.end_pos)
+
+
+def _unknown_function(name: str, span: Span) -> Problem:
+    foreign = FOREIGN_DISTRIBUTIONS.get(name.lower())
+    if foreign is not None or (name[0].isupper() and not get_close_matches(name, DISTRIBUTIONS, 1)):
+        return Problem(
+            SyntaxCode.BAD_CALL,
+            span,
+            f"there is no distribution `{name}`",
+            "unknown distribution",
+            (*([foreign] if foreign else []), KNOWN_DISTRIBUTIONS),
+        )
+    candidates = (*FUNCTIONS, *DISTRIBUTIONS)
+    folded = {candidate.lower(): candidate for candidate in candidates}
+    nearest = get_close_matches(name.lower(), folded, 1)
+    notes = ["the functions are `min`, `max`, `abs` and `exp`; an array element is written `q[i]`"]
+    if name.lower().startswith("lap"):
+        nearest = ["lap"]
+    if name == "ln":
+        nearest = ["log"]
+    if nearest:
+        notes.insert(0, f"did you mean `{folded[nearest[0]]}`?")
+    return Problem(SyntaxCode.BAD_CALL, span, f"there is no function `{name}`", "unknown function", tuple(notes))
+
+
+# --- Reading source text: `parse` for programs, the others for what options hold --------------------------------------
+#
+# The text is first cut into tokens as a whole, so that limits are met and mistakes explained with the tokens around
+# them in view; then the tokens are fed to the LALR parser, which builds the tree without recursion.
+
+#: Every statement has exactly one of these tokens.
+STATEMENT_MARKS = frozenset({"ARROW", "IF", "WHILE", "FOR", "EXIT"})
+OPENING = frozenset({"IF", "WHILE", "FOR", "LPAR", "LSQUARE", "LBRACE"})
+CLOSING = frozenset({"END", "RPAR", "RSQUARE", "RBRACE"})
+
+
+def parse(source: Source) -> ast.Program:
+    """The program that `source` holds; its tree is at most MAX_NESTING levels high.
+
+    Raises DiagnosticError for anything that is not a program, and nothing else.
+    """
+    program = _read(source, "program")
+    assert isinstance(program, ast.Program)
+    return program
+
+
+def parse_expression(source: Source) -> ast.Expr:
+    """The expression that `source` holds, all of it. Raises DiagnosticError, and nothing else."""
+    expression = _read(source, "expression")
+    assert isinstance(expression, ast.Expr)
+    return expression
+
+
+def parse_interval(source: Source) -> tuple[ast.IntervalExpr, ...]:
+    """The intervals of eps that `source` holds, at least one: `(0, inf)`, or several separated by `,` or `∪`.
+
+    The bounds are expressions; nothing here says that they are constant or in order. Raises DiagnosticError, and
+    nothing else.
+    """
+    intervals = _read(source, "intervals")
+    assert isinstance(intervals, tuple)
+    return intervals
+
+
+def parse_items(source: Source) -> tuple[ast.Item, ...]:
+    """The items that `source` holds, `q = -1..1, x in {0, 1/2}`, separated by commas, semicolons or lines.
+
+    Raises DiagnosticError, and nothing else.
+    """
+    if "#" in source.text:
+        raise stray_character(source.text, source.text.index("#")).located(source)
+    items = _read(source, "items", source.text.translate({ord("\n"): ";", ord("∈"): "="}))
+    assert isinstance(items, tuple)
+    return items
+
+
+def parse_lower_bound(source: Source) -> ast.LowerBound:
+    """The name of a constant that `source` holds, perhaps with the least value: `m >= 3`. Raises DiagnosticError, and
+    nothing else."""
+    bound = _read(source, "lower_bound")
+    assert isinstance(bound, ast.LowerBound)
+    return bound
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a program that has been read before."""
+    return _tokens(text, "program")
+
+
+def _read(source: Source, start: str, written: str | None = None) -> Any:
+    """`written` is what stands for the text of the source, character by character."""
+    if len(source.text) > MAX_CHARACTERS:
+        message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"
+        notes = ("use arrays and `for` for what repeats",)
+        raise DiagnosticError(Diagnostic(SyntaxCode.TEXT_TOO_LONG, message, notes=notes))
+    text = source.text if written is None else written
+    try:
+        return _feed(_tokens(text, start), start)
+    except Problem as problem:
+        found = _problems(text, problem) if start == "program" else [problem]
+        located = [each for problem in found for each in problem.located(source).diagnostics]
+        raise DiagnosticError(*located) from None
+
+
+def _problems(text: str, first: Problem) -> list[Problem]:
+    """The first problem of a program and those that it cannot have caused, at most one a line."""
+    found: list[Problem] = []
+    tokens: list[Token] | None = None
+    start = 0
+    problem: Problem | None = first
+    while problem is not None and len(found) < MOST_ERRORS:
+        stray = problem.code is SyntaxCode.STRAY_CHARACTER
+        if found and (problem.span.start < start or (problem.code is SyntaxCode.UNEXPECTED_END)):
+            break
+        if not any(_same_line(text, problem, other) for other in found):
+            found.append(problem)
+        if problem.code in _FINAL:
+            break
+        if stray:
+            blank = " " * (problem.span.end - problem.span.start)
+            text = text[: problem.span.start] + blank + text[problem.span.end :]
+            tokens = None
+        try:
+            if tokens is None:
+                tokens = _tokens(text, "program")
+            if not stray:
+                rest = mended(tokens, problem)
+                if rest is None:
+                    break
+                tokens, start = rest
+            _feed(tokens, "program")
+            break
+        except Problem as further:
+            if tokens is None and not stray:
+                break  # what is wrong with the words themselves would be found again and again
+            problem = further
+    return sorted(found, key=lambda each: each.span.start)
+
+
+#: After these nothing more is read.
+_FINAL = (SyntaxCode.TOO_MANY, SyntaxCode.TOO_DEEP, SyntaxCode.UNEXPECTED_END)
+
+
+def _same_line(text: str, one: Problem, other: Problem) -> bool:
+    first, last = sorted((one.span.start, other.span.start))
+    return "\n" not in text[first:last]
+
+
+def _tokens(text: str, start: str) -> list[Token]:
+    """All tokens of the text, within the limits."""
+    session = load_parser().parse_interactive(text, start)
+    tokens: list[Token] = []
+    statements = depth = 0
+    metric = 0  # how many braces are open since `metric {`
+    claim = 0  # the same since `claim {`
+    for token in _lex(session, text):
+        kind = token.type
+        if kind == "LBRACE" and tokens and (metric or _is_metric(tokens[-1])):
+            if not metric:
+                tokens[-1] = _keyword(tokens[-1])
+            metric += 1
+        elif kind == "RBRACE" and metric:
+            metric -= 1
+        elif kind == "PRIMED" and not metric:
+            raise stray_character(text, token_span(token).end - 1)
+        if kind == "LBRACE" and tokens and (claim or tokens[-1].type == "CLAIM"):
+            claim += 1
+        elif kind == "RBRACE" and claim:
+            claim -= 1
+        elif kind == "COLON" and claim and str(tokens[-1]) == "inputs":
+            tokens[-1] = _keyword(tokens[-1])
+        if kind in STATEMENT_MARKS:
+            statements += 1
+            if statements > MAX_STATEMENTS:
+                raise _too_many(token, "statements", MAX_STATEMENTS)
+        if kind in OPENING:
+            depth += 1
+            if depth > MAX_NESTING:
+                raise too_deep(token_span(token))
+        elif kind in CLOSING:
+            depth = max(depth - 1, 0)
+        tokens.append(token)
+        if len(tokens) > MAX_TOKENS:
+            raise _too_many(token, "words and signs", MAX_TOKENS)
+    return tokens
+
+
+def _is_metric(token: Token) -> bool:
+    """Whether a word before a brace begins a metric: it could begin nothing else, so that it need not be reserved."""
+    return token.type == "NAME" and str(token) == "metric"
+
+
+def _keyword(token: Token) -> Token:
+    from lark import Token
+
+    return Token.new_borrow_pos(str(token).upper(), str(token), token)
+
+
+def _lex(session: InteractiveParser, text: str) -> Iterator[Token]:
+    from lark import UnexpectedCharacters
+
+    try:
+        yield from session.lexer_thread.lex(session.parser_state)  # type: ignore[no-untyped-call]
+    except UnexpectedCharacters as unexpected:
+        raise stray_character(text, cast(int, unexpected.pos_in_stream)) from None
+
+
+def _feed(tokens: list[Token], start: str) -> Any:
+    from lark import Token, UnexpectedToken
+
+    session = load_parser().parse_interactive("", start)
+    at = 0
+    try:
+        for token in tokens:
+            session.feed_token(token)
+            at += 1
+        return session.feed_token(Token("$END", "")).node
+    except UnexpectedToken:
+        raise syntax_error(Situation(tokens, at, _accepted(tokens[:at], start), start)) from None
+
+
+def _accepted(tokens: list[Token], start: str) -> frozenset[str]:
+    """All that may follow `tokens`.
+
+    The session that has failed does not know: the token that did not fit has already made it finish some of what
+    could have gone on.
+    """
+    session = load_parser().parse_interactive("", start)
+    for token in tokens:
+        session.feed_token(token)
+    return frozenset(session.accepts())  # type: ignore[no-untyped-call]
+
+
+def _too_many(token: Token, what: str, limit: int) -> Problem:
+    return Problem(
+        SyntaxCode.TOO_MANY,
+        token_span(token),
+        f"the program has more than {limit} {what}",
+        f"number {limit + 1}",
+        ("use arrays and `for` for what repeats",),
+    )

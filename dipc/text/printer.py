@@ -1,0 +1,405 @@
+"""Writing a tree as source text, in the one canonical form: `parse(print_program(tree)) == tree`."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, assert_never
+
+from dipc.text import ast
+from dipc.text.diagnostic import Source, Span
+from dipc.text.parser import parse, tokens_of
+from dipc.text.syntax_errors import token_span
+
+if TYPE_CHECKING:
+    from lark import Token
+
+
+# --- How tightly the parts of a text bind, so that no more parentheses are written than it needs ----------------------
+#
+# The levels are the grammar's; whatever is written about a program, from source text to a diagnostic, goes through
+# here.
+
+
+class Level(IntEnum):
+    """How tightly an expression binds, from the weakest."""
+
+    OR = 1
+    AND = 2
+    NOT = 3
+    COMPARISON = 4
+    SUM = 5
+    PRODUCT = 6
+    SIGNED = 7
+    POWER = 8
+    ATOM = 9
+
+
+_INFIX: Final = {
+    "or": Level.OR,
+    "and": Level.AND,
+    **dict.fromkeys(("<", "<=", "=", "!=", ">=", ">"), Level.COMPARISON),
+    **dict.fromkeys("+-", Level.SUM),
+    **dict.fromkeys("*/", Level.PRODUCT),
+    "^": Level.POWER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of an expression, and the level of its outermost operator."""
+
+    text: str
+    level: Level = Level.ATOM
+
+    def at_least(self, level: int) -> str:
+        """The text, in parentheses when it binds more weakly than `level`."""
+        return self.text if self.level >= level else f"({self.text})"
+
+
+def prefixed(op: str, operand: Written) -> Written:
+    """`not e` or `-e`."""
+    if op == "not":
+        return Written(f"not {operand.at_least(Level.NOT)}", Level.NOT)
+    return Written(f"{op}{operand.at_least(Level.SIGNED)}", Level.SIGNED)
+
+
+def infixed(left: Written, op: str, right: Written) -> Written:
+    """The two with an operator of the language between them: all lean to the left, but comparisons and powers, which
+    do not chain."""
+    level = _INFIX[op]
+    chains = level not in (Level.COMPARISON, Level.POWER)
+    blank = "" if level >= Level.PRODUCT else " "
+    shown_left = left.at_least(level if chains else level + 1)
+    return Written(f"{shown_left}{blank}{op}{blank}{right.at_least(level + 1)}", level)
+
+
+def applied(function: str, arguments: Iterable[Written]) -> Written:
+    """`f(a, b)`."""
+    return Written(f"{function}({', '.join([argument.text for argument in arguments])})")
+
+
+def signed_sum(terms: Sequence[tuple[bool, str]]) -> str:
+    """The sum of at least one term, each given with whether it is subtracted: `-r1 + 2*r2 - 1`."""
+    (minus, first), *others = terms
+    return ("-" if minus else "") + first + "".join(f" {'-' if minus else '+'} {term}" for minus, term in others)
+
+
+# --- Writing a tree as source text, in the one canonical form: `parse(print_program(tree)) == tree` -------------------
+#
+
+INDENT = "  "
+
+
+def print_program(program: ast.Program) -> str:
+    """The program, one declaration or statement a line, ending in a newline. Comments and layout are not in the
+    tree and do not come back."""
+    lines = [f"program {program.name};"]
+    for declaration in program.declarations:
+        lines += _declaration(declaration)
+    lines += _statements(program.body, "")
+    return "\n".join(lines) + "\n"
+
+
+def print_statement(statement: ast.Statement) -> str:
+    """The statement on as many lines as it needs, its `;` at the end."""
+    return "\n".join(_statement(statement, ""))
+
+
+def print_expression(expression: ast.Expr) -> str:
+    """The expression on one line, with no more parentheses than it needs."""
+    return _written(expression).text
+
+
+def print_interval(intervals: Iterable[ast.IntervalExpr]) -> str:
+    """The intervals of eps, separated by commas."""
+    return ", ".join(_interval(interval) for interval in intervals)
+
+
+# --- declarations ----------------------------------------------------------------------------------
+
+
+def _declaration(declaration: ast.Declaration) -> Iterator[str]:
+    match declaration:
+        case ast.ConstDecl(bindings):
+            yield "const " + ", ".join(f"{name} = {print_expression(value)}" for name, value in bindings) + ";"
+        case ast.DomainDecl(name, domain):
+            yield f"domain {name} = {_type(domain)};"
+        case ast.VariableDecl():
+            yield _variables(declaration)
+        case ast.ClaimDecl(fields):
+            yield "claim {"
+            yield from (f"{INDENT}{field.name}: {_field_value(field)};" for field in fields)
+            yield "}"
+        case ast.IdealDecl(declarations, body):
+            yield "ideal {"
+            yield from (INDENT + _variables(variables) for variables in declarations)
+            yield from _statements(body, INDENT)
+            yield "}"
+        case ast.MetricDecl(metric_fields):
+            yield "metric {"
+            yield from (f"{INDENT}{field.name}: {_metric_value(field.value)};" for field in metric_fields)
+            yield "}"
+        case _:
+            assert_never(declaration)
+
+
+def _metric_value(value: ast.Expr | ast.Each) -> str:
+    if isinstance(value, ast.Each):
+        return f"for {value.variable} in {_range(value.low, value.high)}: {_metric_value(value.body)}"
+    return print_expression(value)
+
+
+def _variables(declaration: ast.VariableDecl) -> str:
+    names = ", ".join(_declarator(declarator) for declarator in declaration.declarators)
+    initial = "" if declaration.initial is None else f" = {print_expression(declaration.initial)}"
+    return f"{declaration.role.value} {names} : {_type(declaration.type)}{initial};"
+
+
+def _declarator(declarator: ast.Declarator) -> str:
+    if declarator.low is None or declarator.high is None:
+        return declarator.name
+    return f"{declarator.name}[{_range(declarator.low, declarator.high)}]"
+
+
+def _range(low: ast.Expr, high: ast.Expr) -> str:
+    return f"{print_expression(low)}..{print_expression(high)}"
+
+
+def _type(type_: ast.TypeExpr) -> str:
+    match type_:
+        case ast.BaseTypeExpr(base):
+            return base.value
+        case ast.RangeDomain(low, high):
+            return f"{{{_range(low, high)}}}"
+        case ast.ListedDomain(values):
+            return f"{{{_list(values)}}}"
+        case ast.NamedDomain(name):
+            return name
+        case _:
+            assert_never(type_)
+
+
+def _field_value(field: ast.ClaimField) -> str:
+    match field.value:
+        case tuple() as intervals:
+            return print_interval(intervals)
+        case ast.ClaimedInputs(items):
+            return ", ".join(f"{print_expression(item.target)} = {_values(item.values)}" for item in items) or "all"
+        case expression:
+            return print_expression(expression)
+
+
+def _values(values: ast.Values) -> str:
+    match values:
+        case ast.Vector(parts):
+            return f"({', '.join(map(_values, parts))})"
+        case ast.Listed(parts):
+            return f"{{{', '.join(map(_values, parts))}}}"
+        case ast.Range(low, high):
+            return _range(low, high)
+        case expression:
+            return print_expression(expression)
+
+
+def _interval(interval: ast.IntervalExpr) -> str:
+    low = print_expression(interval.low)
+    high = "inf" if interval.high is None else print_expression(interval.high)
+    return f"{'[' if interval.low_closed else '('}{low}, {high}{']' if interval.high_closed else ')'}"
+
+
+# --- statements ------------------------------------------------------------------------------------
+
+
+def _statements(statements: Iterable[ast.Statement], indent: str) -> Iterator[str]:
+    for statement in statements:
+        yield from _statement(statement, indent)
+
+
+def _statement(statement: ast.Statement, indent: str) -> Iterator[str]:
+    inner = indent + INDENT
+    match statement:
+        case ast.Assign(target, value):
+            yield f"{indent}{print_expression(target)} <- {print_expression(value)};"
+        case ast.Sample(target, distribution):
+            yield f"{indent}{print_expression(target)} <- {_distribution(distribution)};"
+        case ast.If(condition, then, otherwise):
+            yield f"{indent}if {print_expression(condition)} then"
+            yield from _statements(then, inner)
+            if otherwise:
+                yield f"{indent}else"
+                yield from _statements(otherwise, inner)
+            yield f"{indent}end;"
+        case ast.While(condition, body):
+            yield f"{indent}while {print_expression(condition)} do"
+            yield from _statements(body, inner)
+            yield f"{indent}end;"
+        case ast.For(variable, low, high, body):
+            yield f"{indent}for {variable} in {_range(low, high)} do"
+            yield from _statements(body, inner)
+            yield f"{indent}end;"
+        case ast.Exit():
+            yield f"{indent}exit;"
+        case _:
+            assert_never(statement)
+
+
+def _distribution(distribution: ast.Distribution) -> str:
+    match distribution:
+        case ast.Noise(law, rate, mean):
+            return law.written(print_expression(rate), "" if mean is None else print_expression(mean))
+        case ast.ExponentialMechanism(rate, variable, domain, score):
+            return f"Exp({print_expression(rate)}, {variable} in {_type(domain)} : {print_expression(score)})"
+        case ast.Choose(arms):
+            shown = (f"{print_expression(value)} : {print_expression(weight)}" for value, weight in arms)
+            return f"choose {{ {', '.join(shown)} }}"
+        case _:
+            assert_never(distribution)
+
+
+# --- expressions -----------------------------------------------------------------------------------
+
+
+def _list(expressions: Iterable[ast.Expr]) -> str:
+    return ", ".join([print_expression(expression) for expression in expressions])
+
+
+def _written(expression: ast.Expr) -> Written:
+    match expression:
+        case ast.Number(_, text):
+            # A number that is no literal of the language (a substituted constant, `-1/3`) is a whole by itself.
+            return Written(text, Level.ATOM if text[0].isdigit() and "/" not in text else Level.OR)
+        case ast.Name(name):
+            return Written(name)
+        case ast.Element(name, index):
+            return Written(f"{name}[{print_expression(index)}]")
+        case ast.Eps():
+            return Written("eps")
+        case ast.Truth(value):
+            return Written("true" if value else "false")
+        case ast.Call(function, arguments):
+            return applied(function, map(_written, arguments))
+        case ast.Unary(op, operand):
+            return prefixed(op.value, _written(operand))
+        case ast.Compare(op, left, right) | ast.Binary(op, left, right):
+            return infixed(_written(left), op.value, _written(right))
+        case _:
+            assert_never(expression)
+
+
+# --- The comments and blank lines of a text, put into its canonical form ----------------------------------------------
+#
+# The tree has neither. The canonical form consists of the same tokens, but for parentheses that are not needed and
+# semicolons that may be left out: so each of its lines has a place in the text, and each comment a line.
+
+#: What the canonical form may leave out or add.
+_OPTIONAL = frozenset({"LPAR", "RPAR", "SEMICOLON"})
+
+#: Tokens that mean the same, by the one that is printed.
+_SPELLINGS = {"EQUALS": "EQUAL", "IN": "EQUAL", "EPSILON": "EPS", "UNION": "COMMA"}
+
+#: What a line begins with that ends a block, so that a comment before it belongs to the block.
+_ENDS = ("end", "else", "}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Comment:
+    """`column` counts from 0. It is `alone` where nothing stands before it on its line."""
+
+    span: Span
+    text: str
+    column: int
+    alone: bool
+
+
+def formatted(source: Source) -> str:
+    """The program in canonical form, with its comments, and at most one blank line where it had some. What is formatted
+    stays as it is when it is formatted again. Raises DiagnosticError for what is not a program."""
+    lines = print_program(parse(source)).splitlines()
+    places = _places_of_lines(lines, source.text)
+    above: defaultdict[int, list[_Comment]] = defaultdict(list)
+    behind: dict[int, _Comment] = {}
+    for comment in _comments(source.text):
+        at = bisect_right(places, comment.span.start, key=lambda place: place.end)
+        within = at < len(lines) and places[at].start < comment.span.start
+        if comment.alone or within or at == 0 or at - 1 in behind:
+            above[at].append(comment)
+        else:
+            behind[at - 1] = comment
+    placed: list[tuple[int, str]] = []
+    for at, line in enumerate(lines):
+        start = places[at].start
+        placed += ((min(found.span.start, start), _above(line, start, found, source.text)) for found in above[at])
+        placed.append((start, _with_comment(line, behind.get(at))))
+    placed += ((found.span.start, found.text) for found in above[len(lines)])
+    out: list[str] = []
+    last = -1
+    for place, line in placed:
+        if out and place != last and _blank_before(source.text, place):
+            out.append("")
+        out.append(line)
+        last = place
+    return "\n".join(out) + "\n"
+
+
+def _comments(text: str) -> Iterator[_Comment]:
+    """No token of the language contains `#`."""
+    start = 0
+    for line in text.split("\n"):
+        code, sign, said = line.partition("#")
+        if sign:
+            span = Span(start + len(code), start + len(line))
+            yield _Comment(span, ("#" + said).rstrip(), len(code), not code.strip(_BLANK))
+        start += len(line) + 1
+
+
+_BLANK = " \t\r\f\v\ufeff"
+
+
+def _places_of_lines(lines: list[str], text: str) -> list[Span]:
+    """Where in the text the first and the last token of each line stand."""
+    spans: dict[int, list[Span]] = defaultdict(list)
+    for line, span in _matches("\n".join(lines), text):
+        spans[line].append(span)
+    return [Span(spans[line][0].start, spans[line][-1].end) for line in range(len(lines))]
+
+
+def _matches(printed: str, text: str) -> Iterator[tuple[int, Span]]:
+    """For each token of the canonical form that the text has, too, its line (from 0) and its place in the text."""
+    theirs = tokens_of(text)
+    at = 0
+    for token in tokens_of(printed):
+        while at < len(theirs) and _kind(theirs[at]) != _kind(token) and _kind(theirs[at]) in _OPTIONAL:
+            at += 1
+        if at < len(theirs) and _kind(theirs[at]) == _kind(token):
+            assert token.line is not None
+            yield token.line - 1, token_span(theirs[at])
+            at += 1
+
+
+def _kind(token: Token) -> str:
+    return _SPELLINGS.get(token.type, token.type)
+
+
+def _above(line: str, start: int, comment: _Comment, text: str) -> str:
+    """The comment on a line of its own above `line`, whose first token stands at `start` in the text: indented as that
+    is, unless that ends a block in which the comment stands."""
+    margin = line[: len(line) - len(line.lstrip())]
+    column = start - (text.rfind("\n", 0, start) + 1)
+    inside = line.lstrip().startswith(_ENDS) and comment.column > column
+    return margin + INDENT * inside + comment.text
+
+
+def _with_comment(line: str, comment: _Comment | None) -> str:
+    """The comment stands in the column where it stood, or else two blanks behind the line."""
+    return line if comment is None else line.ljust(max(len(line) + 2, comment.column)) + comment.text
+
+
+def _blank_before(text: str, at: int) -> bool:
+    """Whether the text has a blank line before the line on which `at` is the first token."""
+    start = text.rfind("\n", 0, at) + 1
+    above = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    return start > 0 and not text[start:at].strip(_BLANK) and not text[above:start].strip(_BLANK + "\n")

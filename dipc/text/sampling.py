@@ -1,0 +1,481 @@
+"""Sampling statements: rates, weights, means, and whether a distribution suits its variable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.noise.laws import LAWS
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, UnaryOp, walk
+from dipc.text.core import (
+    AffineExpr,
+    BoolType,
+    Code,
+    Const,
+    DomExpr,
+    DomType,
+    IntType,
+    RealType,
+    SampleChoice,
+    SampleExponential,
+    SampleNoise,
+    Type,
+    ValueTooLarge,
+    bounded,
+    show_multiple,
+    show_type,
+    show_values,
+)
+from dipc.text.declarations import STATEMENTS_A_WEIGHT, Budget, compute_constants, register, resolve_domain
+from dipc.text.diagnostic import Source, Span
+from dipc.text.expressions import FIX_EPS, Elaborator, Fitting
+from dipc.text.parser import parse_interval
+from dipc.text.scope import Findings, Scope
+from dipc.text.syntax_errors import MAX_POWER
+from dipc.text.typed import UNKNOWN, Concrete, Kind, Linear, Place, Switch, Typed, Unknown, kind_of
+
+# --- The one eps at which a program is read, where one is asked about -------------------------------------------------
+#
+
+
+def fixed_eps(
+    program: ast.Program, source: Source, overrides: Mapping[str, Fraction], given: str | None
+) -> Fraction | None:
+    """The eps > 0 that is asked about, where the interval `given`, else that of the claim block, is one point; None
+    where others are asked about, too, and where the interval has a mistake. Raises DiagnosticError for a text that is
+    no interval."""
+    findings = Findings(source)
+    scope = Scope()
+    elaborator = Elaborator(scope, findings, declaring=True)
+    intervals = _claimed(program) if given is None else parse_interval(Source("<eps>", given))
+    if len(intervals) != 1 or intervals[0].high is None or not (intervals[0].low_closed and intervals[0].high_closed):
+        return None
+    register(program.declarations, scope, findings)
+    compute_constants(program.declarations, overrides, elaborator)
+    low, high = (elaborator.constant(end, "the end of an interval") for end in (intervals[0].low, intervals[0].high))
+    return low if low is not None and low == high and low > 0 else None
+
+
+def _claimed(program: ast.Program) -> tuple[ast.IntervalExpr, ...]:
+    """The intervals of the first claim block."""
+    fields = (field for found in program.declarations if isinstance(found, ast.ClaimDecl) for field in found.fields)
+    return next((field.value for field in fields if field.name == "eps" and isinstance(field.value, tuple)), ())
+
+
+# --- The rates of distributions, a*eps with a > 0, and the weights of `choose`, expressions in eps --------------------
+#
+
+#: constant + slope * eps
+_InEps = tuple[Fraction, Fraction]
+_ZERO = Fraction(0)
+
+
+class _NotLinear(Exception):
+    """Why an expression is not constant + slope * eps; `reason` None when that has been reported."""
+
+    def __init__(self, span: Span, reason: str | None) -> None:
+        super().__init__(reason)
+        self.span = span
+        self.reason = reason
+
+
+def rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
+    """The positive a of the rate a*eps; None when `expr` is no such rate, which has been reported."""
+    try:
+        constant, slope = _linear(expr, elaborator)
+    except _NotLinear as error:
+        if error.reason is None:
+            return None
+        if elaborator.scope.eps.value is not None:
+            return _fixed_rate(expr, elaborator)
+        _bad_rate(error.span, f"a rate is a positive multiple of eps, and {error.reason}", elaborator, FIX_EPS)
+        return None
+    if constant != 0 and elaborator.scope.eps.value is not None:
+        return _fixed_rate(expr, elaborator)
+    if slope == 0:
+        note = "write `eps`, `eps/2`, `eps/(4*c)`, ..."
+        _bad_rate(expr.span, "the rate does not contain eps", elaborator, note, FIX_EPS)
+    elif constant != 0:
+        message = f"a rate is a positive multiple of eps, and this adds {constant}"
+        _bad_rate(expr.span, message, elaborator, FIX_EPS)
+    elif slope < 0:
+        _bad_rate(expr.span, f"the rate {show_multiple(slope)} is negative", elaborator)
+    else:
+        return slope
+    return None
+
+
+def rate_of_deviation(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
+    """The positive a of the standard deviation 1/(a*eps); None when `expr` is no such deviation, which has been
+    reported."""
+    try:
+        factor, power = _monomial(expr, elaborator)
+    except _NotLinear as error:
+        if error.reason is not None:
+            _bad_deviation(error.span, error.reason, elaborator)
+        return None
+    at = elaborator.scope.eps.value
+    if power != -1 and at is not None:
+        factor, power = factor * at ** (power + 1), -1
+    if power != -1:
+        reason = "does not contain eps" if not power else f"grows with eps^{power}" if power > 0 else f"has eps^{power}"
+        _bad_deviation(expr.span, f"this {reason}", elaborator)
+        return None
+    if factor <= 0:
+        _bad_deviation(expr.span, f"this is {factor}/eps, and not positive", elaborator)
+        return None
+    return 1 / factor
+
+
+def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
+    message = f"a standard deviation is s/eps with a constant s > 0, and {reason}"
+    elaborator.report_value(Code.BAD_RATE, span, message, notes=("write `1/eps`, `2*c/eps`, ...", FIX_EPS))
+
+
+def _monomial(expr: ast.Expr, elaborator: Elaborator) -> tuple[Fraction, int]:
+    """(c, k) where the expression is c·eps^k; raises _NotLinear."""
+    match expr:
+        case ast.Eps():
+            return Fraction(1), 1
+        case ast.Unary(UnaryOp.NEGATE, operand):
+            factor, power = _monomial(operand, elaborator)
+            return -factor, power
+        case ast.Binary(BinaryOp.MULTIPLY, left, right):
+            (a, j), (b, k) = _monomial(left, elaborator), _monomial(right, elaborator)
+            return _few_digits(a * b, expr.span), j + k
+        case ast.Binary(BinaryOp.DIVIDE, left, right):
+            (a, j), (b, k) = _monomial(left, elaborator), _monomial(right, elaborator)
+            if not b:
+                raise _NotLinear(right.span, "this divides by zero")
+            return _few_digits(a / b, expr.span), j - k
+        case ast.Binary(BinaryOp.ADD | BinaryOp.SUBTRACT as op, left, right) if _has_eps(expr):
+            (a, j), (b, k) = _monomial(left, elaborator), _monomial(right, elaborator)
+            if j != k:
+                raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not")
+            return _few_digits(a + b if op is BinaryOp.ADD else a - b, expr.span), j
+        case _:
+            return _constant(expr, elaborator), 0
+
+
+def _few_digits(value: Fraction, span: Span) -> Fraction:
+    try:
+        return bounded(value)
+    except ValueTooLarge:
+        raise _NotLinear(span, "this number has too many digits") from None
+
+
+def _has_eps(expr: ast.Expr) -> bool:
+    return any(isinstance(part, ast.Eps) for part in walk(expr))
+
+
+def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
+    """The a > 0 such that a*eps is the rate at the one eps that the program is read at."""
+    slope = _over_fixed(expr, elaborator)
+    if slope is not None and slope <= 0:
+        at = elaborator.scope.eps.value
+        assert at is not None
+        _bad_rate(expr.span, f"the rate is {slope * at} at eps = {at}, and not positive", elaborator)
+        return None
+    return slope
+
+
+def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
+    """expr/eps at the one eps that the program is read at; None where it has no value, which has been reported."""
+    whole = ast.Binary(BinaryOp.DIVIDE, expr, ast.Eps(expr.span), expr.span)
+    return elaborator.constant(whole, "a rate or an exponent")
+
+
+def _bad_rate(span: Span, message: str, elaborator: Elaborator, *notes: str) -> None:
+    elaborator.report_value(Code.BAD_RATE, span, message, notes=notes or ("write `a*eps` with a constant a > 0",))
+
+
+def _linear(expr: ast.Expr, elaborator: Elaborator) -> _InEps:
+    """constant + slope * eps; raises _NotLinear."""
+    match expr:
+        case ast.Eps():
+            return _ZERO, Fraction(1)
+        case ast.Unary(UnaryOp.NEGATE, operand):
+            constant, slope = _linear(operand, elaborator)
+            return -constant, -slope
+        case ast.Binary(BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.MULTIPLY | BinaryOp.DIVIDE):
+            left, right = _linear(expr.left, elaborator), _linear(expr.right, elaborator)
+            try:
+                return _combined(expr, left, right)
+            except ZeroDivisionError:
+                raise _NotLinear(expr.right.span, "this divides by zero") from None
+            except ValueTooLarge:
+                raise _NotLinear(expr.span, "this number has too many digits") from None
+        case ast.Binary(BinaryOp.POWER, ast.Eps()):
+            raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
+        case _:
+            return _constant(expr, elaborator), _ZERO
+
+
+def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
+    (a, b), (c, d) = left, right
+    match expr.op:
+        case BinaryOp.ADD:
+            return bounded(a + c), bounded(b + d)
+        case BinaryOp.SUBTRACT:
+            return bounded(a - c), bounded(b - d)
+        case BinaryOp.MULTIPLY:
+            if b != 0 and d != 0:
+                raise _NotLinear(expr.span, "this multiplies eps by eps")
+            return bounded(a * c), bounded(a * d + b * c)
+        case _:
+            if d != 0:
+                raise _NotLinear(expr.span, "this divides by eps")
+            return bounded(a / c), bounded(b / c)
+
+
+def _constant(expr: ast.Expr, elaborator: Elaborator) -> Fraction:
+    if _has_eps(expr):
+        raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
+    value = elaborator.constant(expr, "what multiplies eps", or_chosen=True)
+    if value is None:
+        raise _NotLinear(expr.span, None)
+    return value
+
+
+def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
+    """The weight with every constant replaced by its number: only numbers, eps, exp(q*eps), + - * / and ^ are left.
+
+    None when it is something else, which has been reported.
+    """
+    if not any(
+        isinstance(part, ast.Eps) or (isinstance(part, ast.Call) and part.function == "exp") for part in walk(expr)
+    ):
+        value = elaborator.constant(expr, "this part of a weight", or_chosen=True)
+        return None if value is None else _number(value, expr.span)
+    match expr:
+        case ast.Eps():
+            return expr
+        case ast.Unary(UnaryOp.NEGATE, operand):
+            inner = weight(operand, elaborator)
+            return None if inner is None else ast.Unary(UnaryOp.NEGATE, inner, expr.span)
+        case ast.Binary(BinaryOp.POWER, base, exponent):
+            inner, times = weight(base, elaborator), elaborator.integer(exponent, "an exponent")
+            if inner is None or times is None:
+                return None
+            if not 0 <= times <= MAX_POWER:
+                message = f"an exponent is a natural number up to {MAX_POWER}, and this is {times}"
+                elaborator.report_value(
+                    Code.BAD_WEIGHT, exponent.span, message, notes=("write 1/x for a negative power",)
+                )
+                return None
+            return ast.Binary(BinaryOp.POWER, inner, _number(Fraction(times), exponent.span), expr.span)
+        case ast.Binary(BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.MULTIPLY | BinaryOp.DIVIDE, left, right):
+            first, second = weight(left, elaborator), weight(right, elaborator)
+            return None if first is None or second is None else ast.Binary(expr.op, first, second, expr.span)
+        case ast.Call("exp", (argument,)):
+            return _exponential(expr, argument, elaborator)
+        case _:
+            message = f"`{elaborator.findings.snippet(expr.span)}` cannot stand in a weight"
+            notes = ("weights are made of numbers, constants, eps, exp(q*eps), + - * / and ^",)
+            elaborator.findings.report(Code.BAD_WEIGHT, expr.span, message, notes=notes)
+            return None
+
+
+def _exponential(expr: ast.Call, argument: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
+    try:
+        constant, slope = _linear(argument, elaborator)
+        reason = f"this adds {constant}" if constant != 0 else None
+        span = argument.span
+    except _NotLinear as error:
+        if error.reason is None:
+            return None
+        slope, reason, span = _ZERO, error.reason, error.span
+    if reason is not None and elaborator.scope.eps.value is not None:
+        fixed = _over_fixed(argument, elaborator)
+        if fixed is None:
+            return None
+        slope = fixed
+    elif reason is not None:
+        message = f"the argument of exp is a rational multiple of eps, and {reason}"
+        elaborator.report_value(
+            Code.BAD_WEIGHT, span, message, notes=("write `exp(eps/2)`, `exp(-3*eps)`, ...", FIX_EPS)
+        )
+        return None
+    scaled = ast.Binary(BinaryOp.MULTIPLY, _number(slope, argument.span), ast.Eps(argument.span), argument.span)
+    return ast.Call("exp", (scaled,), expr.span)
+
+
+def _number(value: Fraction, span: Span) -> ast.Expr:
+    """The number as the parser would give it: a negative one is a negation, a fraction a division."""
+    size = abs(value)
+    node: ast.Expr = ast.Number(Fraction(size.numerator), str(size.numerator), span)
+    if size.denominator != 1:
+        below = ast.Number(Fraction(size.denominator), str(size.denominator), span)
+        node = ast.Binary(BinaryOp.DIVIDE, node, below, span)
+    return ast.Unary(UnaryOp.NEGATE, node, span) if value < 0 else node
+
+
+# --- Sampling statements: does the distribution suit the variable, are its rate, mean, scores and weights in order ----
+#
+
+
+def _drawing(*, whole: bool) -> str:
+    *most, last = (law.keyword for law in LAWS if law.whole is whole)
+    return f"{', '.join(most)} and {last} draw" if most else f"{last} draws"
+
+
+_HELP = f"{_drawing(whole=False)} reals, {_drawing(whole=True)} ints, Exp and choose draw DOM values"
+
+
+class Sampling:
+    """Turns sampling statements into instructions."""
+
+    def __init__(self, elaborator: Elaborator, fitting: Fitting, budget: Budget) -> None:
+        self._elaborator = elaborator
+        self._findings = elaborator.findings
+        self._fitting = fitting
+        self._budget = budget
+
+    def instruction(
+        self, place: Place | None, statement: ast.Sample, mean: Typed
+    ) -> SampleNoise | SampleExponential | SampleChoice | None:
+        """The instruction; None when something is wrong with it, which has been reported. `mean` is what its mean comes
+        to, where it has one."""
+        distribution = statement.distribution
+        match distribution:
+            case ast.Noise():
+                return self._noise(place, statement, distribution, mean)
+            case ast.ExponentialMechanism():
+                return self._exponential(place, statement, distribution)
+            case ast.Choose():
+                return self._choice(place, statement, distribution)
+            case _:
+                assert_never(distribution)
+
+    def _noise(self, place: Place | None, statement: ast.Sample, noise: ast.Noise, mean: Typed) -> SampleNoise | None:
+        law = noise.law
+        type_ = IntType() if law.whole else RealType()
+        suits = self._suits(place, type(type_), statement, law.keyword)
+        slope = (rate_of_deviation if law.by_deviation else rate)(noise.rate, self._elaborator)
+        center: AffineExpr | None = AffineExpr((), Const(Fraction(0)), statement.span)
+        if noise.mean is not None:
+            name = place.target.name if place is not None else f"the mean of {law.keyword}"
+            center = self._fitting.affine(type_, mean, noise.mean, name) if suits else None
+        if place is None or not suits or slope is None or center is None:
+            return None
+        return SampleNoise(place.target, law, slope, center, statement.span)
+
+    def _suits(self, place: Place | None, wanted: type[Type], statement: ast.Sample, name: str) -> bool:
+        """Whether the variable can hold what is drawn; an unknown variable is no new reason to complain."""
+        if place is None or place.type is None:
+            return False
+        if isinstance(place.type, wanted):
+            return True
+        self._findings.report(
+            Code.WRONG_DISTRIBUTION,
+            statement.target.span,
+            f"`{place.target.name}` is of type {show_type(place.type)}, and {name} draws "
+            f"{'ints' if wanted is IntType else 'reals'}",
+            notes=(_HELP,),
+        )
+        return False
+
+    def _holder(self, place: Place | None, statement: ast.Sample, name: str) -> BoolType | DomType | None:
+        """The finite type of the variable; None when it has none."""
+        if place is None or place.type is None or isinstance(place.type, BoolType | DomType):
+            return None if place is None or not isinstance(place.type, BoolType | DomType) else place.type
+        self._findings.report(
+            Code.WRONG_DISTRIBUTION,
+            statement.target.span,
+            f"`{place.target.name}` is of type {show_type(place.type)}, and {name} draws DOM values",
+            notes=(_HELP,),
+        )
+        return None
+
+    def _exponential(
+        self, place: Place | None, statement: ast.Sample, distribution: ast.ExponentialMechanism
+    ) -> SampleExponential | None:
+        holder = self._holder(place, statement, "Exp")
+        slope = rate(distribution.rate, self._elaborator)
+        domain = resolve_domain(distribution.domain, self._elaborator)
+        scores = self._scores(distribution, domain)
+        if place is None or holder is None or domain is None or not self._all_fit(holder, domain, place, distribution):
+            return None
+        if slope is None or scores is None:
+            return None
+        return SampleExponential(place.target, slope, domain.values, scores, statement.span)
+
+    def _scores(self, distribution: ast.ExponentialMechanism, domain: DomType | None) -> tuple[DomExpr, ...] | None:
+        """The score at every value of the domain; None when one is wrong."""
+        elaborator, name, score = self._elaborator, distribution.variable, distribution.score
+        elaborator.check_local(name, distribution.span, "the variable of Exp", may_hide_variables=True)
+        size = 0 if domain is None or elaborator.dead else len(domain.values)
+        hidden = elaborator.locals.get(name)
+        scores: list[DomExpr] = []
+        if domain is None or not self._budget.fits(size, distribution.span, f"{size} scores"):
+            elaborator.locals[name] = UNKNOWN
+            self._score(score)
+        else:
+            self._budget.spend(size)
+            kind = kind_of(domain)
+            for value in domain.values[: max(1, size)]:
+                elaborator.locals[name] = Concrete(kind, Const(value))
+                found = self._score(score)
+                if found is None:
+                    break
+                scores.append(found)
+        del elaborator.locals[name]
+        if hidden is not None:
+            elaborator.locals[name] = hidden
+        return tuple(scores) if domain is not None and len(scores) == size else None
+
+    def _score(self, expr: ast.Expr) -> DomExpr | None:
+        typed = self._elaborator.typed(expr)
+        if isinstance(typed, Unknown):
+            return None
+        if isinstance(typed, Concrete) and typed.kind is Kind.NUMBER:
+            return typed.expr
+        what = typed.kind.value if isinstance(typed, Concrete | Linear | Switch) else Kind.BOOL.value
+        self._findings.report(
+            Code.MISMATCH,
+            expr.span,
+            f"a score must be a DOM number, and `{self._findings.snippet(expr.span)}` is {what}",
+            notes=("scores are made of constants, DOM variables and the variable of Exp",),
+        )
+        return None
+
+    def _all_fit(
+        self, holder: BoolType | DomType, domain: DomType, place: Place, distribution: ast.ExponentialMechanism
+    ) -> bool:
+        """Whether the variable can hold every value that may be drawn."""
+        name = place.target.name
+        if isinstance(holder, BoolType) or kind_of(holder) is not kind_of(domain):
+            self._findings.report(
+                Code.MISMATCH,
+                distribution.domain.span,
+                f"`{name}` is of type {show_type(holder)}, and Exp draws from {show_values(domain)}",
+                notes=("draw from the domain of the variable",),
+            )
+            return False
+        for value in domain.values:
+            if not self._fitting.member(holder, value):
+                self._fitting.outside(holder, value, distribution.domain.span, name)
+                return False
+        return True
+
+    def _choice(self, place: Place | None, statement: ast.Sample, distribution: ast.Choose) -> SampleChoice | None:
+        holder = self._holder(place, statement, "choose")
+        if not self._elaborator.dead:
+            size = STATEMENTS_A_WEIGHT * len(distribution.arms)
+            if not self._budget.fits(size, distribution.span, f"{len(distribution.arms)} weights"):
+                return None
+            self._budget.spend(size)
+        arms: list[tuple[DomExpr, ast.Expr]] = []
+        for written, share in distribution.arms:
+            typed = self._elaborator.typed(written)
+            weighed = weight(share, self._elaborator)
+            if place is None or holder is None:
+                continue
+            value = self._fitting.concrete(holder, typed, written, place.target.name)
+            if value is not None and weighed is not None:
+                arms.append((value, weighed))
+        if place is None or len(arms) < len(distribution.arms):
+            return None
+        return SampleChoice(place.target, tuple(arms), statement.span)

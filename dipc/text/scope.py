@@ -1,0 +1,496 @@
+"""The names of one program: what each stands for, and what is wrong with one that stands for nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.text import ast
+from dipc.text.ast import Role, walk
+from dipc.text.core import BoolType, Code, Const, DomExpr, DomType, Read, ReadElement, Slot, Type, Value, show_value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span
+from dipc.text.typed import ONE, UNKNOWN, ZERO, Concrete, Kind, Linear, Switch, Typed, kind_of
+
+# --- Collecting what is wrong with one program, so that all of it is said at once -------------------------------------
+#
+
+#: How many findings are shown; the rest are counted.
+SHOWN = 50
+_SNIPPET = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    code: Code
+    span: Span | None
+    message: str
+    label: str
+    notes: tuple[str, ...]
+    secondary: tuple[tuple[Span, str], ...]
+
+
+class Findings:
+    """The findings found so far in one source. The same code at the same place is kept once: a statement that was
+    unrolled a hundred times is still one statement in the text."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._found: dict[object, _Finding] = {}
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def report(
+        self,
+        code: Code,
+        span: Span | None,
+        message: str,
+        *,
+        label: str = "",
+        notes: Sequence[str] = (),
+        secondary: Sequence[tuple[Span, str]] = (),
+        once: object = None,
+    ) -> None:
+        """Add a problem at `span` (None: it has no place in the text), unless its like has been added before.
+
+        Likeness is the code and the span, or `once` where that is given.
+        """
+        key = (code, span if span is not None else message) if once is None else (code, once)
+        self._found.setdefault(key, _Finding(code, span, message, label, tuple(notes), tuple(secondary)))
+
+    def snippet(self, span: Span) -> str:
+        """The text at `span` on one line, shortened when it is long."""
+        text = " ".join(self.source.text[span.start : min(span.end, span.start + 400)].split())
+        return text if len(text) <= _SNIPPET else text[: _SNIPPET - 3] + "..."
+
+    def raise_if_any(self) -> None:
+        """Raises DiagnosticError with everything that was reported, in the order of the text."""
+        if not self._found:
+            return
+        ordered = sorted(self._found.values(), key=lambda found: (found.span.start if found.span else -1, found.code))
+        diagnostics = [self._resolved(finding) for finding in ordered[:SHOWN]]
+        if len(ordered) > SHOWN:
+            rest = len(ordered) - SHOWN
+            message = f"{rest} more {'error is' if rest == 1 else 'errors are'} not shown"
+            diagnostics.append(Diagnostic(Code.MORE_ERRORS, message, notes=("mend the ones above first",)))
+        raise DiagnosticError(*diagnostics)
+
+    def _resolved(self, finding: _Finding) -> Diagnostic:
+        excerpt = self.source.excerpt
+        return Diagnostic(
+            finding.code.value,
+            finding.message,
+            None if finding.span is None else excerpt(finding.span),
+            finding.label,
+            finding.notes,
+            tuple(Label(excerpt(span), text) for span, text in finding.secondary),
+        )
+
+
+# --- The names of one program and what each stands for ----------------------------------------------------------------
+#
+
+#: Names with a meaning in claims; a program cannot declare them.
+CLAIM_NAMES = frozenset({"alpha", "beta", "gamma", "dd", "inf"})
+#: Names that are searched for one that looks like an unknown name.
+_SEARCHED = 1000
+#: Names of functions.
+FUNCTIONS = frozenset({"exp", "min", "max", "abs"})
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A named constant; `value` None when its expression is wrong, `known` False before its turn has come."""
+
+    name: str
+    value: Fraction | None
+    span: Span
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredVariable:
+    """A declared variable. `low` is the least index of an array, None for a scalar; `type` None when it is wrong.
+
+    `known` is False while only its name has been seen: constants and domains cannot depend on it.
+    """
+
+    name: str
+    role: Role
+    type: Type | None
+    slots: tuple[int, ...]
+    low: int | None
+    span: Span
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EnumeratedValue:
+    """A name that is a value of one or more domains."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """In the ideal: a variable of the mechanism, which the ideal cannot see."""
+
+    name: str
+    span: Span
+
+
+Symbol = Constant | DeclaredVariable | EnumeratedValue | Foreign
+
+_WORDS: dict[type[Symbol], str] = {
+    Constant: "a constant",
+    DeclaredVariable: "a variable",
+    EnumeratedValue: "a domain value",
+    Foreign: "a variable of the program",
+}
+
+
+def word_for(symbol: Symbol) -> str:
+    """What the symbol is, for messages."""
+    return _WORDS[type(symbol)]
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A named domain; `type` None when its declaration is wrong or, if not `known`, comes later."""
+
+    name: str
+    type: DomType | None
+    span: Span
+    known: bool = True
+
+
+class FixedEps:
+    """The one eps that a program is read at, None where it is read for every eps. `used` says whether its meaning
+    depends on it."""
+
+    def __init__(self, value: Fraction | None = None) -> None:
+        self.value = value
+        self.used = False
+
+    def use(self) -> Fraction | None:
+        """The value, for a meaning that it has there alone."""
+        self.used |= self.value is not None
+        return self.value
+
+
+class Scope:
+    """Constants, variables and domain values share one space of names; domains have their own, because they stand
+    only where a type stands. All scopes of a program share `eps`."""
+
+    def __init__(self, eps: FixedEps | None = None) -> None:
+        self.eps = FixedEps() if eps is None else eps
+        self.symbols: dict[str, Symbol] = {}
+        self.domains: dict[str, Domain] = {}
+        self.slots: list[Slot] = []
+
+    def constants(self) -> dict[str, Fraction]:
+        """The values of the constants that have one."""
+        return {
+            symbol.name: symbol.value
+            for symbol in self.symbols.values()
+            if isinstance(symbol, Constant) and symbol.value is not None
+        }
+
+    def adopt(self, variable: DeclaredVariable, other: Scope) -> DeclaredVariable:
+        """A variable of `other` with its type and initial value, in slots of this scope."""
+        first = len(self.slots)
+        for offset, slot in enumerate(variable.slots):
+            self.slots.append(replace(other.slots[slot], index=first + offset))
+        return replace(variable, slots=tuple(range(first, len(self.slots))))
+
+    def suggestion(self, name: str, *others: str) -> tuple[str, ...]:
+        """A note "did you mean ...?" when a known name (or one of `others`) looks like `name`."""
+        return suggest(name, [*self.symbols, *others])
+
+
+def suggest(name: str, candidates: list[str]) -> tuple[str, ...]:
+    """At most one note "did you mean ...?"; spelling in other letter case counts as very near."""
+    folded = {candidate.lower(): candidate for candidate in candidates[:_SEARCHED] if candidate != name}
+    near = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
+    return (f"did you mean `{folded[near[0]]}`?",) if near else ()
+
+
+def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: str) -> bool:
+    """Whether `name` is free to be declared as `what` ("a constant"); if not, that has been reported."""
+    if name in CLAIM_NAMES | FUNCTIONS:
+        meaning = "a function" if name in FUNCTIONS else "reserved for claims and tables"
+        notes = ("choose another name",)
+        findings.report(Code.RESERVED, span, f"`{name}` cannot be declared: it is {meaning}", notes=notes)
+        return False
+    known = scope.symbols.get(name)
+    if known is not None and not isinstance(known, Foreign):
+        findings.report(
+            Code.DUPLICATE,
+            span,
+            f"`{name}` is declared twice" if word_for(known) == what else f"`{name}` is already {word_for(known)}",
+            notes=("rename one of the two",),
+            secondary=((known.span, "first declared here"),),
+        )
+        return False
+    return True
+
+
+def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -> Span:
+    """Where the word `name` stands in `within`: its first occurrence, or its last; `within` itself if nowhere.
+
+    For declarations whose node has one span for several names.
+    """
+    text = findings.source.text[within.start : within.end]
+    matches = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+    if not matches:
+        return within
+    start, end = matches[-1 if last else 0]
+    return Span(within.start + start, within.start + end)
+
+
+# --- Resolving names and array elements: what a reference stands for, or what is wrong with it ------------------------
+#
+
+
+class References:
+    """Looks names up in a scope, loop variables first, and reports what cannot be resolved.
+
+    `locals` are loop variables and the variable of an `Exp`; `fixed` are the slots whose value is known for the moment,
+    case by case. While `dead` > 0 the code at hand can never run: its
+    names and types are still checked, its values are not. `declaring` is for expressions in declarations.
+    """
+
+    def __init__(self, scope: Scope, findings: Findings, *, declaring: bool = False) -> None:
+        self.scope = scope
+        self.findings = findings
+        self._declaring = declaring
+        self.locals: dict[str, Typed] = {}
+        self.fixed: dict[int, Value] = {}
+        self.dead = 0
+
+    def report_value(self, code: Code, span: Span, message: str, *, label: str = "", notes: tuple[str, ...]) -> None:
+        """Report a wrong value, unless the code at hand can never run; says for which loop variables it is wrong."""
+        if self.dead:
+            return
+        bound = [
+            f"{name} = {show_value(typed.value)}"
+            for name, typed in self.locals.items()
+            if isinstance(typed, Concrete) and typed.value is not None
+        ]
+        bound += [f"{self.scope.slots[slot].name} = {show_value(value)}" for slot, value in self.fixed.items()]
+        here = (f"this is so for {', '.join(bound)}",) if bound else ()
+        self.findings.report(code, span, message, label=label, notes=(*here, *notes))
+
+    def check_local(self, name: str, within: Span, what: str, *, may_hide_variables: bool) -> bool:
+        """Whether a local name, `what` ("the loop variable"), may be bound; if it hides another, that is reported."""
+        known = self.scope.symbols.get(name)
+        secondary: tuple[tuple[Span, str], ...] = ()
+        if name in self.locals:
+            meaning = "the variable of an enclosing loop"
+        elif name in CLAIM_NAMES | FUNCTIONS:
+            meaning = "reserved"
+        elif known is not None and not (may_hide_variables and isinstance(known, DeclaredVariable | Foreign)):
+            meaning, secondary = word_for(known), ((known.span, "declared here"),)
+        else:
+            return True
+        self.findings.report(
+            Code.DUPLICATE,
+            locate(self.findings, name, within),
+            f"{what} `{name}` is already {meaning}",
+            notes=("choose another name for it",),
+            secondary=secondary,
+        )
+        return False
+
+    def name(self, expr: ast.Name) -> Typed:
+        """What a bare name means as an expression."""
+        local = self.locals.get(expr.name)
+        if local is not None:
+            return local
+        match self.scope.symbols.get(expr.name):
+            case Constant() as constant:
+                return self._constant(constant, expr.span)
+            case EnumeratedValue(name):
+                return Concrete(Kind.NAME, Const(name))
+            case DeclaredVariable(known=False):
+                return self._not_yet(expr.name, expr.span)
+            case DeclaredVariable(type=None):
+                return UNKNOWN
+            case DeclaredVariable(low=None, slots=slots) as variable:
+                return self._read(variable, slots[0], expr.span)
+            case DeclaredVariable(name, low=low, slots=slots):
+                self.findings.report(
+                    Code.MISUSED_NAME,
+                    expr.span,
+                    f"`{name}` is an array and stands here without an index",
+                    notes=(f"write `{name}[{low}]`, or any index from {low} to {(low or 0) + len(slots) - 1}",),
+                )
+                return UNKNOWN
+            case Foreign():
+                return self._foreign(expr.name, expr.span)
+            case None:
+                self.undeclared(expr.name, expr.span)
+                return UNKNOWN
+            case unreachable:
+                assert_never(unreachable)
+
+    def element(self, expr: ast.Element, index: Typed) -> Typed:
+        """What `name[index]` means as an expression."""
+        variable = self.array(expr)
+        if variable is None or variable.type is None:
+            return UNKNOWN
+        where = self.place(variable, expr, index)
+        if where is None:
+            return UNKNOWN
+        slots, at = where
+        if at is None:
+            return self._read(variable, slots[0], expr.span)
+        assert variable.low is not None
+        return read(variable, ReadElement(variable.name, slots, variable.low, at, expr.span))
+
+    def _read(self, variable: DeclaredVariable, slot: int, span: Span) -> Typed:
+        assert variable.type is not None
+        if slot in self.fixed:
+            return Concrete(kind_of(variable.type), Const(self.fixed[slot]))
+        return read(variable, Read(slot, span))
+
+    def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Read]:
+        """The DOM and bool variables, and elements of arrays with a constant index, that the expressions read."""
+        found: dict[int, Read] = {}
+        for part in (part for expr in exprs for part in walk(expr)):
+            if not isinstance(part, ast.Name | ast.Element) or part.name in self.locals:
+                continue
+            variable = self.scope.symbols.get(part.name)
+            if not isinstance(variable, DeclaredVariable) or not isinstance(variable.type, BoolType | DomType):
+                continue
+            if (variable.low is None) is isinstance(part, ast.Element):
+                continue
+            typed = self.name(part) if isinstance(part, ast.Name) else self.element(part, self.typed(part.index))
+            if isinstance(typed, Concrete) and isinstance(typed.expr, Read):
+                found.setdefault(typed.expr.slot, typed.expr)
+        return list(found.values())
+
+    def typed(self, expr: ast.Expr) -> Typed:
+        """The meaning of any expression of the program."""
+        raise NotImplementedError
+
+    def array(self, expr: ast.Element) -> DeclaredVariable | None:
+        """The array that `expr` indexes; None when there is none, which has been reported."""
+        symbol = self.scope.symbols.get(expr.name) if expr.name not in self.locals else None
+        match symbol:
+            case DeclaredVariable(known=False):
+                self._not_yet(expr.name, expr.span)
+                return None
+            case DeclaredVariable(low=None, type=type_, span=span):
+                if type_ is not None:
+                    self.findings.report(
+                        Code.MISUSED_NAME,
+                        expr.span,
+                        f"`{expr.name}` is not an array",
+                        notes=(f"declare it as one, `{expr.name}[1..m]`, or drop the index",),
+                        secondary=((span, "declared here"),),
+                    )
+                return None
+            case DeclaredVariable() as variable:
+                return variable
+            case Foreign():
+                self._foreign(expr.name, expr.span)
+                return None
+            case None if expr.name not in self.locals:
+                self.undeclared(expr.name, expr.span, f"[{self.findings.snippet(expr.index.span)}]")
+                return None
+            case _:
+                what = "a loop variable" if symbol is None else word_for(symbol)
+                message = f"`{expr.name}` is {what}, not an array"
+                self.findings.report(Code.MISUSED_NAME, expr.span, message, notes=("only arrays take an index",))
+                return None
+
+    def place(
+        self, array: DeclaredVariable, expr: ast.Element, index: Typed
+    ) -> tuple[tuple[int, ...], DomExpr | None] | None:
+        """The one slot that a constant index selects, with None; or all slots, with an index known only in a state."""
+        assert array.low is not None
+        if not isinstance(index, Concrete) or index.kind is not Kind.NUMBER:
+            if not isinstance(index, type(UNKNOWN)):
+                what = index.kind.value if isinstance(index, Concrete | Linear | Switch) else "a condition"
+                self.findings.report(
+                    Code.MISMATCH,
+                    expr.index.span,
+                    f"an index must be a DOM number, and `{self.findings.snippet(expr.index.span)}` is {what}",
+                    notes=("an index may be made of constants, loop variables and DOM variables",),
+                )
+            return None
+        if not isinstance(index.expr, Const):
+            return array.slots, index.expr
+        value = index.expr.value
+        assert isinstance(value, Fraction)
+        high = array.low + len(array.slots) - 1
+        if value.denominator != 1 or not array.low <= value <= high:
+            wrong = "is not an integer" if value.denominator != 1 else "is out of bounds"
+            notes = (f"`{array.name}` has the indices {array.low} to {high}",)
+            message = f"the index {value} of `{array.name}` {wrong}"
+            self.report_value(Code.OUTSIDE_ARRAY, expr.index.span, message, label=f"this is {value}", notes=notes)
+            return None
+        return (array.slots[int(value) - array.low],), None
+
+    def undeclared(self, name: str, span: Span, index: str = "") -> None:
+        """Report a name that means nothing; each name once."""
+        if name in CLAIM_NAMES:
+            message = f"`{name}` has a meaning only in the claim"
+            self.findings.report(Code.RESERVED, span, message, notes=("a program uses numbers and its own constants",))
+            return
+        if name in FUNCTIONS:
+            message = f"`{name}` is a function and stands here without arguments"
+            self.findings.report(Code.MISUSED_NAME, span, message, notes=(f"write `{name}(...)`",))
+            return
+        bounds = "[1..m]" if index else ""
+        if self._declaring:
+            hint = "numbers, constants and domain values may stand here"
+        else:
+            hint = f"declare it before the first statement: `var {name}{bounds} : real;` (or bool, int, a domain)"
+        notes = self.scope.suggestion(name, *self.locals) or (hint,)
+        self.findings.report(Code.UNKNOWN_NAME, span, f"`{name}` is not declared", notes=notes, once=name)
+
+    def _constant(self, constant: Constant, span: Span) -> Typed:
+        if constant.known:
+            return UNKNOWN if constant.value is None else Concrete(Kind.NUMBER, Const(constant.value))
+        self.findings.report(
+            Code.USED_TOO_EARLY,
+            span,
+            f"the constant `{constant.name}` is used before it has a value",
+            notes=("a constant may use only constants declared before it",),
+            secondary=((constant.span, "declared here"),),
+        )
+        return UNKNOWN
+
+    def _not_yet(self, name: str, span: Span) -> Typed:
+        self.findings.report(
+            Code.NOT_CONSTANT,
+            span,
+            f"`{name}` is a variable, and a constant is needed here",
+            notes=("constants, domains and array bounds are made of numbers and constants; -D changes a constant",),
+        )
+        return UNKNOWN
+
+    def _foreign(self, name: str, span: Span) -> Typed:
+        self.findings.report(
+            Code.BAD_IDEAL,
+            span,
+            f"`{name}` is a variable of the program, and the ideal has its own",
+            notes=("declare it in the ideal block; inputs, outputs and constants are shared",),
+        )
+        return UNKNOWN
+
+
+def read(variable: DeclaredVariable, access: Read | ReadElement) -> Typed:
+    """The value of a variable, by its type."""
+    assert variable.type is not None
+    kind = kind_of(variable.type)
+    if kind in (Kind.REAL, Kind.INT):
+        return Linear(kind, ((ONE, access),), ZERO)
+    return Concrete(kind, access)

@@ -1,0 +1,743 @@
+"""From the tree of a program to its instructions: every rule checked, every loop unrolled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+from typing import assert_never
+
+from dipc.text import ast
+from dipc.text.ast import Role, walk, weighing
+from dipc.text.claims import check_claims
+from dipc.text.core import (
+    Apply,
+    AssignAffine,
+    AssignComparison,
+    AssignDom,
+    BoolType,
+    Branch,
+    BranchComparison,
+    Code,
+    Const,
+    DomOp,
+    DomType,
+    Exit,
+    Instruction,
+    IntType,
+    Jump,
+    Read,
+    ReadElement,
+    RealType,
+    Slot,
+    Target,
+    Value,
+    show_value,
+    show_values,
+)
+from dipc.text.declarations import Budget, compute_constants, declare_domains, declare_variables, register
+from dipc.text.diagnostic import Source, Span
+from dipc.text.expressions import Elaborator, Fitting
+from dipc.text.metric import CoreMetric, compile_metric, single_metric
+from dipc.text.program import CoreProgram
+from dipc.text.sampling import Sampling
+from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, FixedEps, Foreign, Scope, word_for
+from dipc.text.typed import (
+    UNKNOWN,
+    Concrete,
+    Condition,
+    Junction,
+    Kind,
+    Place,
+    Relation,
+    Switch,
+    Typed,
+    affine,
+    fold,
+    truth,
+)
+
+# --- Instructions with symbolic labels, and conditions compiled to jumps ----------------------------------------------
+#
+
+
+class Assembler:
+    """Collects instructions. Jumps name labels that may be placed later; `finish` puts positions in their stead."""
+
+    def __init__(self) -> None:
+        self._instructions: list[Instruction] = []
+        self._positions: list[int] = []
+
+    @property
+    def position(self) -> int:
+        """The label of the next instruction in the finished program."""
+        return len(self._instructions)
+
+    def emit(self, instruction: Instruction) -> None:
+        """Append an instruction."""
+        self._instructions.append(instruction)
+
+    def label(self) -> int:
+        """A new label, to be placed."""
+        self._positions.append(-1)
+        return len(self._positions) - 1
+
+    def place(self, label: int) -> None:
+        """Let the label stand for the next instruction."""
+        self._positions[label] = len(self._instructions)
+
+    def branch(self, condition: Condition, then: int, otherwise: int, span: Span) -> None:
+        """Jump by a condition: from left to right, no further than is needed to settle it."""
+        match condition:
+            case Concrete():
+                self.emit(Branch(condition.expr, then, otherwise, span))
+            case Relation(difference, op):
+                at = condition.span
+                self.emit(BranchComparison(affine(difference, at), op, then, otherwise, condition.text, at))
+            case Junction(op, left, right):
+                rest = self.label()
+                if op is DomOp.AND:
+                    self.branch(left, rest, otherwise, span)
+                else:
+                    self.branch(left, then, rest, span)
+                self.place(rest)
+                self.branch(right, then, otherwise, span)
+            case _:
+                assert_never(condition)
+
+    def finish(self, end: Span) -> tuple[Instruction, ...]:
+        """The instructions with positions for labels; every position a jump names exists, and the last is `Exit`."""
+        if not self._instructions or not isinstance(self._instructions[-1], Exit) or self.position in self._positions:
+            self.emit(Exit(end))
+        return tuple(self._resolved(instruction) for instruction in self._instructions)
+
+    def _resolved(self, instruction: Instruction) -> Instruction:
+        match instruction:
+            case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
+                return replace(instruction, then=self._goal(then), otherwise=self._goal(otherwise))
+            case Jump(label):
+                return Jump(self._goal(label), instruction.span)
+            case _:
+                return instruction
+
+    def _goal(self, label: int) -> int:
+        """Where a jump to `label` ends up, jumps to jumps followed."""
+        position = self._positions[label]
+        for _ in range(len(self._instructions)):
+            instruction = self._instructions[position]
+            if not isinstance(instruction, Jump):
+                return position
+            following = self._positions[instruction.target]
+            if following == position:
+                return position
+            position = following
+        return position
+
+
+# --- Statements to instructions: loops with constant bounds unrolled, conditions compiled, every rule checked ---------
+#
+
+
+class Statements:
+    """Lowers the statements of one program or of one ideal."""
+
+    def __init__(self, elaborator: Elaborator, fitting: Fitting, *, deterministic: bool) -> None:
+        self._elaborator = elaborator
+        self._findings = elaborator.findings
+        self._fitting = fitting
+        self._budget = Budget(elaborator.findings)
+        self._sampling = Sampling(elaborator, fitting, self._budget)
+        self._deterministic = deterministic
+        self._assembler = Assembler()
+        self._whiles: list[Span] = []
+        self._checked: set[int] = set()
+        self._whole = True
+        #: The spans of `while` statements by the label of their condition.
+        self.loops: dict[int, Span] = {}
+
+    @property
+    def complete(self) -> bool:
+        """False when a loop could not be unrolled: the instructions are not the whole program."""
+        return self._whole and self._budget.complete
+
+    def lower(self, body: Sequence[ast.Statement], end: Span) -> tuple[Instruction, ...]:
+        """The instructions of the body; what is wrong with it has been reported."""
+        self._block(body)
+        return self._assembler.finish(end)
+
+    def _block(self, body: Sequence[ast.Statement]) -> None:
+        self._checked.add(id(body))
+        for statement in body:
+            if not self._elaborator.dead:
+                self._budget.spend(1)
+            match statement:
+                case ast.Assign():
+                    self._assign(statement)
+                case ast.Sample():
+                    self._sample(statement)
+                case ast.If():
+                    self._if(statement)
+                case ast.For():
+                    self._for(statement)
+                case ast.While():
+                    self._while(statement)
+                case ast.Exit(span):
+                    self._emit(Exit(span))
+                case _:
+                    assert_never(statement)
+
+    def _dead(self, body: Sequence[ast.Statement]) -> None:
+        """Check code that can never run, once: its names and types, not its values."""
+        if body and id(body) not in self._checked:
+            self._elaborator.dead += 1
+            self._block(body)
+            self._elaborator.dead -= 1
+
+    def _emit(self, instruction: Instruction) -> None:
+        if not self._elaborator.dead:
+            self._assembler.emit(instruction)
+
+    # --- control -----------------------------------------------------------------------------------
+
+    def _if(self, statement: ast.If) -> None:
+        condition = self._elaborator.condition(statement.condition)
+        settled = truth(condition)
+        if settled is not None:
+            live, dead = statement.then, statement.otherwise
+            if not settled:
+                live, dead = dead, live
+            self._block(live)
+            self._dead(dead)
+            return
+        assembler = self._assembler
+        then, otherwise = assembler.label(), assembler.label()
+        self._branch(condition, then, otherwise, statement.condition.span)
+        assembler.place(then)
+        self._block(statement.then)
+        if statement.otherwise:
+            end = assembler.label()
+            self._emit(Jump(end, statement.span))
+            assembler.place(otherwise)
+            self._block(statement.otherwise)
+            assembler.place(end)
+        else:
+            assembler.place(otherwise)
+
+    def _while(self, statement: ast.While) -> None:
+        condition = self._elaborator.condition(statement.condition)
+        if truth(condition) is False:
+            self._dead(statement.body)
+            return
+        assembler = self._assembler
+        start, body, end = assembler.label(), assembler.label(), assembler.label()
+        if not self._elaborator.dead:
+            self.loops[assembler.position] = statement.span
+        assembler.place(start)
+        self._branch(condition, body, end, statement.condition.span)
+        assembler.place(body)
+        self._whiles.append(statement.span)
+        self._block(statement.body)
+        self._whiles.pop()
+        self._emit(Jump(start, statement.span))
+        assembler.place(end)
+
+    def _branch(self, condition: Typed, then: int, otherwise: int, span: Span) -> None:
+        if self._elaborator.dead:
+            return
+        if isinstance(condition, Concrete | Relation | Junction):
+            self._assembler.branch(condition, then, otherwise, span)
+        else:  # a condition that is wrong: both ways stay open to the checks that follow
+            self._emit(Branch(Apply(DomOp.OR, (), span), then, otherwise, span))
+
+    def _for(self, statement: ast.For) -> None:
+        local, name = self._elaborator.locals, statement.variable
+        hidden = local.get(name)
+        values = self._iterations(statement)
+        if not values:
+            local[name] = UNKNOWN
+            self._dead(statement.body)
+        for value in values if statement.body else ():
+            local[name] = Concrete(Kind.NUMBER, Const(Fraction(value)))
+            self._block(statement.body)
+            if not self._budget.fits(0, statement.span, f"{len(values)} iterations"):
+                break
+        local.pop(name, None)
+        if hidden is not None:
+            local[name] = hidden
+
+    def _iterations(self, statement: ast.For) -> range:
+        """What the loop variable goes through; nothing when the loop is dead, wrong, or too long to unroll."""
+        elaborator = self._elaborator
+        low = elaborator.integer(statement.low, "a loop bound")
+        high = elaborator.integer(statement.high, "a loop bound")
+        bindable = elaborator.check_local(
+            statement.variable, statement.span, "the loop variable", may_hide_variables=False
+        )
+        if elaborator.dead:
+            return range(0)
+        if low is None or high is None or not bindable:
+            self._whole = False
+            return range(0)
+        count = max(0, high - low + 1)
+        shown = f"{count} iterations" if count < 10**15 else "far too many iterations"
+        fits = self._budget.fits(count * len(statement.body), statement.span, shown)
+        return range(low, low + count) if fits else range(0)
+
+    # --- assignments -------------------------------------------------------------------------------
+
+    def _assign(self, statement: ast.Assign) -> None:
+        place = self._place(statement.target)
+        typed = self._elaborator.typed(statement.value)
+        if place is not None and not self._store(place, typed, statement):
+            self._assume_assigned(place, statement.span)
+
+    def _store(self, place: Place, typed: Typed, statement: ast.Assign) -> bool:
+        """Emit the assignment; False when the value does not fit, which has been reported."""
+        target, span, name = place.target, statement.span, place.target.name
+        match place.type:
+            case None:
+                return False
+            case BoolType() if isinstance(typed, Relation):
+                difference = affine(typed.difference, typed.span)
+                self._emit(AssignComparison(target, difference, typed.op, typed.text, span))
+                return True
+            case BoolType() if isinstance(typed, Junction):
+                self._store_by_jumps(target, typed, span)
+                return True
+            case BoolType() | DomType() as type_:
+                value = self._fitting.concrete(type_, typed, statement.value, name)
+                if value is not None:
+                    self._emit(AssignDom(target, value, span))
+                return value is not None
+            case IntType() | RealType() if isinstance(typed, Switch):
+                return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
+            case IntType() | RealType() as type_:
+                linear = self._fitting.affine(type_, typed, statement.value, name)
+                if linear is not None:
+                    self._emit(AssignAffine(target, linear, span))
+                return linear is not None
+            case unreachable:
+                assert_never(unreachable)
+
+    def _store_by_jumps(self, target: Target, condition: Junction, span: Span) -> None:
+        assembler = self._assembler
+        then, otherwise, end = assembler.label(), assembler.label(), assembler.label()
+        self._branch(condition, then, otherwise, span)
+        assembler.place(then)
+        self._emit(AssignDom(target, Const(True), span))
+        self._emit(Jump(end, span))
+        assembler.place(otherwise)
+        self._emit(AssignDom(target, Const(False), span))
+        assembler.place(end)
+
+    def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
+        """Emit something for each expression that the value may be, behind its conditions; whether all fitted."""
+        if not isinstance(value, Switch):
+            return emit(value)
+        assembler = self._assembler
+        then, otherwise, end = assembler.label(), assembler.label(), assembler.label()
+        self._branch(value.condition, then, otherwise, span)
+        assembler.place(then)
+        first = self._by_cases(value.then, span, emit)
+        self._emit(Jump(end, span))
+        assembler.place(otherwise)
+        second = first and self._by_cases(value.otherwise, span, emit)
+        assembler.place(end)
+        return first and second
+
+    def _assume_assigned(self, place: Place, span: Span) -> None:
+        """Stand in for an assignment that is wrong, so that later reads of its target are not called wrong too."""
+        if place.target.slots:
+            self._emit(AssignDom(place.target, Const(False), span))
+
+    def _sample(self, statement: ast.Sample) -> None:
+        place = self._place(statement.target)
+        if self._deterministic:
+            self._findings.report(
+                Code.BAD_IDEAL,
+                statement.span,
+                "the ideal draws a random value",
+                notes=("the ideal computes the exact answer from the inputs, without noise",),
+            )
+        self._for_each_value(self._elaborator.concrete_reads(weighing(statement.distribution)), statement, place)
+
+    def _for_each_value(self, reads: Sequence[Read], statement: ast.Sample, place: Place | None) -> bool:
+        """Emit the sampling once for each combination of values that the variables may have, behind the comparisons
+        with them; whether that went well. A rate or weight is constant then."""
+        elaborator, assembler, span = self._elaborator, self._assembler, statement.span
+        if not reads or elaborator.dead:
+            return self._draw(place, statement)
+        read, *rest = reads
+        values = _values(elaborator.scope.slots[read.slot])
+        combinations = prod(len(_values(elaborator.scope.slots[each.slot])) for each in reads)
+        if not self._budget.fits(combinations, span, f"{combinations} combinations of values"):
+            return False
+        self._budget.spend(len(values))
+        end, fits = assembler.label(), True
+        for value in values:
+            following = assembler.label()
+            if value != values[-1]:
+                then = assembler.label()
+                same = fold(DomOp.EQ, (read, Const(value)), span)
+                self._branch(Concrete(Kind.BOOL, same), then, following, span)
+                assembler.place(then)
+            elaborator.fixed[read.slot] = value
+            fits = fits and self._for_each_value(rest, statement, place)
+            del elaborator.fixed[read.slot]
+            self._emit(Jump(end, span))
+            assembler.place(following)
+        assembler.place(end)
+        return fits
+
+    def _draw(self, place: Place | None, statement: ast.Sample) -> bool:
+        """Emit one sampling; whether all was right with it."""
+        mean: Typed = UNKNOWN
+        if isinstance(statement.distribution, ast.Noise) and statement.distribution.mean is not None:
+            mean = self._elaborator.typed(statement.distribution.mean)
+
+        def draw(around: Typed) -> bool:
+            instruction = self._sampling.instruction(place, statement, around)
+            if instruction is not None:
+                self._emit(instruction)
+            return instruction is not None
+
+        fits = self._by_cases(mean, statement.span, draw)
+        if not fits and place is not None:
+            self._assume_assigned(place, statement.span)
+        return fits
+
+    def _place(self, expr: ast.Name | ast.Element) -> Place | None:
+        """The place that is written to; None when there is none, which has been reported."""
+        variable = self._variable(expr)
+        at = self._elaborator.typed(expr.index) if isinstance(expr, ast.Element) else UNKNOWN
+        if variable is None:
+            return None
+        if variable.role is ast.Role.INPUT:
+            self._findings.report(
+                Code.INPUT_ASSIGNED,
+                expr.span,
+                f"the input `{variable.name}` is assigned",
+                notes=("copy it to a variable and change that",),
+                secondary=((variable.span, "declared as an input here"),),
+            )
+        if self._whiles and isinstance(variable.type, IntType | RealType):
+            kind = "real" if isinstance(variable.type, RealType) else "int"
+            self._findings.report(
+                Code.ASSIGNED_IN_WHILE,
+                expr.span,
+                f"the {kind} variable `{variable.name}` is assigned inside `while`",
+                notes=("assign it before the loop, or use a `for` loop with constant bounds",),
+                secondary=((self._whiles[-1], "in this loop"),),
+            )
+        if variable.low is None:
+            return Place(Target(variable.slots, 0, None, variable.name, expr.span), variable.type)
+        whole = Target(variable.slots, variable.low, Const(Fraction(variable.low)), variable.name, expr.span)
+        if not isinstance(expr, ast.Element):
+            return Place(whole, None)
+        found = self._elaborator.place(variable, expr, at)
+        if found is None:
+            return Place(whole, None)
+        slots, index = found
+        if index is None:
+            name = self._elaborator.scope.slots[slots[0]].name if slots else variable.name
+            return Place(Target(slots, 0, None, name, expr.span), variable.type)
+        return Place(Target(slots, variable.low, index, variable.name, expr.span), variable.type)
+
+    def _variable(self, expr: ast.Name | ast.Element) -> DeclaredVariable | None:
+        if isinstance(expr, ast.Element):
+            variable = self._elaborator.array(expr)
+            return None if variable is None or variable.type is None else variable
+        symbol = self._elaborator.scope.symbols.get(expr.name)
+        if isinstance(symbol, DeclaredVariable) and expr.name not in self._elaborator.locals:
+            if symbol.low is not None:
+                self._elaborator.name(expr)
+            return symbol
+        if (symbol is None and expr.name not in self._elaborator.locals) or isinstance(symbol, Foreign):
+            self._elaborator.name(expr)
+            return None
+        local = self._elaborator.locals.get(expr.name)
+        if local is UNKNOWN:
+            return None
+        what = word_for(symbol) if symbol is not None and local is None else "a loop variable"
+        message = f"`{expr.name}` is {what} and cannot be assigned"
+        self._findings.report(Code.MISUSED_NAME, expr.span, message, notes=("assign a variable declared with `var`",))
+        return None
+
+
+def _values(slot: Slot) -> tuple[Value, ...]:
+    """The values that a finite slot may have."""
+    if isinstance(slot.type, DomType):
+        return slot.type.values
+    assert isinstance(slot.type, BoolType)
+    return False, True
+
+
+# --- Variables that are read before anything could have assigned them -------------------------------------------------
+#
+
+
+def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot], findings: Findings) -> None:
+    """Report the variables that are read where no path assigns them before, each at the first such read.
+
+    Where only some paths assign it, the chain finds out.
+    """
+    initial = 0
+    for slot in slots:
+        if slot.role is Role.INPUT or slot.initial is not None:
+            initial |= 1 << slot.index
+    for label, assigned in _reached(instructions, initial):
+        for read in _reads(instructions[label]):
+            among = (read.slot,) if isinstance(read, Read) else read.slots
+            if not assigned & _bits(among):
+                _report(read, slots[among[0]], findings)
+
+
+def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tuple[int, int]]:
+    """The labels that can be reached, each with the set of slots (as bits) that some path to it assigns."""
+    joined = {0: initial}
+    backward = True
+    while backward:
+        backward = False
+        for label, assigned in _pass(instructions, joined):
+            after = assigned | _written(instructions[label])
+            for target in _jumps(instructions[label]):
+                known = joined.get(target)
+                new = after if known is None else known | after
+                if new != known:
+                    joined[target] = new
+                    backward = backward or target <= label
+    return _pass(instructions, joined)
+
+
+def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """One walk in the order of the labels; `joined` may grow meanwhile."""
+    falling: int | None = None
+    for label, instruction in enumerate(instructions):
+        if label in joined:
+            falling = joined[label] if falling is None else falling | joined[label]
+        if falling is None:
+            continue
+        yield label, falling
+        if isinstance(instruction, Branch | BranchComparison | Jump | Exit):
+            falling = None
+        else:
+            falling |= _written(instruction)
+
+
+def _jumps(instruction: Instruction) -> tuple[int, ...]:
+    match instruction:
+        case Branch(Const(value), then, otherwise):
+            return (then if value else otherwise,)
+        case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
+            return (then, otherwise)
+        case Jump(target):
+            return (target,)
+        case _:
+            return ()
+
+
+def _written(instruction: Instruction) -> int:
+    match instruction:
+        case Branch() | BranchComparison() | Jump() | Exit():
+            return 0
+        case _:
+            return _bits(instruction.target.slots)
+
+
+def _bits(slots: tuple[int, ...]) -> int:
+    """The set of the slots of one scalar, or of one array: those follow one another."""
+    return ((1 << len(slots)) - 1) << slots[0]
+
+
+def _reads(instruction: Instruction) -> Iterator[Read | ReadElement]:
+    return (part for part in walk(instruction) if isinstance(part, Read | ReadElement))
+
+
+def _report(read: Read | ReadElement, slot: Slot, findings: Findings) -> None:
+    if isinstance(read, Read):
+        message = f"`{slot.name}` is read before it is assigned"
+    else:
+        message = f"`{read.array}` is read before any of its elements is assigned"
+    findings.report(
+        Code.UNASSIGNED,
+        read.span,
+        message,
+        label="no value yet",
+        notes=(f"assign it first, or give it an initial value where it is declared: `: {_initialized(slot)};`",),
+        secondary=((slot.span, "declared here"),),
+        once=slot.span,
+    )
+
+
+def _initialized(slot: Slot) -> str:
+    """The type of `slot` with a plausible initial value."""
+    match slot.type:
+        case BoolType():
+            return "bool = false"
+        case IntType():
+            return "int = 0"
+        case RealType():
+            return "real = 0"
+        case DomType(values, name):
+            return f"{name or show_values(slot.type)} = {show_value(values[0])}"
+        case _:
+            assert_never(slot.type)
+
+
+# --- From the tree of a program to its instructions: every name resolved, every rule checked, every loop unrolled -----
+#
+
+
+def lower(
+    program: ast.Program,
+    source: Source,
+    overrides: Mapping[str, Fraction] | None = None,
+    eps: Fraction | None = None,
+) -> CoreProgram:
+    """The typed program, with `overrides` in the place of its constants (-D name=value), and `eps` for what has a
+    meaning at one eps only: then the program is `only_at` it.
+
+    Raises DiagnosticError with everything that is wrong with the program, in the order of the text.
+    """
+    findings = Findings(source)
+    scope = _declared(program, overrides or {}, findings, eps)
+    core = _main(program, scope, findings)
+    if core.ideal is not None:
+        _ideal(program, core, scope, findings)
+    findings.raise_if_any()
+    core = replace(core, given=dict(overrides or {}))
+    return replace(core, only_at=scope.eps.value) if scope.eps.used else core
+
+
+def lower_ideal(
+    program: ast.Program,
+    source: Source,
+    overrides: Mapping[str, Fraction] | None = None,
+    eps: Fraction | None = None,
+) -> CoreProgram | None:
+    """The `ideal` block as a program of its own; None when there is none.
+
+    Its inputs and outputs are those of the mechanism in the same order, though in other slots. It draws nothing at
+    random. Raises DiagnosticError as `lower` does.
+    """
+    findings = Findings(source)
+    scope = _declared(program, overrides or {}, findings, eps)
+    core = _main(program, scope, findings)
+    ideal = None if core.ideal is None else _ideal(program, core, scope, findings)
+    findings.raise_if_any()
+    return ideal
+
+
+def _declared(
+    program: ast.Program, overrides: Mapping[str, Fraction], findings: Findings, eps: Fraction | None
+) -> Scope:
+    """All names of the program; constants first, so that domains, bounds and types may use every one of them."""
+    scope = Scope(FixedEps(eps))
+    elaborator = Elaborator(scope, findings, declaring=True)
+    register(program.declarations, scope, findings)
+    compute_constants(program.declarations, overrides, elaborator)
+    declare_domains(program.declarations, elaborator)
+    declare_variables(program.declarations, elaborator, Fitting(elaborator))
+    return scope
+
+
+def _main(program: ast.Program, scope: Scope, findings: Findings) -> CoreProgram:
+    elaborator = Elaborator(scope, findings)
+    claim = check_claims(program.declarations, elaborator)
+    instructions, loops = _body(program.body, elaborator, program.span, deterministic=False)
+    outputs = _of_role(scope, ast.Role.OUTPUT)
+    if not any(
+        isinstance(known, DeclaredVariable) and known.role is ast.Role.OUTPUT for known in scope.symbols.values()
+    ):
+        notes = ("declare what the mechanism answers: `output out : real;`",)
+        findings.report(Code.NO_OUTPUT, program.span, f"the program `{program.name}` has no output", notes=notes)
+    return CoreProgram(
+        program.name,
+        findings.source,
+        scope.constants(),
+        tuple(scope.slots),
+        _of_role(scope, ast.Role.INPUT),
+        outputs,
+        instructions,
+        loops,
+        claim,
+        _single_ideal(program, findings),
+        domains={name: domain.type for name, domain in scope.domains.items() if domain.type is not None},
+        metric=_metric(program, scope, findings),
+    )
+
+
+def _body(
+    body: tuple[ast.Statement, ...], elaborator: Elaborator, whole: Span, *, deterministic: bool
+) -> tuple[tuple[Instruction, ...], dict[int, Span]]:
+    statements = Statements(elaborator, Fitting(elaborator), deterministic=deterministic)
+    instructions = statements.lower(body, Span(whole.end, whole.end))
+    if statements.complete:
+        report_unassigned(instructions, elaborator.scope.slots, elaborator.findings)
+    return instructions, statements.loops
+
+
+def _of_role(scope: Scope, role: ast.Role) -> tuple[int, ...]:
+    return tuple(slot.index for slot in scope.slots if slot.role is role)
+
+
+def _single_ideal(program: ast.Program, findings: Findings) -> ast.IdealDecl | None:
+    ideals = [declaration for declaration in program.declarations if isinstance(declaration, ast.IdealDecl)]
+    for again in ideals[1:]:
+        findings.report(
+            Code.BAD_IDEAL,
+            again.span,
+            "a program has one ideal",
+            notes=("leave all but one out",),
+            secondary=((ideals[0].span, "the first ideal"),),
+        )
+    return ideals[0] if ideals else None
+
+
+def _metric(program: ast.Program, scope: Scope, findings: Findings) -> CoreMetric | None:
+    metric = single_metric(program, findings)
+    return None if metric is None else compile_metric(metric, scope, findings)
+
+
+def _ideal(program: ast.Program, core: CoreProgram, shared: Scope, findings: Findings) -> CoreProgram:
+    ideal = core.ideal
+    assert ideal is not None
+    scope = _shared(shared)
+    for declaration in ideal.declarations:
+        if declaration.role is not ast.Role.VAR:
+            message = f"the ideal declares an {declaration.role.value}"
+            notes = ("it has the inputs and outputs of the program; only `var` may stand here",)
+            findings.report(Code.BAD_IDEAL, declaration.span, message, notes=notes)
+    own = tuple(declaration for declaration in ideal.declarations if declaration.role is ast.Role.VAR)
+    register(own, scope, findings)
+    declaring = Elaborator(scope, findings, declaring=True)
+    declare_variables(own, declaring, Fitting(declaring))
+    instructions, loops = _body(ideal.body, Elaborator(scope, findings), ideal.span, deterministic=True)
+    return CoreProgram(
+        program.name,
+        findings.source,
+        core.constants,
+        tuple(scope.slots),
+        _of_role(scope, ast.Role.INPUT),
+        _of_role(scope, ast.Role.OUTPUT),
+        instructions,
+        loops,
+        None,
+        None,
+    )
+
+
+def _shared(scope: Scope) -> Scope:
+    """What an ideal sees: constants, domains, inputs and outputs, these in slots of their own."""
+    inner = Scope(scope.eps)
+    inner.domains.update(scope.domains)
+    for name, symbol in scope.symbols.items():
+        match symbol:
+            case Constant() | EnumeratedValue() | Foreign():
+                inner.symbols[name] = symbol
+            case DeclaredVariable(role=ast.Role.VAR):
+                inner.symbols[name] = Foreign(name, symbol.span)
+            case DeclaredVariable():
+                inner.symbols[name] = inner.adopt(symbol, scope)
+    return inner

@@ -1,0 +1,846 @@
+"""Explaining texts that are not in the language: where the parser stood, what it expected, what was meant."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dipc.noise.laws import LAWS
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span
+
+if TYPE_CHECKING:
+    from lark import Token
+
+
+# --- How large a source text may be. Every limit is met by one diagnostic, before anything slow or recursive runs -----
+#
+
+#: Characters in one source text.
+MAX_CHARACTERS = 10_000_000
+
+#: Tokens in one source text, blank space and comments apart: some seconds of parsing.
+MAX_TOKENS = 400_000
+
+#: Statements in one source text, before any `for` is unrolled.
+MAX_STATEMENTS = 50_000
+
+#: Levels of statements, brackets and operators around any one token, taken together: one bound for both, because
+#: whoever walks the tree recursively passes through the statements on the way to the expressions.
+MAX_NESTING = 200
+
+#: Digits of a number, and the magnitude of its exponent of ten. Twice this stays below Python's 4300-digit limit
+#: for conversions between int and str.
+MAX_DIGITS = 1000
+
+#: The exponent of `^`.
+MAX_POWER = 1000
+
+
+# --- What goes wrong while a text is read, before it is known to which source the text belongs ------------------------
+#
+
+
+class SyntaxCode(StrEnum):
+    """E01xx: the text itself. A code, once given, keeps its meaning."""
+
+    STRAY_CHARACTER = "E0101"
+    UNEXPECTED = "E0102"
+    UNEXPECTED_END = "E0103"
+    TOO_MANY = "E0104"
+    TOO_DEEP = "E0105"
+    NUMBER_TOO_LARGE = "E0106"
+    TEXT_TOO_LONG = "E0107"
+    BAD_POWER = "E0108"
+    BAD_CALL = "E0109"
+    KEYWORD_AS_NAME = "E0110"
+    BAD_CLAIM_FIELD = "E0111"
+    BAD_INTERVAL = "E0112"
+    BAD_METRIC_FIELD = "E0113"
+
+
+@dataclass(eq=False)
+class Problem(Exception):
+    """One syntax error, placed by a span. The parser is shared by all sources, so the source is added last."""
+
+    code: SyntaxCode
+    span: Span
+    message: str
+    label: str = ""
+    notes: tuple[str, ...] = ()
+    secondary: tuple[tuple[Span, str], ...] = ()
+
+    def located(self, source: Source) -> DiagnosticError:
+        """The same problem as a diagnostic of `source`."""
+        secondary = tuple(Label(source.excerpt(span), text) for span, text in self.secondary)
+        excerpt = source.excerpt(self.span)
+        return DiagnosticError(Diagnostic(self.code, self.message, excerpt, self.label, self.notes, secondary))
+
+
+def too_deep(span: Span) -> Problem:
+    """The refusal of what would make the tree more than MAX_NESTING levels high."""
+    return Problem(
+        SyntaxCode.TOO_DEEP,
+        span,
+        f"this is nested more than {MAX_NESTING} levels deep",
+        f"level {MAX_NESTING + 1}",
+        (
+            "name parts of a long expression with intermediate variables",
+            "use arrays and `for` for repetition, and close blocks before opening others",
+        ),
+    )
+
+
+# --- Where the parser stood when it could not go on: what the explanations of syntax errors look at -------------------
+#
+
+BRACKETS = {"LPAR": "RPAR", "LSQUARE": "RSQUARE", "LBRACE": "RBRACE"}
+OPENING_BLOCKS = frozenset({"IF", "WHILE", "FOR"})
+COMPARISONS = frozenset({"LT", "LE", "EQUAL", "EQUALS", "NE", "GE", "GT"})
+ARITHMETIC = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
+OPERATORS = COMPARISONS | ARITHMETIC | {"AND", "OR"}
+DECLARATIONS = frozenset({"CONST", "DOMAIN", "INPUT", "OUTPUT", "VAR", "CLAIM", "IDEAL", "METRIC"})
+NOISE = {law.keyword.upper(): law for law in LAWS}
+DISTRIBUTIONS = frozenset({*NOISE, "EXP", "CHOOSE"})
+TYPES = frozenset({"BOOL", "INT", "REAL"})
+STATEMENTS = OPENING_BLOCKS | {"EXIT"}
+#: `metric` is none: it is a name everywhere but before a brace.
+KEYWORDS = (
+    (DECLARATIONS - {"METRIC"})
+    | DISTRIBUTIONS
+    | TYPES
+    | STATEMENTS
+    | {"PROGRAM", "THEN", "ELSE", "END", "IN", "DO", "EPS", "TRUE", "FALSE", "AND", "OR", "NOT"}
+)
+END_OF_TEXT = "$END"
+
+
+def spelling(keyword: str) -> str:
+    """How a keyword token is written."""
+    return NOISE[keyword].keyword if keyword in NOISE else {"EXP": "Exp"}.get(keyword, keyword.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A bracket or block that is still open; `rebranched` when an `else if` has begun in it."""
+
+    token: Token
+    index: int
+    rebranched: bool = False
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The parser accepts one of `accepts`, but `tokens[at]` comes, or the end of the text if there is none.
+
+    `start` is the start symbol of the grammar that was asked for.
+    """
+
+    tokens: Sequence[Token]
+    at: int
+    accepts: frozenset[str]
+    start: str
+
+    def kind(self, offset: int = 0) -> str:
+        """The type of the token `offset` places from the one that does not fit; END_OF_TEXT outside the text."""
+        index = self.at + offset
+        return self.tokens[index].type if 0 <= index < len(self.tokens) else END_OF_TEXT
+
+    def text(self, offset: int = 0) -> str:
+        """The characters of that token, empty outside the text."""
+        index = self.at + offset
+        return str(self.tokens[index]) if 0 <= index < len(self.tokens) else ""
+
+    @property
+    def span(self) -> Span:
+        """The token that does not fit, or the place just behind the last one."""
+        if self.at < len(self.tokens):
+            return token_span(self.tokens[self.at])
+        end = token_span(self.tokens[-1]).end if self.tokens else 0
+        return Span(end, end)
+
+    def touches(self) -> bool:
+        """True when no blank space lies between the token and the one before it."""
+        return 0 < self.at < len(self.tokens) and token_span(self.tokens[self.at - 1]).end == self.span.start
+
+    def is_keyword_as_name(self) -> bool:
+        """True when a keyword stands where only a name can, or is assigned to."""
+        if self.kind() not in KEYWORDS | {"EPSILON"}:
+            return False
+        return self.accepts == {"NAME"} or (self.starts_statement() and self.kind(1) == "ARROW")
+
+    def starts_statement(self) -> bool:
+        """True when a statement may begin here."""
+        return "WHILE" in self.accepts
+
+    def continues_expression(self) -> bool:
+        """True when a complete expression lies behind and an operator may follow."""
+        return "STAR" in self.accepts
+
+    def starts_expression(self) -> bool:
+        """True when an expression may begin here."""
+        return "NUMBER" in self.accepts
+
+    def in_body(self) -> bool:
+        """True when a statement has already begun before this place."""
+        return any(token.type in STATEMENTS or token.type == "ARROW" for token in self.tokens[: self.at])
+
+    @cached_property
+    def opened(self) -> tuple[Opened, ...]:
+        """What is open before this place, outermost first."""
+        return tuple(_opened(self.tokens[: self.at]))
+
+    def innermost_block(self) -> Opened | None:
+        """The innermost open `if`, `while` or `for`."""
+        return next((opened for opened in reversed(self.opened) if opened.token.type in OPENING_BLOCKS), None)
+
+
+def token_span(token: Token) -> Span:
+    """The characters of `token`."""
+    assert token.start_pos is not None
+    assert token.end_pos is not None
+    return Span(token.start_pos, token.end_pos)
+
+
+def _opened(tokens: Sequence[Token]) -> Iterator[Opened]:
+    stack: list[Opened] = []
+    previous = ""
+    for index, token in enumerate(tokens):
+        kind = token.type
+        if kind in BRACKETS:
+            stack.append(Opened(token, index))
+        elif kind in OPENING_BLOCKS:
+            if kind == "IF" and previous == "ELSE" and stack:
+                stack[-1] = Opened(stack[-1].token, stack[-1].index, True)
+            stack.append(Opened(token, index))
+        elif kind in ("RPAR", "RSQUARE") and stack and stack[-1].token.type in ("LPAR", "LSQUARE"):
+            stack.pop()  # an interval may mix the two
+        elif kind in ("RBRACE", "END") and stack:
+            stack.pop()
+        previous = kind
+    return iter(stack)
+
+
+# --- Notes for the mistakes people make most, by the situation the parser stopped in ----------------------------------
+#
+
+ELSE_IF = "`else if` opens a second `if`, which needs an `end` of its own: write `else if ... end end`"
+SIGNATURES = {
+    **{keyword: law.usage for keyword, law in NOISE.items()},
+    "EXP": "the exponential mechanism is written `Exp(eps/2, v in D : score)`",
+    "CHOOSE": "a choice is written `choose { a : 1/3, b : 2/3 }`",
+}
+FOREIGN = {
+    **dict.fromkeys(("elif", "elsif", "elseif", "elsef"), "there is no `elif`: write `else if ... end end`"),
+    **dict.fromkeys(("endif", "endwhile", "endfor", "fi", "od", "done"), "`if`, `while` and `for` close with `end`"),
+    **dict.fromkeys(("return", "break", "stop", "halt", "abort"), "`exit` ends the program with the outputs it has"),
+    **dict.fromkeys(("skip", "pass"), "an empty block is written as nothing at all"),
+    **dict.fromkeys(("let", "set"), "an assignment is written `x <- ...`"),
+}
+
+
+def hint(situation: Situation) -> str | None:
+    """How to mend the mistake, if it is one of the known ones."""
+    return next((note for rule in RULES if (note := rule(situation)) is not None), None)
+
+
+def keyword_note(situation: Situation) -> str:
+    """How to mend a keyword in the place of a name."""
+    if situation.kind() in ("EPS", "EPSILON"):
+        return "`eps` is the privacy parameter, it is neither declared nor assigned"
+    return f"choose another name, for example `{situation.text()}_`"
+
+
+def _foreign_word(s: Situation) -> str | None:
+    if s.kind() == "NAME" and s.text() in FOREIGN:
+        return FOREIGN[s.text()]
+    if s.kind(-1) == "NAME" and s.text(-1) in FOREIGN and "ARROW" in s.accepts:
+        return FOREIGN[s.text(-1)]
+    return None
+
+
+def _not_assigned(s: Situation) -> str | None:
+    if s.kind() in DISTRIBUTIONS and s.starts_statement():
+        return f"what is drawn is assigned to a variable, `x <- …`: {SIGNATURES[s.kind()]}"
+    return None
+
+
+def _assignment(s: Situation) -> str | None:
+    if "ARROW" in s.accepts and s.kind() in ("EQUAL", "EQUALS"):
+        return "an assignment is written with `<-`; `=` compares"
+    if "ARROW" in s.accepts and s.kind() == "COLON":
+        if s.kind(1) in TYPES | {"LBRACE"}:
+            return f"a variable is declared before the first statement, with `var {s.text(-1)} : ...;`"
+        return "an assignment is written with `<-` or `:=`"
+    return None
+
+
+def _arrow(s: Situation) -> str | None:
+    if s.kind() != "ARROW":
+        return None
+    if "EQUAL" in s.accepts and not s.continues_expression():
+        return "constants and initial values are given with `=`; `<-` assigns in a statement"
+    if "LT" in s.accepts and s.text() == "<-":
+        return "`<-` assigns; for less than a negative number leave a blank, `x < -1`"
+    if s.continues_expression():
+        return "`<-` assigns to one variable, in a statement of its own"
+    return None
+
+
+def _chained_comparison(s: Situation) -> str | None:
+    if s.kind() in COMPARISONS and "AND" in s.accepts and "LT" not in s.accepts:
+        return "comparisons do not chain: write `a < b and b < c`"
+    return None
+
+
+def _declared_with(s: Situation) -> str | None:
+    if s.kind() == "EQUALS" and "EQUAL" in s.accepts and not s.continues_expression():
+        return "constants and initial values are given with a single `=`"
+    return None
+
+
+def _comment(s: Situation) -> str | None:
+    if s.kind(-1) == "SLASH" and s.kind() in ("SLASH", "STAR") and s.touches():
+        return "a comment begins with `#`"
+    if s.kind() == "SLASH" and s.kind(1) in ("SLASH", "STAR"):
+        return "a comment begins with `#`"
+    return None
+
+
+def _braces(s: Situation) -> str | None:
+    if s.kind() == "LBRACE" and s.kind(-1) == "POWER":
+        return "a power of e is written `exp(...)`, for example `exp(-eps/2)`"
+    if s.kind() == "LBRACE" and s.accepts & {"THEN", "DO"}:
+        return "blocks have no braces: `if ... then ... end`, `while ... do ... end`"
+    if s.kind() == "LBRACE" and s.starts_statement():
+        return "blocks have no braces: they end with `end`"
+    if s.kind() == "RBRACE" and "END" in s.accepts and s.innermost_block():
+        return "`if`, `while` and `for` close with `end`"
+    return None
+
+
+def _distribution(s: Situation) -> str | None:
+    if s.kind() in DISTRIBUTIONS:
+        if s.kind() == "EXP" and not s.starts_statement():
+            return "the exponential function is `exp`, in small letters; `Exp` samples, by itself: `x <- Exp(...)`"
+        if s.starts_expression():
+            return "a sample is drawn by itself, `r <- Lap(eps/2, 0)`; give it a variable and use that here"
+    if s.kind() in ARITHMETIC and s.kind(-1) in ("RPAR", "RBRACE") and "SEMICOLON" in s.accepts:
+        return "a sample is drawn by itself, `r <- Lap(eps/2, 0)`; calculate with `r` in the next statement"
+    return None
+
+
+def _signature(s: Situation) -> str | None:
+    if s.kind(-1) in SIGNATURES:
+        return SIGNATURES[s.kind(-1)]
+    if not s.opened or s.opened[-1].token.type not in ("LPAR", "LBRACE"):
+        return None
+    head = s.opened[-1].index - s.at - 1
+    if s.kind(head) in SIGNATURES and s.kind() in ("RPAR", "RBRACE", "COMMA", "COLON"):
+        return SIGNATURES[s.kind(head)]
+    return None
+
+
+def _product(s: Situation) -> str | None:
+    if not (s.continues_expression() and s.touches()):
+        return None
+    if s.kind() in ("NAME", "EPS", "EPSILON", "LPAR", "NUMBER") and s.kind(-1) in ("NUMBER", "RPAR", "EPS", "EPSILON"):
+        return f"a product is written with `*`: `{s.text(-1)}*{s.text()}`"
+    if s.kind() == "EPSILON" and s.kind(-1) == "NAME":
+        return "`ε` alone is the privacy parameter; it cannot be part of a name"
+    return None
+
+
+def _for_header(s: Situation) -> str | None:
+    if s.kind(-2) == "FOR" and s.accepts == {"IN"}:
+        return "a loop is written `for i in 1..m do ... end`"
+    if "DOTS" in s.accepts:
+        if s.innermost_block() and s.innermost_block() == s.opened[-1]:
+            return "a loop is written `for i in 1..m do ... end`"
+        if s.kind() == "RSQUARE":
+            return "an array is declared with both bounds, for example `q[1..m]`"
+    return None
+
+
+def _declaration(s: Situation) -> str | None:
+    if s.kind() == "COMMA" and s.accepts >= {"SEMICOLON", "EQUAL"} and not s.continues_expression():
+        return "each type has a declaration of its own: `var a : real; var b : bool;`"
+    if s.kind() in TYPES and s.kind(1) == "NAME" and (s.starts_statement() or "SEMICOLON" in s.accepts):
+        return f"a declaration is written `var {s.text(1)} : {s.text()};`"
+    if s.kind() in DECLARATIONS:
+        if any(opened.index > 0 and s.tokens[opened.index - 1].type == "IDEAL" for opened in s.opened):
+            return "an `ideal` block declares variables of its own with `var`, before its first statement"
+        if s.in_body():
+            return "declarations come before the first statement"
+        if "SEMICOLON" in s.accepts:
+            return "every declaration ends with `;`"
+    return None
+
+
+def _interval(s: Situation) -> str | None:
+    if s.accepts >= {"NUMBER", "LSQUARE"}:
+        return "eps ranges over intervals, for example `(0, inf)` or `[1/2, 3)`"
+    if "UNION" in s.accepts:
+        return "several intervals are separated by `,` or `∪`"
+    return None
+
+
+def _no_block_to_close(s: Situation) -> str | None:
+    if s.kind() in ("END", "ELSE", "THEN", "DO") and s.kind() not in s.accepts and s.innermost_block() is None:
+        if s.kind() == "END":
+            return "there is no open `if`, `while` or `for` for this `end` to close"
+        if s.kind() == "ELSE":
+            return "there is no open `if` for this `else`; was it closed by an `end` too many?"
+    if s.kind() == "ELSE" and "END" in s.accepts and "ELSE" not in s.accepts:
+        return "there is no open `if` for this `else`; each `if` has at most one"
+    return None
+
+
+def _unclosed_block(s: Situation) -> str | None:
+    block = s.innermost_block()
+    if s.kind() != END_OF_TEXT or block is None or "END" not in s.accepts:
+        return None
+    if any(opened.rebranched for opened in s.opened):
+        return ELSE_IF
+    return "every `if`, `while` and `for` closes with `end`"
+
+
+def _semicolon(s: Situation) -> str | None:
+    if s.kind() == "SEMICOLON" and s.kind(-1) == "SEMICOLON":
+        return "one `;` is enough"
+    if "SEMICOLON" in s.accepts and s.kind() in STATEMENTS | {"NAME"}:
+        return "statements are separated by `;`" if s.in_body() else "every declaration ends with `;`"
+    return None
+
+
+def _misspelled(s: Situation) -> str | None:
+    if s.kind() == "NAME":
+        accepted = {spelling(kind) for kind in s.accepts & KEYWORDS}
+        nearest = _nearest(s.text(), accepted)
+        if nearest:
+            return f"did you mean `{nearest}`?"
+    if s.kind(-1) == "NAME" and s.accepts & {"ARROW", "DOTS"} and s.kind() not in ("ARROW", "DOTS"):
+        nearest = _nearest(s.text(-1), {spelling(kind) for kind in STATEMENTS | DECLARATIONS | {"END", "ELSE"}})
+        if nearest:
+            return f"`{s.text(-1)}` is read as a variable here; did you mean `{nearest}`?"
+    return None
+
+
+def _nearest(word: str, keywords: set[str]) -> str | None:
+    folded = {keyword.lower(): keyword for keyword in sorted(keywords)}
+    swapped = [folded[keyword] for keyword in folded if sorted(keyword) == sorted(word.lower())]
+    close = [folded[keyword] for keyword in get_close_matches(word.lower(), folded, 1, 0.7)]
+    return next(iter(swapped + close), None)
+
+
+def _beginning(s: Situation) -> str | None:
+    if s.accepts == {"PROGRAM"}:
+        return "a program begins with its name, `program sparse;`"
+    if s.at == 2 and s.accepts == {"SEMICOLON"}:
+        return "the name is one word of letters, digits and `_`, and a `;` ends the line: `program sparse_vector;`"
+    return None
+
+
+def _item(s: Situation) -> str | None:
+    if s.start == "lower_bound":
+        return 'write the name of a constant, or such as "m >= 3"'
+    if s.start != "items":
+        return None
+    if s.kind(-1) == "COMMA" and "COMMA" in s.accepts:
+        return "a list is written in braces, `c = {1, 2}`, the elements of an array in parentheses, `q = (0, 1/2)`"
+    return "write for example `q = -1..1`, `q in {0, 1/2, 3}`, `q = (0, 1, 2)` or `x = 3`"
+
+
+#: In order: the first that has something to say is heard.
+RULES: tuple[Callable[[Situation], str | None], ...] = (
+    _foreign_word,
+    _not_assigned,
+    _assignment,
+    _arrow,
+    _chained_comparison,
+    _declared_with,
+    _comment,
+    _braces,
+    _distribution,
+    _signature,
+    _product,
+    _for_header,
+    _declaration,
+    _interval,
+    _no_block_to_close,
+    _unclosed_block,
+    _misspelled,
+    _beginning,
+    _semicolon,
+    _item,
+)
+
+
+# --- From the parser's expectations to a sentence a person can act on -------------------------------------------------
+#
+
+EXPRESSION_STARTS = frozenset({"NUMBER", "NAME", "PRIMED", "EPS", "EPSILON", "TRUE", "FALSE", "NOT", "MINUS", "LPAR"})
+PUNCTUATION = {
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "ARROW": "`<-`",
+    "LE": "`<=`",
+    "GE": "`>=`",
+    "NE": "`!=`",
+    "EQUALS": "`==`",
+    "EQUAL": "`=`",
+    "LT": "`<`",
+    "GT": "`>`",
+    "PLUS": "`+`",
+    "MINUS": "`-`",
+    "STAR": "`*`",
+    "SLASH": "`/`",
+    "POWER": "`^`",
+    "UNION": "`∪`",
+    "DOTS": "`..`",
+    "COMMA": "`,`",
+    "COLON": "`:`",
+    "SEMICOLON": "`;`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LSQUARE": "`[`",
+    "RSQUARE": "`]`",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+}
+#: The order in which single tokens are named: what closes or goes on with the construct at hand comes first.
+ORDER = (
+    *("PROGRAM", "THEN", "DO", "IN", "ARROW", "SEMICOLON", "ELSE", "END", "RPAR", "RSQUARE", "RBRACE", "COMMA"),
+    *("UNION", "DOTS", "COLON", "EQUAL", "LPAR", "LSQUARE", "LBRACE", "NAME"),
+)
+MOST_NAMED = 4
+#: Tokens that show a bracket was forgotten, since they never come inside one.
+OUTSIDE_BRACKETS = {
+    *("SEMICOLON", "THEN", "DO", "ELSE", "END", "ARROW", "RPAR", "RSQUARE", "RBRACE", END_OF_TEXT),
+    *STATEMENTS,
+    *DECLARATIONS,
+}
+OUTSIDE_BRACES = {"PROGRAM", "SEMICOLON", "ARROW", END_OF_TEXT, *(DECLARATIONS - {"VAR"})}
+WHOLES = {
+    "program": "the program",
+    "expression": "the expression",
+    "intervals": "the interval",
+    "items": "the text",
+    "lower_bound": "the text",
+}
+
+
+def syntax_error(situation: Situation) -> Problem:
+    """What was found where something else was expected, with a note if the mistake is a common one."""
+    expected = _alternatives(_expectations(situation))
+    at_end = situation.kind() == END_OF_TEXT
+    if situation.is_keyword_as_name():
+        return Problem(
+            SyntaxCode.KEYWORD_AS_NAME,
+            situation.span,
+            f"`{situation.text()}` is a keyword and cannot be a name",
+            "expected a name",
+            (keyword_note(situation),),
+        )
+    note = hint(situation)
+    secondary = _unclosed(situation)
+    return Problem(
+        SyntaxCode.UNEXPECTED_END if at_end else SyntaxCode.UNEXPECTED,
+        situation.span,
+        f"expected {expected}, found {_found(situation)}",
+        f"expected {expected}",
+        (note,) if note else (),
+        secondary,
+    )
+
+
+def _found(situation: Situation) -> str:
+    if situation.kind() == END_OF_TEXT:
+        return f"the end of {WHOLES[situation.start]}"
+    text = situation.text()
+    shown = text if len(text) <= 40 else text[:40] + "..."
+    return f"the keyword `{shown}`" if situation.kind() in KEYWORDS else f"`{shown}`"
+
+
+def _expectations(situation: Situation) -> list[str]:
+    left = set(situation.accepts)
+    found: list[str] = []
+    if situation.continues_expression():
+        # A name may also turn into a call or an element; nobody who stands here means that.
+        left -= OPERATORS | {"LPAR", "LSQUARE"}
+        if not left - {END_OF_TEXT}:
+            found.append("an operator")
+    if situation.kind() in (END_OF_TEXT, "RBRACE") and left & {"END", "RBRACE"}:
+        left.discard("SEMICOLON")  # another statement may follow, but closing is what is missing
+    if "ARROW" in left:
+        left.discard("LSQUARE")  # nor an element on the left
+    if left >= DECLARATIONS:
+        found.append("a declaration")
+        left -= DECLARATIONS
+    if left >= STATEMENTS:
+        found.append("a statement")
+        left -= STATEMENTS | {"NAME"}
+    if left >= TYPES:
+        found.append("a type")
+        left -= TYPES | {"NAME", "LBRACE"}
+    if "NUMBER" in left:
+        given = situation.start == "items" and "LBRACE" in left
+        found.append("a value" if given else "an expression")
+        left -= EXPRESSION_STARTS | {"PLUS"} | ({"LBRACE"} if given else set())
+    if left >= DISTRIBUTIONS:
+        found.append("a distribution")
+        left -= DISTRIBUTIONS
+    if END_OF_TEXT in left and "SEMICOLON" not in left:
+        found.append(f"the end of {WHOLES[situation.start]}")
+    left.discard(END_OF_TEXT)
+    order = {kind: place for place, kind in enumerate(ORDER)}
+    found += [_readable(kind) for kind in sorted(left, key=lambda kind: (order.get(kind, len(ORDER)), kind))]
+    return found
+
+
+def _readable(kind: str) -> str:
+    return PUNCTUATION.get(kind) or f"`{spelling(kind)}`"
+
+
+def _alternatives(items: list[str]) -> str:
+    if len(items) > MOST_NAMED:
+        items = [*items[: MOST_NAMED - 1], "something else that fits"]
+    if len(items) == 1:
+        return items[0]
+    return ", ".join(items[:-1]) + " or " + items[-1]
+
+
+def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
+    """The bracket or block that must first be closed here, if there is one and it is not the token just before."""
+    if not situation.opened:
+        return ()
+    innermost = situation.opened[-1]
+    kind = innermost.token.type
+    closing = BRACKETS.get(kind, "END")
+    if closing not in situation.accepts or innermost.index == situation.at - 1:
+        return ()
+    outside = OUTSIDE_BRACES if kind == "LBRACE" else OUTSIDE_BRACKETS
+    if kind in BRACKETS and situation.kind() in outside:
+        return ((token_span(innermost.token), "opened here, not closed"),)
+    if kind not in BRACKETS and situation.kind() in (END_OF_TEXT, "RBRACE"):
+        return ((token_span(innermost.token), f"this `{innermost.token}` has no `end`"),)
+    return ()
+
+
+# --- Characters that begin no token -----------------------------------------------------------------------------------
+#
+
+#: What to write instead of a character that looks or means like something of the language.
+INSTEAD = {
+    "\u2010": "-",
+    "\u2011": "-",
+    "\u2012": "-",
+    "\u2013": "-",
+    "\u2014": "-",
+    "\u2212": "-",
+    "\u00d7": "*",
+    "\u00b7": "*",
+    "\u22c5": "*",
+    "\u2217": "*",
+    "\u00f7": "/",
+    "\u2215": "/",
+    "\u2227": "and",
+    "\u2228": "or",
+    "\u00ac": "not",
+    "\u2208": "in",
+    "\u221e": "inf",
+    "\u27f5": "<-",
+    "\u21d0": "<-",
+    "\u2254": ":=",
+    "\u2a7d": "<=",
+    "\u2a7e": ">=",
+    "\u2026": "..",
+    "\u2025": "..",
+    "\u03f5": "eps",
+    "\u025b": "eps",
+    "&": "and",
+    "|": "or",
+    "!": "not",
+}
+QUOTES = "\"'`\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u2032\u2033\u00ab\u00bb"
+_WRITABLE = re.compile(r"[A-Za-z0-9_+\-*/^=<>()\[\]{},;:#]|[\u0391-\u03a1\u03a3-\u03a9\u03b1-\u03c9]")
+
+
+def stray_character(text: str, at: int) -> Problem:
+    """Why the character at `at` begins no token, and what may have been meant."""
+    character = text[at]
+    width = 2 if text[at : at + 2] in ("&&", "||") else 1
+    return Problem(
+        SyntaxCode.STRAY_CHARACTER,
+        Span(at, at + width),
+        f"{_described(text[at : at + width])} is not part of the language",
+        "cannot be read",
+        (_mend(text, at, character),),
+    )
+
+
+def _described(characters: str) -> str:
+    if characters.isascii() and characters.isprintable():
+        return f"`{characters}`"
+    return _named(characters)
+
+
+def _named(character: str) -> str:
+    fallback = "CONTROL CHARACTER" if unicodedata.category(character) == "Cc" else "UNASSIGNED CHARACTER"
+    return f"U+{ord(character):04X} {unicodedata.name(character, fallback)}"
+
+
+def _mend(text: str, at: int, character: str) -> str:
+    if character == "\0":
+        return "a program is plain text; this looks like a binary file or one in the encoding UTF-16"
+    if character in QUOTES:
+        return "nothing is quoted: names and domain values are written bare, and names have no primes"
+    if character == ".":
+        return _point(text, at)
+    if character == "#":
+        return "there are no comments here"
+    if character == "%":
+        return "comments begin with `#`; there is no remainder"
+    if character in INSTEAD:
+        meant = INSTEAD[character]
+    elif character.isspace():
+        meant = "an ordinary space"
+    else:
+        meant = unicodedata.normalize("NFKC", character)
+        if meant == character or not _WRITABLE.fullmatch(meant):
+            return "names are written with letters `A`-`Z`, `a`-`z`, Greek letters, digits and `_`"
+    written = meant if meant == "an ordinary space" else f"`{meant}`"
+    if character.isascii():
+        return f"write {written}"
+    return f"this is {_named(character)}: write {written}"
+
+
+def _point(text: str, at: int) -> str:
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if before == ".":
+        return "a range is written with two points, `1..m`"
+    if after.isdigit():
+        return "write a digit before the point, for example `0.5`"
+    if before.isdigit():
+        return "write a digit behind the point, for example `1.0`, or two points for a range, `1..m`"
+    return "a range is written with two points, `1..m`"
+
+
+# --- Where reading goes on after a syntax error: without the statement or declaration that it is in -------------------
+#
+# What is left need not mean what was meant. It is only read to find more errors, and nothing is reported that the first
+# one may have caused.
+
+#: More errors than this are not reported at once.
+MOST_ERRORS = 10
+
+_BLOCK_BRACES = frozenset({"CLAIM", "IDEAL", "METRIC"})
+_STARTS = frozenset({"SEMICOLON", "THEN", "DO", "ELSE", "END"})
+_STOPS = frozenset({"SEMICOLON", "END", "ELSE", "RBRACE"})
+
+
+def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int] | None:
+    """The tokens without what the problem is about, with as many blocks opened as closed; and the place in the text
+    from which on another problem is a problem of its own. None where there is no such place."""
+    at = next((index for index, token in enumerate(tokens) if _start(token) >= problem.span.start), len(tokens))
+    if at >= len(tokens) or at == 0:
+        return None
+    if _lacks_semicolon(tokens, at):
+        return [*tokens[:at], _as("SEMICOLON", ";", tokens[at]), *tokens[at:]], _start(tokens[at]) + 1
+    first, braces = _statement_begins(tokens, at)
+    if first is None:
+        return None
+    if tokens[first].type in OPENING_BLOCKS and first < at:
+        return _without_header(tokens, first, at)
+    if tokens[first].type == "PROGRAM":
+        return None
+    last = _ending(tokens, max(at, first), braces)
+    if last < len(tokens) and tokens[last].type == "SEMICOLON":
+        last += 1
+    elif last == first:
+        last += 1  # what closes nothing
+    if last >= len(tokens):
+        return None
+    return [*tokens[:first], *tokens[last:]], _start(tokens[last])
+
+
+def _lacks_semicolon(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a statement begins at the beginning of a line, behind one that did not end."""
+    token, before = tokens[at], tokens[at - 1]
+    if token.line == before.line or before.type in _STARTS:
+        return False
+    following = tokens[at + 1].type if at + 1 < len(tokens) else ""
+    return token.type in STATEMENTS or (token.type == "NAME" and following in ("ARROW", "LSQUARE"))
+
+
+def _statement_begins(tokens: Sequence[Token], at: int) -> tuple[int | None, int]:
+    """The first token of the statement, declaration or header that the token `at` is in, and how many braces are open
+    within it there."""
+    braces = 0
+    for index in range(at - 1, -1, -1):
+        kind = tokens[index].type
+        if kind == "RBRACE":
+            braces -= 1
+        elif kind == "LBRACE":
+            if index > 0 and tokens[index - 1].type in _BLOCK_BRACES:
+                return index + 1, max(0, braces)
+            braces += 1
+        elif kind in _STARTS:
+            return index + 1, max(0, braces)
+        elif kind in OPENING_BLOCKS or kind in DECLARATIONS or kind == "PROGRAM":
+            return index, max(0, braces)
+    return None, 0
+
+
+def _without_header(tokens: Sequence[Token], first: int, at: int) -> tuple[list[Token], int] | None:
+    """The tokens with `while true do` or `if true then` for a header that is wrong."""
+    kind = tokens[first].type
+    closing = "THEN" if kind == "IF" else "DO"
+    end = at
+    while end < len(tokens) and tokens[end].type not in (*_STOPS, "LBRACE", *OPENING_BLOCKS, closing):
+        end += 1
+    if end >= len(tokens) or tokens[end].type == "LBRACE":
+        return None
+    if tokens[end].type != closing:
+        if tokens[at].type not in ("NAME", *STATEMENTS):
+            return None
+        end = at - 1  # a body without its `then`
+    opened = "IF" if kind == "IF" else "WHILE"
+    place = tokens[first]
+    header = [_as(opened, opened.lower(), place), _as("TRUE", "true", place), _as(closing, closing.lower(), place)]
+    following = min(end + 1, len(tokens) - 1)
+    return [*tokens[:first], *header, *tokens[end + 1 :]], _start(tokens[following])
+
+
+def _ending(tokens: Sequence[Token], at: int, braces: int) -> int:
+    """The first token behind the statement or declaration that the token `at` is in."""
+    blocks = 0
+    for index in range(at, len(tokens)):
+        kind = tokens[index].type
+        if kind in OPENING_BLOCKS:
+            blocks += 1
+        elif kind == "END" and blocks:
+            blocks -= 1
+        elif kind == "LBRACE":
+            braces += 1
+        elif kind == "RBRACE" and braces:
+            braces -= 1
+        elif not blocks and (kind in _STOPS or (kind in DECLARATIONS and index > at)):
+            return index
+    return len(tokens)
+
+
+def _as(kind: str, text: str, place: Token) -> Token:
+    from lark import Token
+
+    return Token.new_borrow_pos(kind, text, place)
+
+
+def _start(token: Token) -> int:
+    assert token.start_pos is not None
+    return token.start_pos

@@ -1,0 +1,303 @@
+"""The checker as a command of its own: what it says, the files it compares, and its options.
+
+The files that a certificate is about: read, and compared with what it says of them.
+
+The checker as a command of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import io
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from dipc.verifier.document import Accepted, Document, check_document, only_at, read_document, within_bounds
+from dipc.verifier.inputs import varying_constants
+from dipc.verifier.loops import names as names_in
+from dipc.verifier.program import computed
+from dipc.verifier.reading import MOST_BYTES, STEPS, Budget, Exhausted, NotDerived, Rejected, Unreadable
+from dipc.verifier.syntax import Constants, read_program
+
+# === files =====================================================================================
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def verify(
+    certificate: str | os.PathLike[str],
+    /,
+    *,
+    program: str | os.PathLike[str] | None = None,
+    table: str | os.PathLike[str] | None = None,
+    constants: Mapping[str, Fraction] | None = None,
+    budget: Budget | None = None,
+) -> Accepted:
+    """Check a certificate, given by its path or as the text itself, and compare it with the files given; `constants`
+    win over those of the program's text.
+
+    Raises Rejected, naming the step that is wrong, Unreadable for what is no certificate or cannot be read, and
+    Exhausted where checking takes more than the budget permits.
+    """
+    text = isinstance(certificate, str) and certificate.lstrip()[:1] == "{"
+    budget = budget or Budget()
+    with within_bounds():
+        document = read_document(str(certificate) if text else read_certificate(Path(certificate)))
+        facts: dict[str, str] = {}
+        if program is not None:
+            facts["program"] = compare_program(document, Path(program))
+            facts["constants"] = compare_constants(document, Path(program), constants or {}, budget)
+        facts |= {} if table is None else compare_table(document, Path(table))
+        return check_document(document, budget, facts)
+
+
+def read_certificate(path: Path) -> str:
+    """The text of the file. Raises Unreadable."""
+    data = _read(path, "it")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"it is not UTF-8, at byte {error.start}") from None
+
+
+def compare_program(document: Document, path: Path) -> str:
+    """That the certificate is about this program, said in a few words. Raises Rejected where it is about another."""
+    # A byte order mark is no part of a program.
+    found = hashlib.sha256(_read(path, str(path)).removeprefix(_MARK)).hexdigest()
+    if any(found != part.program["sha256"] for part in document.parts):
+        raise Rejected("program", f"the certificate is about another program than {path}")
+    return f"the program is {path}"
+
+
+def compare_constants(document: Document, path: Path, given: Mapping[str, Fraction], budget: Budget) -> str:
+    """That the program, with those given in place of its own, has the constants of the certificate, and, for every
+    number of queries, computes the same ones from it; said in a few words. Raises Rejected, and Unreadable where the
+    program is none, or has no such constant."""
+    try:
+        text = _read(path, str(path)).removeprefix(_MARK).decode("utf-8")
+        tree = replace(read_program(text, budget), at=only_at(document.parts[0]))
+        bindings = [found for item in tree.declarations if isinstance(item, Constants) for found in item.bindings]
+        unknown = sorted(given.keys() - {name for name, _ in bindings})
+        if unknown:
+            raise Unreadable(f"`{unknown[0][:40]}` is no constant of {path}")
+        values = {**computed(tree, given, {name for name, _ in bindings} - given.keys(), budget), **given}
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{path} is not UTF-8, at byte {error.start}") from None
+    except NotDerived as error:
+        raise Unreadable(f"{path} is no program: {error.why}") from None
+    note = "give the same -D as to `dipc check`"
+    stated = document.constants
+    for name in sorted(values.keys() | stated.keys()):
+        if values.get(name) != stated.get(name):
+            raise Rejected("program", f"the constant `{name}` has another value in the certificate: {note}")
+    for part in document.parts:
+        for parameter, varying in varying_constants(part.data):
+            known = {parameter}
+            for name, value in bindings:
+                if name not in given and not known.isdisjoint(names_in(value)):
+                    known.add(name)
+            for name in sorted((known - {parameter}) ^ varying):
+                message = f"whether the constant `{name}` is computed from `{parameter}` is another in the certificate"
+                raise Rejected("program", f"{message}: {note}")
+    return "its constants have these values"
+
+
+def compare_table(document: Document, path: Path) -> dict[str, str]:
+    """That the certificate has the `rows` of this CSV file, cell by cell, and their `dd` unless the file does not give
+    it somewhere, said in a few words. Raises Rejected where it has not."""
+    if len(document.parts) > 1 or document.parts[0] is not document:
+        found = [compare_table(part, path) for part in document.parts]
+        return found[0]  # all of them are compared, and have the same rows
+    if "rows" not in document.data:
+        raise Rejected("table", "the certificate is about no table")
+    data = _read(path, str(path))
+    if document.table["sha256"] is not None and hashlib.sha256(data).hexdigest() != document.table["sha256"]:
+        raise Rejected("table", f"the certificate is about another table than {path}")
+    try:
+        lines = io.StringIO(data.removeprefix(_MARK).decode("utf-8"), newline="")
+        records = [
+            record
+            for record in csv.reader(lines, strict=True, skipinitialspace=True)
+            if len(record) > 1 or (record and record[0].strip())
+        ]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Unreadable(f"{path} is no table: {error}") from None
+    rows = document.data["rows"]
+    if not isinstance(rows, list) or len(rows) != len(records) - 1:
+        raise Rejected("table", f"{path} has {max(0, len(records) - 1)} rows, the certificate another number")
+    header = ["".join(name.split()) for name in records[0]]
+    aside = ""
+    for number, (row, record) in enumerate(zip(rows, records[1:], strict=True), start=1):
+        step = f"row {number}"
+        if len(record) != len(header) or not isinstance(row, dict):
+            raise Rejected(step, f"it is not that of {path}")
+        cells = {name: cell.strip() for name, cell in zip(header, record, strict=True) if cell.strip()}
+        stated = _cells(document, row, step)
+        if "dd" in stated and "dd" not in cells:
+            # The program's `ideal` gave it.
+            del stated["dd"]
+            aside = " but for dd, which it does not give"
+        for name in cells.keys() | stated.keys():
+            if not _same(cells.get(name), stated.get(name)):
+                raise Rejected(step, f"`{name[:40]}` is not that of {path}")
+    said = f"the {len(rows)} rows are those of {path}{aside}"
+    return {"rows": said} if aside else {"rows": said, "dd": said}
+
+
+def _cells(document: Document, row: dict[str, object], step: str) -> dict[str, object]:
+    """The cells that a row of the certificate stands for, by column."""
+    result: dict[str, object] = {}
+    for names, values in ((document.table["inputs"], row.get("input")), (document.table["outputs"], row.get("output"))):
+        if not isinstance(names, list) or not isinstance(values, list) or len(names) != len(values):
+            raise Rejected(step, "it has not a value for each input and output")
+        result |= {name: value for name, value in zip(names, values, strict=True) if value is not None}
+    own = row.get("own")
+    result |= own if isinstance(own, dict) else {}
+    if row.get("dd") is not None:
+        result["dd"] = row["dd"]
+    return result
+
+
+def _same(cell: str | None, stated: object) -> bool:
+    if cell is None or not isinstance(stated, str):
+        return False
+    if cell == stated or (cell.lower() == stated and stated in ("true", "false")):
+        return True
+    try:
+        return len(cell) < 4000 and _number(cell) == _number(stated)
+    except (ValueError, ZeroDivisionError):
+        return False
+
+
+def _number(cell: str) -> Fraction:
+    mantissa, _, exponent = cell.lower().partition("e")
+    if len(exponent) > 6 or abs(int(exponent or 0)) > 1000:
+        raise ValueError(cell)
+    return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
+
+
+def _read(path: Path, what: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise Unreadable(f"{what} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > MOST_BYTES:
+        raise Unreadable(f"{what} is longer than {MOST_BYTES // 1_000_000} MB")
+    return data
+
+
+# === alone =====================================================================================
+
+#: Said where the budget does not suffice, or the memory; --steps gives more.
+NOT_TO_THE_END = "not checked to the end: {}"
+
+#: A number without an exponent; its denominator is not 0.
+_NUMBER = re.compile(r"\s*-?[0-9]+(\.[0-9]+|/0*[1-9][0-9]*)?\s*", re.ASCII)
+
+ACCEPTED, REJECTED, UNREADABLE, IN_PART = 0, 1, 2, 3
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check one certificate: 0 accepted, 1 rejected, 2 unreadable or bad usage, 3 accepted in part, or not checked to
+    the end."""
+    parser = argparse.ArgumentParser(
+        prog="python -m dipc.verifier",
+        description="Check a certificate of `dipc check`, by the Python standard library alone.",
+        epilog="Exit codes: 0 accepted, nothing was taken on trust; 1 rejected; 2 unreadable or bad usage; 3 accepted "
+        "in part, or not checked to the end.",
+    )
+    parser.add_argument("file", type=Path, nargs="?", help="the certificate")
+    parser.add_argument("--program", type=Path, help="compare the program that it is about with this file")
+    parser.add_argument("--table", type=Path, help="compare its rows with this CSV file")
+    parser.add_argument(
+        "-D", dest="constants", action="append", default=[], metavar="NAME=VALUE", help="with --program: a constant"
+    )
+    parser.add_argument(
+        "--steps",
+        type=int,
+        default=STEPS,
+        help="give up after so many steps, each about a microsecond or a word of memory (%(default)s)",
+    )
+    parser.add_argument("--quiet", "-q", action="store_true", help="print the first line only")
+    parser.add_argument("--export", type=Path, metavar="OUT.pyz", help="write the checker as one file that Python runs")
+    options = parser.parse_args(arguments)
+    if options.export is not None:
+        return _export(options.export)
+    if options.file is None:
+        parser.error("give a certificate")
+    constants = _constants(options.constants)
+    if constants is None or (constants and options.program is None):
+        parser.error("-D gives a constant of the --program, such as -D m=4 or -D c=1/3")
+    try:
+        budget = Budget(options.steps)
+        accepted = verify(
+            options.file, program=options.program, table=options.table, constants=constants, budget=budget
+        )
+    except Unreadable as error:
+        _complain(f"{options.file} is not read: {error.why}")
+        return UNREADABLE
+    except Rejected as error:
+        return _say([f"rejected: {error}"], REJECTED)
+    except Exhausted as error:
+        return _say([NOT_TO_THE_END.format(error)], IN_PART)
+    lines = list(accepted.lines())
+    return _say(lines[:1] if options.quiet else lines, ACCEPTED if accepted.complete else IN_PART)
+
+
+def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
+    """The numbers of NAME=VALUE, None where one is none."""
+    found: dict[str, Fraction] = {}
+    for definition in definitions:
+        name, _, value = definition.partition("=")
+        if not name or len(value) > 1_000 or _NUMBER.fullmatch(value) is None:
+            return None
+        found[name.strip()] = Fraction(value)
+    return found
+
+
+def _export(file: Path) -> int:
+    """Write these modules into one file; Python, given its name, sees no other directory."""
+    home = Path(__file__).resolve().parent
+    main_ = "import sys\nfrom dipc.verifier.command import main\nsys.exit(main(sys.argv[1:]))\n"
+    try:
+        with file.open("wb") as out:
+            out.write(b"#!/usr/bin/env python3\n")
+            with ZipFile(out, "w", ZIP_DEFLATED) as archive:
+                archive.writestr(ZipInfo("__main__.py"), main_)
+                archive.writestr(ZipInfo("dipc/__init__.py"), "")
+                for source in sorted(home.glob("*.py")):
+                    archive.writestr(ZipInfo(f"dipc/verifier/{source.name}"), source.read_bytes())
+    except OSError as error:
+        _complain(f"{file} is not written: {error.strerror}")
+        return UNREADABLE
+    return ACCEPTED
+
+
+def _complain(line: str) -> None:
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(f"{line}\n")
+
+
+def _say(lines: Iterable[str], code: int) -> int:
+    """The exit code; UNREADABLE where nothing can be said."""
+    if sys.stdout is None:
+        return UNREADABLE
+    try:
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Where nobody reads any more, the exit code is still worth giving.
+        return code if isinstance(error, BrokenPipeError) else UNREADABLE
+    return code

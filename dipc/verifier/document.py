@@ -1,0 +1,767 @@
+"""The whole certificate: its parts, its question, and brackets of two certificates.
+
+Certificates that enclose a least number: two about the same question, one of which
+proves the claim with a greater number, while the other refutes it with a smaller one.
+
+Every step is re-derived, or the first that is wrong named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dipc.verifier.claims import Claim, Interval, Least, read_intervals, the_one_eps
+from dipc.verifier.functions import ONE, Closed, read_closed
+from dipc.verifier.inputs import check_inputs, varying_constants
+from dipc.verifier.obligations import Context, Decided, Positive, check_obligation
+from dipc.verifier.privacy import PrivacyClaim, check_privacy, claim_text
+from dipc.verifier.probability import Theorem, program_of
+from dipc.verifier.reading import (
+    ALL_INPUTS,
+    DERIVATION_ENDS,
+    SCHEMA,
+    Budget,
+    Exhausted,
+    NotDerived,
+    Question,
+    Rejected,
+    Unreadable,
+    items,
+    natural,
+    optional_text,
+    parse,
+    plain,
+    rational,
+    record,
+    text,
+    why_it_ends,
+)
+from dipc.verifier.rows import Rows
+from dipc.verifier.shifts import aligned_exits, alignment_cost, require_private
+from dipc.verifier.syntax import Program, Variables
+
+# === outcome ===================================================================================
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A certificate whose every step was re-derived.
+
+    `charted` counts refuted obligations of which all eps where they fail were shown, too. `open_rows` are rows, by
+    number, whose verdict it states without a proof, with the reason; `trusted` says what was taken on trust; `facts`
+    what was compared besides, and `compared` what was not.
+    """
+
+    program: str
+    constants: tuple[tuple[str, str], ...]
+    verdict: str
+    counts: dict[str, int]
+    obligations: int
+    derived_obligations: int
+    claim: str
+    charted: int
+    open_rows: tuple[tuple[int, str], ...]
+    trusted: tuple[str, ...]
+    facts: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
+    derived: str | None = None
+    #: What its verdicts are about: rows of a table, classes of inputs, or pairs of them.
+    what: str = "row"
+
+    @property
+    def complete(self) -> bool:
+        """Whether no verdict but `undecided` is without a proof, and nothing was taken on trust."""
+        return not self.open_rows and not self.trusted
+
+    def lines(self) -> Iterator[str]:
+        """The report as lines of text."""
+        return map(plain, self._lines())
+
+    def _vacuously(self) -> str:
+        """How many rows claim nothing."""
+        vacuous, rows = self.counts["vacuous"], self.counts["rows"]
+        if not vacuous:
+            return ""
+        return f", {'all' if vacuous == rows else f'{vacuous} of {rows}'} vacuously" if rows > 1 else ", vacuously"
+
+    def _lines(self) -> Iterator[str]:
+        rows = self.counts["rows"]
+        if self.complete:
+            kind = _plural(self.what)
+            proved = f"all {kind} are proved" if not self.counts["undecided"] else f"the {kind} decided are proved"
+            yield f"accepted: {self.verdict}{self._vacuously()}; {proved}"
+        else:
+            missing = [f"{len(self.open_rows)} of {_count(rows, self.what)} without a proof"] if self.open_rows else []
+            trust = [f"on trust: {'; '.join(self.trusted)}"] if self.trusted else []
+            said = f"the certificate says {self.verdict}{self._vacuously()}"
+            yield f"accepted in part: {', '.join([*missing, *trust])}; {said}"
+        given = ", ".join(f"{name} = {value}" for name, value in self.constants)
+        yield f"  program      {self.program}{f' with {given}' if given else ''}"
+        yield f"  claim        {self.claim}"
+        kinds = [f"{count} {kind}" for kind, count in self.counts.items() if count and kind not in ("rows", "vacuous")]
+        vacuous = f" ({self.counts['vacuous']} of them vacuously)" if self.counts["vacuous"] else ""
+        yield f"  {_plural(self.what):<11}  {_count(rows, self.what)}: {', '.join(kinds)}{vacuous}"
+        charted = f"; exactly where they fail was shown, too, of {self.charted}" if self.charted else ""
+        derived = "each" if self.derived_obligations == self.obligations else f"{self.derived_obligations} of them"
+        yield f"  obligations  {self.obligations}, {derived} derived again{charted}"
+        if self.derived is not None:
+            yield f"  derivation   {self.derived}"
+        for fact in self.facts:
+            yield f"  compared     {fact}"
+        for number, reason in self.open_rows[:20]:
+            yield f"  not certified: {self.what} {number}: {reason}"
+        if len(self.open_rows) > 20:
+            yield f"  not certified: {len(self.open_rows) - 20} more {_plural(self.what)}"
+        for note in self.compared:
+            yield f"  not compared: {note}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
+
+
+# === least =====================================================================================
+
+#: What is asked for: the factor of beta, a part of a claim about accuracy, or the budget of one about privacy.
+_SOUGHT = ("factor", "gamma", "eps", "budget")
+
+#: The parts of a row that say which it is; the others follow from the claim.
+_OF_A_ROW = ("input", "output", "own", "dd")
+
+_STEP = "the least number"
+
+
+def check_bracket(data: Mapping[str, Any], proved: Mapping[str, Any] | None, refuted: Mapping[str, Any] | None) -> str:
+    """What follows, in words, from documents that prove and refute: that they are about the same program, inputs and
+    claim, but for the number sought, and that this is greater in the one that proves. Raises Rejected."""
+    sought = text(data["sought"], _STEP)
+    if sought not in _SOUGHT:
+        raise Rejected(_STEP, f"`{sought[:40]}` is none that is sought")
+    ends = items(data["enclosed"], _STEP, 2)
+    if len(ends) != 2:
+        raise Rejected(_STEP, "it is enclosed by two numbers")
+    low, high = (None if end is None else rational(end, _STEP) for end in ends)
+    if (low is None) != (refuted is None) or (high is None) != (proved is None):
+        raise Rejected(_STEP, "a number has no document, or a document no number")
+    if low is not None and high is not None and not low < high:
+        raise Rejected(_STEP, "what is refuted is not less than what is proved")
+    known = [(one, value) for one, value in ((proved, high), (refuted, low)) if one is not None and value is not None]
+    if not known:
+        raise Rejected(_STEP, "nothing is proved, and nothing refuted")
+    left_open = _left_open(proved)
+    about = [_about(one, "beta" if sought == "factor" else sought, left_open) for one, _ in known]
+    if any(one != about[0] for one in about):
+        raise Rejected(_STEP, "the two documents are about different programs or inputs")
+    for one, value in known:
+        is_proof = one is proved
+        verdicts = ("accurate", "private") if is_proof else ("inaccurate", "not private")
+        if one["verdict"] not in verdicts:
+            raise Rejected(_STEP, f"a document is {str(one['verdict'])[:40]}")
+        _check_claim(sought, record_of(data["claim"]), record_of(one["claim"]), value, is_proof=is_proof)
+    if sought == "budget" and proved is not None and refuted is not None:
+        _check_pair(proved, refuted)
+    parts = ([f"{sought} {high} suffices"] if high is not None else []) + (
+        [f"{sought} {low} does not"] if low is not None else []
+    )
+    return ", ".join(parts)
+
+
+def _left_open(proved: Mapping[str, Any] | None) -> tuple[str, Fraction] | None:
+    """Of a proof of privacy for every number the parameter, and the least number; what refutes is about one of them."""
+    if proved is None or "adjacent" not in proved or "numbers" not in proved:
+        return None
+    numbers = record(proved["numbers"], _STEP, ("parameter", "least"))
+    return text(numbers["parameter"], _STEP), rational(numbers["least"], _STEP)
+
+
+def _check_pair(proved: Mapping[str, Any], refuted: Mapping[str, Any]) -> None:
+    """That the pair of a refutation is one that the proof is about: all that are adjacent, or those it lists."""
+    if "pairs" not in proved:
+        return
+    pairs = items(proved["pairs"], _STEP)
+    listed = {tuple(map(_key, ([proved["inputs"][at] for at in pair]))) for pair in pairs}
+    (pair,) = items(refuted["pairs"], _STEP, 1)
+    if tuple(map(_key, ([refuted["inputs"][at] for at in pair]))) not in listed:
+        raise Rejected(_STEP, "what is refuted is at a pair that the proof is not about")
+
+
+def _key(point: object) -> tuple[str, ...]:
+    return tuple(text(cell, _STEP) for cell in items(point, _STEP))
+
+
+def record_of(value: object) -> Mapping[str, Any]:
+    """An object. Raises Rejected."""
+    if not isinstance(value, dict):
+        raise Rejected(_STEP, "a claim is an object")
+    return value
+
+
+def _about(one: Mapping[str, Any], sought: str, left_open: tuple[str, Fraction] | None) -> tuple[object, ...]:
+    """What a document is about, but for its claim, and for a constant that is left open; no row has an own value of the
+    part of the claim that is sought."""
+    if left_open is not None:
+        constants = dict(record_of(record_of(one["program"])["constants"]))
+        if left_open[0] not in constants:
+            raise Rejected(_STEP, "the two documents are about different programs or inputs")
+        number = rational(constants.pop(left_open[0]), _STEP)
+        if "numbers" not in one and number < left_open[1]:
+            raise Rejected(_STEP, "what is refuted is for a number that the proof is not about")
+        return {**one["program"], "constants": constants}, one["adjacent"]
+    if "rows" in one:
+        if any(record_of(row.get("own") or {}).get(sought) is not None for row in map(record_of, one["rows"])):
+            raise Rejected(_STEP, f"rows have a {sought} of their own")
+        rows = [{name: row.get(name) for name in _OF_A_ROW} for row in map(record_of, items(one["rows"], _STEP))]
+        return one["program"], one["table"], rows
+    if "numbers" in one:
+        numbers = one["numbers"]
+        about = None if numbers is None else [record_of(numbers)[key] for key in ("parameter", "least")]
+        return one["program"], about, [sorted(names) for _, names in varying_constants(one)]
+    # A refutation of privacy needs one of the pairs only.
+    return one["program"], one["adjacent"]
+
+
+def _check_claim(
+    sought: str, asked: Mapping[str, Any], claim: Mapping[str, Any], value: Fraction, *, is_proof: bool
+) -> None:
+    """That the claim of a document is the one asked about, with this number for what is sought."""
+    names = ("budget", "delta", "eps") if sought == "budget" else ("alpha", "beta", "gamma", "eps")
+    record(asked, _STEP, names)
+    if set(claim) != set(names):
+        raise Rejected(_STEP, "a document has another kind of claim")
+    for name in names:
+        if name == sought or (name == "beta" and sought == "factor"):
+            continue
+        if claim[name] != asked[name]:
+            raise Rejected(_STEP, f"{name} is another in a document")
+    match sought:
+        case "factor":
+            beta = text(asked["beta"], _STEP)
+            one_term = _is_one_term(beta)
+            if claim["beta"] != f"{value}*({beta})" and not (one_term and claim["beta"] == f"{value}*{beta}"):
+                raise Rejected(_STEP, "beta of a document is not that of the claim times the factor")
+        case "gamma" | "budget":
+            if asked[sought] is not None or claim[sought] is None or rational(claim[sought], _STEP) != value:
+                raise Rejected(_STEP, f"{sought} of a document is another number")
+        case _:
+            _check_eps(asked["eps"], claim["eps"], value, is_proof=is_proof)
+
+
+def _is_one_term(beta: str) -> bool:
+    """Whether it is a factor without parentheses around it, too: no sum, but for what is in some. Raises Rejected where
+    parentheses around it would not be around all of it."""
+    depth, one_term = 0, True
+    leading = True
+    for sign in beta:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            raise Rejected(_STEP, "beta is no expression")
+        one_term &= bool(depth) or leading or sign not in "+-"
+        leading &= sign in " -"
+    if depth:
+        raise Rejected(_STEP, "beta is no expression")
+    return one_term
+
+
+def _check_eps(asked: object, stated: object, value: Fraction, *, is_proof: bool) -> None:
+    """A proof is about all eps asked about from the value on, a refutation about this eps alone."""
+    whole, found = (list(read_intervals(given, _STEP)) for given in (asked, stated))
+    wanted = from_there_on(whole, value) if is_proof else [Interval(value, value, lower_closed=True, upper_closed=True)]
+    if found != wanted or not (is_proof or any(value in interval for interval in whole)):
+        raise Rejected(_STEP, "a document is about other eps")
+
+
+def from_there_on(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
+    """The part of the intervals from the start on, which is included where it is in one of them."""
+    found = []
+    for interval in intervals:
+        if interval.upper is not None and (
+            interval.upper < start or (interval.upper == start and not interval.upper_closed)
+        ):
+            continue
+        if interval.lower >= start:
+            found.append(interval)
+        else:
+            found.append(Interval(start, interval.upper, lower_closed=True, upper_closed=interval.upper_closed))
+    return found
+
+
+# === check =====================================================================================
+
+_ALWAYS = ("schema", "question", "tool", "claim", "digest")
+
+_SHARED = (*_ALWAYS, "program", "verdict", "obligations", "betas", "probabilities", "positive")
+
+_ENDS = ("proved", "refuted")
+
+#: What documents about each question are made of.
+_PARTS = {
+    Question.ROWS: (*_SHARED, "table", "rows"),
+    Question.ALL_INPUTS: (*_SHARED, "numbers", "cases", "measures"),
+    Question.PAIRS: (
+        *(*_SHARED, "adjacent", "inputs", "outputs"),
+        *("laws", "pairs", "couples", "excess", "sets", "refuted"),
+    ),
+    Question.ALL_PAIRS: (*_ALWAYS, "program", "adjacent", "verdict", "shifts"),
+    Question.ALL_PAIRS_EVERY_NUMBER: (*_ALWAYS, "program", "adjacent", "numbers", "verdict"),
+    Question.LEAST: (*_ALWAYS, "sought", "enclosed", "proved", "refuted"),
+}
+
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+#: What constants of a program are called; the others have a meaning of their own in a claim or a table.
+_NAME = re.compile(r"[A-Za-z_Α-ΡΣ-Ωα-δζ-ω][A-Za-z0-9_Α-ΡΣ-Ωα-δζ-ω]*")
+_COLUMNS = ("alpha", "beta", "gamma", "dd")
+_RESERVED = frozenset((*_COLUMNS, "α", "β", "γ", "eps", "exp", "min", "max", "abs", "inf"))
+
+#: Only a document about the rows of a table has one.
+_NO_TABLE: Mapping[str, Any] = {"name": "", "sha256": None, "rows": 0, "inputs": [], "outputs": []}
+
+#: What a program with an `ideal` says itself, and was not derived.
+DISTANCE = "the answers and dd of {count} of {rows} rows, which were not found to be those of the `ideal`: {reason}"
+
+#: The theorem is about what stands in the certificate; that this is yours shows only when it is compared.
+WORDS = {
+    "program": "that its program is yours (`--program` does)",
+    "rows": "that its rows are those of your table (`--table` does)",
+}
+
+#: What a certificate of privacy is about is in it, and nowhere else.
+INPUTS_MEANT = "that its inputs are all those that you mean"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A certificate as it was read, its digest compared, nothing else believed. `proved` and `refuted` are the two that
+    one about a least number is made of; it has the program and the table of these."""
+
+    question: Question
+    data: Mapping[str, Any]
+    program: Mapping[str, Any]
+    table: Mapping[str, Any]
+    constants: dict[str, Fraction]
+    size: int
+    proved: Document | None = None
+    refuted: Document | None = None
+
+    @property
+    def parts(self) -> tuple[Document, ...]:
+        """The documents that it is made of, itself where it is one."""
+        return tuple(part for part in (self.proved, self.refuted) if part is not None) or (self,)
+
+
+def read_document(source: str) -> Document:
+    """Raises Unreadable for what is no certificate of this version, Rejected for one that was corrupted."""
+    return _document(parse(source), len(source))
+
+
+def _document(data: object, size: int, *, whole: bool = True) -> Document:
+    """One that is a `whole`, or a part of another."""
+    if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
+        raise Unreadable("it is no certificate of dipc: there is no `schema`")
+    if data["schema"] != SCHEMA:
+        raise Unreadable(f"its schema is `{data['schema'][:60]}`, and this checker reads `{SCHEMA}`")
+    stated_question = data.get("question")
+    if stated_question not in list(Question) or (stated_question == Question.LEAST and not whole):
+        raise Unreadable("its `question` is none that this checker knows")
+    question = Question(stated_question)
+    record(data, "certificate", _PARTS[question])
+    stated = data["digest"]
+    rest = {name: value for name, value in data.items() if name != "digest"}
+    try:
+        found = digest(rest)
+    except RecursionError:
+        raise Unreadable("it is nested too deeply") from None
+    if stated != found:
+        raise Rejected("digest", "the certificate was changed after it was written: its digest is another")
+    text(data["tool"], "tool")
+    if question is Question.LEAST:
+        parts = [None if data[name] is None else _document(data[name], size, whole=False) for name in _ENDS]
+        first = next((part for part in parts if part is not None), None)
+        if first is None:
+            raise Rejected("certificate", "nothing is proved, and nothing refuted")
+        return Document(question, data, first.program, first.table, first.constants, size, *parts)
+    program = record(data["program"], "program", ("name", "text", "sha256", "constants"), ("only_at",))
+    table = _NO_TABLE
+    if question is Question.ROWS:
+        table = record(data["table"], "table", ("name", "sha256", "rows", "inputs", "outputs", "dd"))
+        if table["dd"] not in ("given", "ideal"):
+            raise Rejected("table", "dd is either `given` or from the `ideal`")
+    for entry, step in ((program, "program"), (table, "table")):
+        text(entry["name"], step)
+        if entry["sha256"] is not None and not _HASH.fullmatch(text(entry["sha256"], step)):
+            raise Rejected(step, "`sha256` is not 64 hexadecimal digits")
+    for side in ("inputs", "outputs"):
+        for name in items(table[side], f"table, {side}"):
+            text(name, f"table, {side}")
+    raw = program["constants"]
+    if not isinstance(raw, dict):
+        raise Rejected("program", "`constants` is not an object")
+    constants = {name: rational(value, f"program, constant {name[:40]}") for name, value in raw.items()}
+    for name in constants:
+        if not _NAME.fullmatch(name) or name in _RESERVED:
+            raise Rejected("program", f"`{name[:40]}` is no name of a constant")
+    columns = [*table["inputs"], *table["outputs"], *_COLUMNS]
+    if len(set(columns)) < len(columns):
+        raise Rejected("table", "two of its columns have one name")
+    return Document(question, data, program, table, constants, size)
+
+
+def digest(rest: Mapping[str, Any]) -> str:
+    """SHA-256 of the JSON text without blanks, in ASCII, every object's names in order."""
+    canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def check_document(document: Document, budget: Budget, facts: Mapping[str, str] | None = None) -> Accepted:
+    """Every step derived again; raises Rejected naming the first that is wrong. `facts` says what was compared before:
+    the `program`, its `constants`, the `rows`."""
+    facts = facts or {}
+    match document.question:
+        case Question.ROWS:
+            return _check_rows(document, budget, facts)
+        case Question.ALL_INPUTS:
+            return _check_inputs(document, budget, facts)
+        case Question.PAIRS:
+            return _check_privacy(document, budget, facts)
+        case Question.ALL_PAIRS | Question.ALL_PAIRS_EVERY_NUMBER:
+            return _check_aligned(document, budget, facts)
+        case Question.LEAST:
+            return _check_least(document, budget, facts)
+
+
+def _check_rows(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+    """The same for a document about the rows of a table."""
+    data = document.data
+    # Reading numbers takes about in proportion to the text.
+    budget.spend(document.size // 8, "certificate")
+    claim = Claim.read(data["claim"], document.constants)
+    positive = Positive(data["positive"], budget, claim.intervals)
+    probabilities = [
+        _probability(item, f"probability {number}", positive)
+        for number, item in enumerate(items(data["probabilities"], "probabilities"))
+    ]
+    theorem = _theorem(document, _only_at(document, claim.intervals), budget)
+    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
+    context = Context(probabilities, betas, claim.intervals, positive)
+    decided: list[Decided] = [
+        check_obligation(item, context, budget, f"obligation {number}")
+        for number, item in enumerate(items(data["obligations"], "obligations"))
+    ]
+    columns = len(document.table["inputs"]), len(document.table["outputs"])
+    rows = Rows(claim, context, decided, *columns, theorem, document.table["dd"] == "ideal")
+    found = rows.check(data["rows"], budget)
+    if natural(document.table["rows"], "table, rows") != found.counts["rows"]:
+        raise Rejected("rows", f"there are {found.counts['rows']} of them, not {document.table['rows']}")
+    if data["verdict"] != found.verdict:
+        raise Rejected("verdict", f"the rows give {found.verdict}")
+    return Accepted(
+        program=document.program["name"],
+        constants=tuple((name, str(document.program["constants"][name])) for name in document.constants),
+        verdict=found.verdict,
+        counts=found.counts,
+        obligations=len(decided),
+        derived_obligations=sum(entry.open is None for entry in decided),
+        charted=sum(entry.charted for entry in decided),
+        claim=_claim_text(data["claim"], found.own, found.counts["rows"]),
+        open_rows=found.open_rows,
+        trusted=(
+            *_trusted(theorem, compared="dd" in facts),
+            *(f"{what} (rows: {count})" for what, count in sorted(rows.ranged.items())),
+        ),
+        compared=tuple(words for name, words in WORDS.items() if name not in facts),
+        facts=tuple(dict.fromkeys(facts.values())),
+        derived=_count_of(theorem),
+    )
+
+
+def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+    """The same for a document about every real input."""
+    data = document.data
+    budget.spend(document.size // 8, "certificate")
+    program = document.program
+    source = text(program["text"], "program")
+    at = _only_at(document, Claim.read(data["claim"], document.constants).intervals)
+    tree, _ = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
+    positive = Positive(data["positive"], budget)
+    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
+    found = check_inputs(data, tree, document.constants, betas, positive, budget)
+    if data["verdict"] != found.verdict:
+        raise Rejected("verdict", f"the classes give {found.verdict}")
+    numbers = data["numbers"]
+    every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
+    return Accepted(
+        program=document.program["name"],
+        constants=tuple(
+            (name, str(value)) for name, value in program["constants"].items() if name not in found.varying
+        ),
+        verdict=found.verdict,
+        counts=found.counts,
+        obligations=len(found.obligations),
+        derived_obligations=sum(entry.open is None for entry in found.obligations),
+        charted=sum(entry.charted for entry in found.obligations),
+        claim=f"{_claim_text(data['claim'], {}, 1)}; every {_kinds(tree)} input{every}",
+        open_rows=found.open_classes,
+        trusted=found.trusted,
+        compared=() if "program" in facts else (WORDS["program"],),
+        facts=tuple(dict.fromkeys(facts.values())),
+        derived=found.derived,
+        what="class",
+    )
+
+
+def _check_privacy(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+    """The same for a document about the privacy of pairs of inputs."""
+    data, program = document.data, document.program
+    budget.spend(document.size // 8, "certificate")
+    stated = record(data["claim"], "claim", ("budget", "delta", "eps"))
+    intervals = read_intervals(stated["eps"], "claim")
+    source = text(program["text"], "program")
+    at = _only_at(document, intervals)
+    tree, _ = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
+    try:
+        # Privacy knows no distances: outputs are what they are.
+        theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.constants, budget)
+    except NotDerived as error:
+        raise Rejected("program", error.why) from None
+    positive = Positive(data["positive"], budget)
+    probabilities = [
+        _probability(item, f"probability {number}", positive)
+        for number, item in enumerate(items(data["probabilities"], "probabilities"))
+    ]
+    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
+    context = Context(probabilities, betas, intervals, positive)
+    decided = [
+        check_obligation(item, context, budget, f"obligation {number}")
+        for number, item in enumerate(items(data["obligations"], "obligations"))
+    ]
+    counts, missing = check_privacy(data, theorem, context, decided, budget)
+    return Accepted(
+        program=program["name"],
+        constants=tuple((name, str(program["constants"][name])) for name in document.constants),
+        verdict=data["verdict"],
+        counts=counts,
+        obligations=len(decided),
+        derived_obligations=sum(entry.open is None for entry in decided),
+        charted=sum(entry.charted for entry in decided),
+        claim=claim_text(data),
+        open_rows=missing,
+        trusted=_trusted(theorem, compared=True, what="outputs at inputs"),
+        compared=(
+            *(() if "program" in facts else (WORDS["program"],)),
+            *(() if data["verdict"] == "not private" else (INPUTS_MEANT,)),
+        ),
+        facts=tuple(dict.fromkeys(facts.values())),
+        derived=_count_of(theorem),
+        what="pair",
+    )
+
+
+def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+    """The same for a document about the privacy of every pair of adjacent real inputs, for every number of queries or
+    for one."""
+    data, program = document.data, document.program
+    budget.spend(document.size // 8, "certificate")
+    stated = record(data["claim"], "claim", ("budget", "delta", "eps"))
+    intervals = read_intervals(stated["eps"], "claim")
+    claim = PrivacyClaim.read(stated)
+    above, below = claim.delta
+    if below != ONE or above.keys() - ONE.keys() or any(c < 0 for c in above.values()):
+        raise Rejected("claim", "its delta is no number that is at least 0")
+    if data["verdict"] != "private":
+        raise Rejected("verdict", "what is refuted is so at a pair, and by another document")
+    distance, _, radius = text(data["adjacent"], "adjacent").partition(":")
+    reach = rational(radius, "adjacent")
+    if distance not in ("linf", "l1", "hamming") or reach <= 0:
+        raise Rejected("adjacent", "it is no distance")
+    source = text(program["text"], "program")
+    at = _only_at(document, intervals)
+    tree, machine = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
+    every_number = document.question is Question.ALL_PAIRS_EVERY_NUMBER
+    numbers = _numbers(data["numbers"], document.constants) if every_number else None
+    trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
+    found: Fraction | None
+    aligned = None
+    try:
+        if numbers is None:
+            aligned = aligned_exits(machine, distance, budget.part(ALL_INPUTS))
+            exits, found = len(aligned), None
+            trusted += "the certificate has no shifts"
+        else:
+            found = claim.budget
+            exits = require_private(
+                tree, numbers, document.constants, (distance, reach), claim.budget, budget.part(ALL_INPUTS)
+            )
+    except DERIVATION_ENDS as error:
+        found = None
+        trusted += why_it_ends(error)
+    if aligned is not None and data["shifts"] is not None:
+        slots = machine.numbered("input")
+        found = alignment_cost(aligned, data["shifts"], slots, distance, reach, budget)
+        trusted = f"that {claim.budget}*eps bounds the loss: the shifts cost {found}*eps"
+    proved = found is not None and found <= claim.budget
+    every = "" if numbers is None else f", every {numbers[0]} >= {numbers[1]}"
+    return Accepted(
+        program=program["name"],
+        constants=tuple(
+            (name, str(program["constants"][name]))
+            for name in document.constants
+            if numbers is None or name != numbers[0]
+        ),
+        verdict="private",
+        counts={"rows": exits, "private": exits if proved else 0, "undecided": 0, "vacuous": 0},
+        obligations=exits,
+        derived_obligations=exits if proved else 0,
+        charted=0,
+        claim=f"budget = {claim.budget}*eps, delta = {above.get((0, Fraction(0)), 0)}, eps in "
+        f"{' or '.join(stated['eps'])}; every pair of real inputs adjacent by {distance}:{reach}{every}",
+        open_rows=(),
+        trusted=() if proved else (trusted,),
+        facts=tuple(dict.fromkeys(facts.values())),
+        compared=() if "program" in facts else (WORDS["program"],),
+        what="exit" if numbers is None else "way",
+    )
+
+
+def _numbers(value: object, constants: Mapping[str, Fraction]) -> tuple[str, int]:
+    """The constant that is left open, and its least value."""
+    stated = record(value, "numbers", ("parameter", "least"))
+    parameter, least = text(stated["parameter"], "numbers"), rational(stated["least"], "numbers")
+    if parameter not in constants or least.denominator != 1:
+        raise Rejected("numbers", "its parameter is no constant of the program, or its least number no integer")
+    return parameter, int(least)
+
+
+def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
+    """Both documents, and what follows from them together."""
+    found = [check_document(part, budget, facts) for part in document.parts]
+    data = {
+        name: None if part is None else part.data
+        for name, part in zip(_ENDS, (document.proved, document.refuted), strict=True)
+    }
+    verdict = check_bracket(document.data, data["proved"], data["refuted"])
+    shared = {name for name, _ in found[0].constants}
+    return replace(
+        found[0],
+        verdict=verdict,
+        obligations=sum(one.obligations for one in found),
+        derived_obligations=sum(one.derived_obligations for one in found),
+        charted=sum(one.charted for one in found),
+        claim="; ".join(
+            ", ".join([one.claim, *(f"{name} = {value}" for name, value in one.constants if name not in shared)])
+            for one in found
+        ),
+        open_rows=tuple(row for one in found for row in one.open_rows),
+        trusted=tuple(dict.fromkeys(words for one in found for words in one.trusted)),
+        derived="; ".join(one.derived for one in found if one.derived is not None) or None,
+    )
+
+
+def check_text(source: str, budget: Budget | None = None) -> Accepted:
+    """Check the text of a certificate. Raises Rejected, naming the step, Unreadable, or Exhausted."""
+    with within_bounds():
+        return check_document(read_document(source), budget or Budget())
+
+
+@contextmanager
+def within_bounds() -> Iterator[None]:
+    """Raises Exhausted where what is done inside is nested too deeply, or fills the memory."""
+    try:
+        yield
+    except (RecursionError, MemoryError) as error:
+        raise Exhausted("certificate", why_it_ends(error)) from None
+
+
+def _probability(item: object, step: str, positive: Positive) -> Closed:
+    value = read_closed(record(item, step, ("value",))["value"], step)
+    positive.open(value[1], step)
+    return value
+
+
+def _beta(item: object, step: str, positive: Positive) -> Least | None:
+    entry = record(item, step, (), ("value", "min", "reason"))
+    optional_text(entry.get("reason"), step)
+    if ("value" in entry) == ("min" in entry):
+        raise Rejected(step, "it has either a `value` or is the `min` of some")
+    if "value" in entry and entry["value"] is None:
+        return None
+    parts = [entry["value"]] if "value" in entry else items(entry["min"], step, 1_000)
+    values = tuple(tuple(read_closed(arm, step) for arm in _arms(part, step)) for part in parts)
+    if not values or not all(values):
+        raise Rejected(step, "it is the `min` or the `max` of nothing")
+    for part in values:
+        for value in part:
+            positive.open(value[1], step)
+    return values
+
+
+def _arms(part: object, step: str) -> Sequence[object]:
+    """Of what an argument of a `min` is the greatest."""
+    if isinstance(part, dict) and "max" in part:
+        return items(record(part, step, ("max",))["max"], step, 1_000)
+    return [part]
+
+
+def only_at(document: Document) -> Fraction | None:
+    """The eps that the program is said to be read at."""
+    return rational(document.program["only_at"], "program, only_at") if "only_at" in document.program else None
+
+
+def _only_at(document: Document, intervals: Sequence[Interval]) -> Fraction | None:
+    """The same, which must then be the one that is claimed about."""
+    found = only_at(document)
+    if found is not None and found != the_one_eps(intervals):
+        raise Rejected("program", f"it is read at eps = {found}, and the claim is about others")
+    return found
+
+
+def _theorem(document: Document, at: Fraction | None, budget: Budget) -> Theorem:
+    program = document.program
+    columns = document.table["inputs"], document.table["outputs"]
+    return Theorem.of(
+        text(program["text"], "program"), program["sha256"], program["name"], document.constants, columns, at, budget
+    )
+
+
+def _count_of(theorem: Theorem) -> str:
+    return (
+        f"{theorem.derived} of {theorem.derived + theorem.reasons.total()} probabilities, from the text of the program"
+    )
+
+
+def _kinds(tree: Program) -> str:
+    """The types of the inputs that are not finite."""
+    found = [item.type for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
+    return " and ".join(kind for kind in ("real", "int") if kind in found)
+
+
+def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[str, ...]:
+    """What was taken on trust; dd is what it is where the table that it was `compared` with gives it. `what` has the
+    probabilities."""
+    found: list[str] = []
+    for reason, count in sorted(theorem.reasons.items()):
+        rows = theorem.derived + theorem.reasons.total()
+        found.append(f"the probabilities of {count} of {rows} {what}, which were not derived: {reason}")
+    for reason, count in () if compared else sorted(theorem.distances.items()):
+        rows = theorem.measured + theorem.distances.total()
+        found.append(DISTANCE.format(count=count, rows=rows, reason=reason))
+    return tuple(found)
+
+
+def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int], rows: int) -> str:
+    """What is claimed of the rows: an expression that is none of theirs was not looked at."""
+    used = [name for name in ("alpha", "beta", "gamma") if not rows or own.get(name) != rows]
+    parts = [f"{name} = {claim[name]}" for name in used if claim[name] is not None]
+    stated = ", ".join([*parts, f"eps in {' or '.join(claim['eps'])}"])
+    others = [f"{count} with {name}" for name, count in own.items() if count]
+    return f"{stated}; rows have their own: {', '.join(others)}" if others else stated

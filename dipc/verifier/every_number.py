@@ -1,0 +1,892 @@
+"""Claims for every number of queries: runs in agreement, walks, selection loops, and union bounds.
+
+Runs in which every noisy comparison turns out as it would without noise, for every number of queries at once.
+
+    found = Agreement(iterations, distances, terms, budget).walks()           raises NotDerived
+
+**Agreement.** The program runs beside its ideal at the same input. Of a comparison of noisy values the outcome is
+chosen that the input implies: it is A·N + s >= 0, with a slack s of at least some number for all inputs that take the
+ideal this way. While all outcomes are the chosen ones, the program writes what the ideal writes, and how it goes on
+depends on the input alone. So an error has at most the probability of the sum, over the comparisons and real outputs on
+this one way, of Pr[A·N + s < 0], each about noises that are independent and may be anything besides.
+
+**Distances.** Of two inputs that take different ways through an iteration from the same head the answers at its index
+differ, which is required of all ways, and no later iteration changes them. So an input that crosses a side of its way
+through some iteration goes another way there, if not before: it has another answer. A side form(u) >= 0 is therefore
+at least as far away as the distance to disagreement, form(u) >= dd(u)·(dual norm of the form), unless what is behind
+it may be infinitely far apart.
+
+How often each term occurs in a run of a loop up to any number, and whether stated sums bound that.
+
+A run in agreement is a walk through finitely many heads. Take the cycles out of a walk of n iterations, one after the
+other, until a path is left that comes to no head twice, with k iterations; each of the n - k others leads from a head
+to a head of the same component, one with a head of the path. Their terms are at most n - k times those of the most
+probable of these iterations. So the walk has at most fixed + (n - k)·repeated, for n = m - low + 1 iterations of a loop
+from low to m; a run that ends earlier has no more.
+
+The loop that keeps the largest of m noisy values, for every m.
+
+    best <- Lap(a*eps, q[1]);                 # out is 1
+    for i in 2..m do
+      r <- Lap(b*eps, q[i]);
+      if r > best then best <- r; out <- i end
+    end
+
+**Lemma.** Let X_i be the noisy value of q[i]. If X_v > X_j for every j other than v, then out = v in the end: before
+iteration v, best is one of the X_j with j < v, which X_v exceeds; then best = X_v and out = v, and no later X_j exceeds
+it. Ties have probability 0, so `>=` does as well.
+
+The ideal is the same loop without noise: q[v] >= q[j] for every j, for its answer v. Where q[v] < q[j] for some j the
+answer is another, so q[v] - q[j] is at least the distance to disagreement times the dual norm of (1, -1): 2 for the
+largest of the moves of inputs, 1 for their sum. The error has at most the probability of the sum, over all j, of
+Pr[X_j >= X_v]: for v = 1 m - 1 times that of another value against the first, else once that of the first and m - 2
+times that of another against a later one.
+
+Claims for every number of queries: small numbers by their classes, all others by a union bound.
+
+For every m >= start each run has one of some sums of terms as a bound of its error: at most the probability of
+fixed + (m - once)·repeated, where a term goes wrong with the probability 1 - Pr[event]. The runs are found anew from
+the text; where that fails, that they have these sums is taken on trust, unless beta is
+seen to be at least 1. The rest is arithmetic: with beta(m) = Σ b_j·(m - start)^j it is enough that b_0 is at least that
+of `fixed` and (start - once) times that of `repeated`, b_1 that of `repeated`, and all others 0. For t up to `trivial`
+it is enough that b_0 >= 1 and all others are not negative: a probability is at most 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import combinations, pairwise
+from typing import Any
+
+from dipc.verifier.claims import Claim, Interval, NotOneForm, degree_in, mentions, without_ones
+from dipc.verifier.classes import Required, Stated, Sum, intervals_of, required, same_least, variable_of
+from dipc.verifier.execution import Affine, Held, plus, scaled
+from dipc.verifier.functions import ONE, Ring, add, constant, positive_everywhere, subtract, times
+from dipc.verifier.ideal import Guard, Ideal, Path, implied, is_empty
+from dipc.verifier.loops import (
+    MOST_HEADS,
+    Iterations,
+    Law,
+    LoopRuns,
+    State,
+    Term,
+    Terms,
+    first_index,
+    names,
+    nodes,
+    parameter_arrays,
+)
+from dipc.verifier.noise import Event, Family
+from dipc.verifier.obligations import VERDICTS, Decided, index
+from dipc.verifier.probability import Theorem
+from dipc.verifier.program import Machine, Sample, Value
+from dipc.verifier.reading import (
+    DERIVATION_ENDS,
+    Budget,
+    NotDerived,
+    Rejected,
+    items,
+    natural,
+    rational,
+    record,
+    text,
+    why_it_ends,
+)
+from dipc.verifier.surroundings import ALPHA, Surroundings, outwards
+from dipc.verifier.syntax import (
+    Apply,
+    Assign,
+    Block,
+    Domains,
+    Element,
+    Expr,
+    For,
+    If,
+    Literal,
+    Name,
+    Named,
+    Noise,
+    Program,
+    Range,
+    Variables,
+)
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+# === agreement =================================================================================
+
+_STEP = "numbers"
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One iteration in agreement, or what follows the loop: its terms, and the head that it leads to; None: the end."""
+
+    goal: int | None
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """All runs in agreement: they begin at head 0 after `before`; by head the iterations from there, and what happens
+    if the loop ends there."""
+
+    before: tuple[Term, ...]
+    iterations: Sequence[Sequence[Leg]]
+    endings: Sequence[Sequence[Leg]]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What an iteration may begin with: values of the finite inputs, all inputs by slot, and both sides with them."""
+
+    finite: tuple[Value, ...]
+    inputs: Mapping[int, Affine | Value]
+    own: LoopRuns
+    ideal: LoopRuns
+
+
+@dataclass
+class Agreement:
+    """Explores all runs in agreement, for these values of the finite inputs: `entries` are alike but for those of an
+    iteration, which each iteration may have anew. Terms are looked for among those stated; a slack may grow with the
+    distance that is left open, as `wanted` says."""
+
+    shape: Iterations
+    entries: Sequence[tuple[Value, ...]]
+    wanted: Required
+    terms: Terms
+    budget: Budget
+    _numbers: dict[object, int] = field(default_factory=dict)
+    _heads: list[tuple[State, State]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        own, ideal = self.shape.own.machine, self.shape.ideal.machine
+        self._distances = self.shape.distances(self.budget)
+        self._first_noise = len(ideal.slots)
+        self._entries = [self._entry(finite) for finite in self.entries]
+        #: Outside of iterations nothing depends on which of them it is.
+        self._own, self._ideal = self._entries[0].own, self._entries[0].ideal
+        self._outputs = [
+            (slot, next(at for at in ideal.numbered("output") if ideal.slots[at].name == own.slots[slot].name))
+            for slot in own.numbered("output")
+        ]
+
+    def _entry(self, finite: tuple[Value, ...]) -> _Entry:
+        ideal = self.shape.ideal.machine
+        left = iter(finite)
+        # Inputs have the numbers of their slots in the ideal.
+        inputs: dict[int, Affine | Value] = {
+            slot: Affine(_ZERO, ((slot, _ONE),)) if ideal.slots[slot].type == "real" else next(left)
+            for slot in ideal.numbered("input")
+        }
+        named = {ideal.slots[slot].name: value for slot, value in inputs.items()}
+        own, exact = (
+            LoopRuns(side, self.shape.elements, named, self._first_noise, self.budget)
+            for side in (self.shape.own, self.shape.ideal)
+        )
+        return _Entry(finite, inputs, own, exact)
+
+    def walks(self) -> Walks:
+        """All runs in agreement. Raises NotDerived where they are not finitely many kinds of iterations, where a
+        comparison has none of the stated terms, or where the program does not do as its ideal does."""
+        own, ideal = self.shape.own, self.shape.ideal
+        starts = list(self._ways(self._ideal, self._ideal.start()))
+        begun = list(self._agreeing(self._own, self._own.start(), ()))
+        if len(starts) != 1 or len(begun) != 1 or starts[0].at != ideal.head or begun[0].at != own.head:
+            raise NotDerived("there is more than one way to the loop")
+        self._head(begun[0], starts[0])
+        iterations, endings = [], []
+        for number, (program, exact) in enumerate(self._heads):
+            if number >= MOST_HEADS:
+                raise NotDerived(f"the head of the loop is reached in more than {MOST_HEADS} states")
+            # Equal ones are one: paths are counted by their terms.
+            legs = (leg for entry in self._entries for leg in self._iteration(entry, program, exact))
+            iterations.append(tuple(dict.fromkeys(legs)))
+            endings.append(tuple(dict.fromkeys(self._ending(program, exact))))
+        return Walks(begun[0].terms, iterations, endings)
+
+    # --- parts of a run -------------------------------------------------------------------------------
+
+    def _iteration(self, entry: _Entry, program: State, exact: State) -> Iterator[Leg]:
+        own, ideal = self.shape.own, self.shape.ideal
+        ways = list(self._ways(entry.ideal, entry.ideal.entered(exact)))
+        for one, other in combinations(ways, 2):
+            if not self._differ(one, other):
+                raise NotDerived("two ways through an iteration of the `ideal` leave the same answer there")
+        here = [pair for pair in self._outputs if self._is_element(*pair)]
+        for way in ways:
+            known = self._moved(entry, way)
+            if is_empty(known, self.budget, _STEP):
+                continue  # No input that something is claimed of goes this way.
+            for end in self._agreeing(entry.own, entry.own.entered(program), known):
+                terms = (*end.terms, *self._compared(end, way, known, here))
+                if (end.at == own.head) is not (way.at == ideal.head):
+                    raise NotDerived("the program and its `ideal` do not end in the same iteration")
+                if end.at == own.head:
+                    yield Leg(self._head(end, way), terms)
+                    continue
+                if any(own.machine.slots[slot].initial is None for slot, _ in here):
+                    raise NotDerived("an output may end without a value")
+                yield Leg(None, (*terms, *self._final(end, way, known)))
+
+    def _ending(self, program: State, exact: State) -> Iterator[Leg]:
+        ways = list(self._ways(self._ideal, self._ideal.left(exact)))
+        if len(ways) != 1:
+            raise NotDerived("the `ideal` compares inputs after its loop")
+        for end in self._agreeing(self._own, self._own.left(program), ()):
+            yield Leg(None, (*end.terms, *self._final(end, ways[0], self._moved(self._entries[0], ways[0]))))
+
+    def _head(self, program: State, exact: State) -> int:
+        """The number of a head."""
+        found = self._own.stripped(program), self._ideal.stripped(exact)
+        key = tuple(state.key for state in found)
+        if key not in self._numbers:
+            self._numbers[key] = len(self._heads)
+            self._heads.append(found)
+        return self._numbers[key]
+
+    # --- one side -------------------------------------------------------------------------------------
+
+    def _ways(self, runs: LoopRuns, state: State) -> Iterator[State]:
+        """All ways of the ideal to the head of its loop or to its end."""
+        for end in runs.ends(state, (), lambda state, guard: self._outcomes(state, guard, ())):
+            if end.laws or end.outcomes:
+                raise NotDerived("its `ideal` draws something at random")
+            yield end
+
+    def _agreeing(self, runs: LoopRuns, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
+        """All ways of the program in agreement, for inputs of which this is known."""
+        return runs.ends(state, known, lambda state, guard: self._outcomes(state, guard, known))
+
+    def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
+        """The states in which an open comparison is decided: both for one of inputs, that in agreement for noise."""
+        if not any(i >= self._first_noise for i, _ in guard.form):
+            found = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
+            return [one for one in found if not is_empty((*known, *one.inputs), self.budget, _STEP)]
+        best: tuple[Term, Guard] | None = None
+        for side in (guard, guard.opposite()):
+            noises, rest = self._parted(side.form)
+
+            def implies(least: Fraction, rest: Mapping[int, Fraction] = rest, side: Guard = side) -> bool:
+                return self._is_least((*known, *state.inputs), rest, side.constant, 0, least)
+
+            term = self.terms.halfspace(self._laws(noises, state), implies)
+            if term is not None and (best is None or term.least > best[0].least):
+                best = term, replace(side, strict=True)
+        if best is None:
+            raise NotDerived("a noisy comparison has none of the stated terms")
+        return [replace(state, outcomes=(*state.outcomes, best[1]), terms=(*state.terms, best[0]))]
+
+    def _parted(self, form: Iterable[tuple[int, Fraction]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
+        """The coefficients of noises, and those of inputs."""
+        found: tuple[dict[int, Fraction], dict[int, Fraction]] = {}, {}
+        for i, c in form:
+            found[i < self._first_noise][i] = c
+        return found
+
+    def _laws(self, noises: Mapping[int, Fraction], state: State) -> list[Law]:
+        return [Law(*state.laws[i - self._first_noise], c) for i, c in noises.items()]
+
+    # --- distances and slacks -------------------------------------------------------------------------
+
+    def _moved(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
+        """What inputs of this way satisfy at which something is claimed, with the distance that is left open."""
+        path = Path(way.inputs, ())
+        around = Surroundings(self._distances, entry.finite, path, self.budget)
+        base, rate = self.wanted.alpha
+        found = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
+        for guard in way.inputs:
+            width, direction = outwards(self.shape.norm, guard)
+            if not self._distances.has_apart or self._stays_near(around, guard, width, direction):
+                moving = ((ALPHA, -width * rate),) if rate else ()
+                found.append(Guard((*guard.form, *moving), guard.constant - width * base, strict=False))
+        return tuple(found)
+
+    def _stays_near(
+        self, around: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
+    ) -> bool:
+        """Whether the straight way out behind this side leads to inputs that are at a finite distance. The other
+        elements of the inputs stay as they are, and so do the inputs that are of no iteration."""
+        slots = self._distances.machine.slots
+        if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
+            return False
+        # The other elements are those of any entry.
+        for found in self._entries:
+            if any(apart for _, apart in self._distances.cases(found.inputs, found.inputs, ())):
+                return False
+        return not around.may_be_apart(guard, width, direction)
+
+    def _is_least(
+        self, known: Sequence[Guard], form: Mapping[int, Fraction], constant: Fraction, radius: int, least: Fraction
+    ) -> bool:
+        """Whether form + constant + radius·gamma is at least that, times the distance where one is left open."""
+        base, rate = (radius * part for part in self.wanted.gamma)
+        slope = rate
+        if self.wanted.is_open:
+            slope -= least
+        else:
+            base -= least
+        moving = {ALPHA: slope} if slope else {}
+        return implied(known, {**form, **moving}, constant + base, self.budget, _STEP)
+
+    # --- outputs --------------------------------------------------------------------------------------
+
+    def _is_element(self, own: int, _: int) -> bool:
+        return self.shape.own.machine.slots[own].name in self.shape.elements
+
+    def _differ(self, one: State, other: State) -> bool:
+        """Whether two ways of the ideal leave other finite answers at their index."""
+        slots = self.shape.ideal.machine.slots
+        return any(
+            slots[at].type != "real" and not _same(one.values[at], other.values[at])
+            for own, at in self._outputs
+            if self._is_element(own, at)
+        )
+
+    def _final(self, program: State, exact: State, known: Sequence[Guard]) -> list[Term]:
+        """The terms for the outputs that belong to no index."""
+        return self._compared(program, exact, known, [pair for pair in self._outputs if not self._is_element(*pair)])
+
+    def _compared(
+        self, program: State, exact: State, known: Sequence[Guard], pairs: Iterable[tuple[int, int]]
+    ) -> list[Term]:
+        """The terms for these outputs. Raises NotDerived where they differ in agreement."""
+        found: list[Term] = []
+        for own, other in pairs:
+            mine, theirs = program.values[own], exact.values[other]
+            slot = self.shape.own.machine.slots[own]
+            if mine is None or theirs is None:
+                raise NotDerived("an output may end without a value")
+            if slot.type != "real":
+                if not _same(mine, theirs):
+                    raise NotDerived(f"in agreement `{slot.name}` is not that of the `ideal`")
+                continue
+            assert not isinstance(mine, bool | str), "it is a number"
+            assert not isinstance(theirs, bool | str), "it is a number"
+            found += self._ball(program, plus(mine, scaled(theirs, -_ONE)), (*known, *program.inputs))
+        return found
+
+    def _ball(self, program: State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
+        """The term for |gap| <= gamma; none without noise."""
+        terms, constant = (gap.terms, gap.constant) if isinstance(gap, Affine) else ((), gap)
+        noises, rest = self._parted(terms)
+        opposite = {i: -c for i, c in rest.items()}
+
+        def implies(above: Fraction, below: Fraction) -> bool:
+            return self._is_least(known, rest, constant, 1, above) and self._is_least(
+                known, opposite, -constant, 1, below
+            )
+
+        if not noises:
+            if not implies(_ZERO, _ZERO):
+                raise NotDerived("without noise an output is not within gamma of the answer")
+            return
+        term = self.terms.ball(self._laws(noises, program), implies)
+        if term is None:
+            raise NotDerived("an output has none of the stated terms")
+        yield term
+
+
+def _same(one: Held, other: Held) -> bool:
+    return type(one) is type(other) and one == other
+
+
+# === walks =====================================================================================
+
+#: Paths through the heads of one loop.
+MOST_PATHS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """At most `fixed` + (m - `once`)·`repeated`, for every m >= once."""
+
+    fixed: tuple[Term, ...]
+    repeated: tuple[Term, ...]
+    once: int
+
+    def bounds(self, other: Total) -> bool:
+        """Whether each term of the other is one of its own, as often."""
+        return (
+            self.once <= other.once
+            and not Counter(other.fixed) - Counter(self.fixed)
+            and not Counter(other.repeated) - Counter(self.repeated)
+        )
+
+
+def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Budget) -> None:
+    """Raises NotDerived where one of the totals is bounded by none of those stated."""
+    known = tuple(dict.fromkeys(stated))
+    some = False
+    for total in totals:
+        some = True
+        for one in known:
+            budget.spend(20 + 2 * (len(one.fixed) + len(total.fixed) + len(one.repeated)), _STEP)
+            if one.bounds(total):
+                break
+        else:
+            raise NotDerived("some runs have other terms than are stated")
+    if not some:
+        raise NotDerived("no run gives the answer of its `ideal`")
+
+
+def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
+    """Totals such that each run of the loop from `low` to m has one of them as a bound, if m is at least `once`; at any
+    eps, that with the most probable iteration of a cycle. Raises NotDerived."""
+    components, cycles = _on_cycles(walks)
+    for fixed, once, visited in _paths(walks, budget):
+        known = dict.fromkeys(components[head] for head in visited)
+        for repeated in dict.fromkeys(terms for component in known for terms in cycles[component]) or [()]:
+            budget.spend(50, _STEP)
+            yield Total(fixed, repeated, once + low - 1)
+
+
+def _on_cycles(walks: Walks) -> tuple[Sequence[int], Mapping[int, Sequence[tuple[Term, ...]]]]:
+    """By head the number of its component, and by component the different terms of iterations between its heads."""
+    goals = [{leg.goal for leg in legs if leg.goal is not None} for legs in walks.iterations]
+    reached = [_reached(goals, head) for head in range(len(goals))]
+    numbers: list[int] = []
+    found: dict[int, Sequence[tuple[Term, ...]]] = {}
+    for head in range(len(goals)):
+        component = {other for other in reached[head] if head in reached[other]}
+        first = min(component, default=head)
+        numbers.append(first)
+        if first == head:
+            legs = [leg for other in sorted(component) for leg in walks.iterations[other] if leg.goal in component]
+            found[head] = tuple(dict.fromkeys(leg.terms for leg in legs))
+    return numbers, found
+
+
+def _reached(goals: Sequence[set[int]], head: int) -> set[int]:
+    """The heads that one or more iterations lead to from this one."""
+    found: set[int] = set()
+    waiting = [head]
+    while waiting:
+        for goal in goals[waiting.pop()] - found:
+            found.add(goal)
+            waiting.append(goal)
+    return found
+
+
+def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
+    """By path that comes to no head twice: its terms, how many iterations it has, and its heads."""
+    waiting: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [(walks.before, 0, (0,))]
+    count = 0
+    while waiting:
+        terms, once, visited = waiting.pop()
+        count += 1
+        budget.spend(20 + 2 * (len(terms) + len(visited)) * (1 + len(walks.iterations[visited[-1]])), _STEP)
+        if count > MOST_PATHS:
+            raise NotDerived(f"the heads of the loop are connected by more than {MOST_PATHS} paths")
+        here = visited[-1]
+        for ending in walks.endings[here]:
+            yield (*terms, *ending.terms), once, visited
+        for leg in walks.iterations[here]:
+            if leg.goal is None:
+                yield (*terms, *leg.terms), once + 1, visited
+            elif leg.goal not in visited:
+                waiting.append(((*terms, *leg.terms), once + 1, (*visited, leg.goal)))
+
+
+# === selection =================================================================================
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The loop as it was found: an array is selected from, beginning with the index `first`, and the answer is an
+    index. Whether the values are `noisy`, and the variables that hold them."""
+
+    array: str
+    answer: str
+    first: int
+    noisy: bool
+    numbers: frozenset[str]
+
+
+def selection_totals(
+    tree: Program, parameter: str, machine: Machine, wanted: Required, terms: Terms
+) -> Iterator[Total]:
+    """Bounds of the error of a program that is such a loop, for every m from the first index on and one more. Raises
+    NotDerived where it is none, or a term is not stated. `machine` is the program for some number of at least two
+    iterations."""
+    if tree.ideal is None:
+        raise NotDerived("the program has no `ideal`")
+    parameter_arrays(tree, parameter)
+    own, exact = selection(tree.body, parameter), selection(tree.ideal.body, parameter)
+    if not own.noisy or exact.noisy or (own.array, own.answer, own.first) != (exact.array, exact.answer, exact.first):
+        raise NotDerived("the program and its `ideal` do not select alike")
+    _require_declared(tree, own, parameter)
+    for found, variables in ((own, tree.declarations), (exact, tree.ideal.variables)):
+        if not found.numbers <= set(_real_scalars(variables)):
+            raise NotDerived("the values of a selection are no real variables")
+    # One that depends on the index so far may be another for a greater m.
+    declared = {name for item in tree.declarations if isinstance(item, Variables) for name, _ in item.names}
+    if any(not declared.isdisjoint(names(drawn.rate)) for drawn in nodes(tree.body) if isinstance(drawn, Noise)):
+        raise NotDerived("a rate depends on a variable")
+    norms = [found.value for found in tree.metric if found.name == "input"]
+    if len(norms) < len(tree.metric) or norms not in ([], [Name("linf")], [Name("l1")]):
+        raise NotDerived("its `metric` block has another distance")
+    width = 1 if norms == [Name("l1")] else 2
+    rates = [found.rate for found in machine.code if isinstance(found, Sample) and found.family is Family.LAPLACE]
+    if len(rates) < 2 or len(set(rates[1:])) > 1 or len(rates) < sum(isinstance(one, Sample) for one in machine.code):
+        raise NotDerived("the values of a selection are not drawn alike")
+    first, later = rates[0], rates[1]
+    base, rate = wanted.alpha
+
+    def loses(challenger: Fraction, selected: Fraction) -> Term:
+        laws = [Law(Family.LAPLACE, selected, _ONE), Law(Family.LAPLACE, challenger, -_ONE)]
+        term = terms.halfspace(laws, lambda least: least <= width * (rate if wanted.is_open else base))
+        if term is None:
+            raise NotDerived("a selected value has none of the stated terms")
+        return term
+
+    yield Total((), (loses(later, first),), own.first)
+    yield Total((loses(first, later),), (loses(later, later),), own.first + 1)
+
+
+def selection(body: Block, parameter: str) -> Selection:
+    """The loop that the statements are. Raises NotDerived."""
+    match body:
+        case (start, For(variable=variable, high=Name(high), body=inner) as loop) if high == parameter:
+            pass
+        case _:
+            raise NotDerived("it is no selection loop")
+    best, value, noisy = _drawn(start, variable, parameter)
+    low = first_index(loop)
+    match value:
+        case Element(array, Literal(Fraction() as first)) if first + 1 == low and variable not in (best, array):
+            pass
+        case _:
+            raise NotDerived("the first value is not that before the loop's first")
+    current = Element(array, Name(variable))
+    match inner:
+        case (If() as decision,) if not noisy:
+            challenger: Expr = current
+        case (drawing, If() as decision):
+            name, value, again = _drawn(drawing, variable, parameter)
+            if value != current or again is not noisy or name in (best, array, variable):
+                raise NotDerived("the values of a selection are not drawn alike")
+            challenger = Name(name)
+        case _:
+            raise NotDerived("it is no selection loop")
+    if decision.otherwise or decision.condition not in (
+        *(Apply(op, (challenger, Name(best))) for op in (">", ">=")),
+        *(Apply(op, (Name(best), challenger)) for op in ("<", "<=")),
+    ):
+        raise NotDerived("the loop's condition is no comparison with the best so far")
+    kept = Assign(Name(best), challenger)
+    match [statement for statement in decision.then if statement != kept]:
+        case [Assign(Name(answer), Name(index))] if index == variable and answer not in (best, array, variable):
+            held = {best, challenger.name} if isinstance(challenger, Name) else {best}
+            if len(decision.then) == 2:
+                return Selection(array, answer, low - 1, noisy, frozenset(held))
+    raise NotDerived("the loop does more than to keep the best and its index")
+
+
+def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
+    for found in declared:
+        if isinstance(found, Variables) and (found.role, found.type) == ("var", "real"):
+            yield from (name for name, ends in found.names if ends is None)
+
+
+def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
+    """The variable, the value or mean, and whether there is noise; its rate is the same in each iteration."""
+    match statement:
+        case Noise(Name(name), "Lap", rate, mean) if mean is not None and not {*names(rate)} & {variable, parameter}:
+            return name, mean, True
+        case Assign(Name(name), value):
+            return name, value, False
+        case _:
+            raise NotDerived("a value is not drawn as Laplace noise around an input")
+
+
+def _require_declared(tree: Program, found: Selection, parameter: str) -> None:
+    """That the array is the only input, up to the parameter, and the answer the only output, with the first index to
+    begin with and room for all others; and that names in both are not those of constants."""
+    inputs, outputs = (
+        [item for item in tree.declarations if isinstance(item, Variables) and item.role == role]
+        for role in ("input", "output")
+    )
+    match inputs:
+        case [Variables(names=((name, (low, Name(high))),), type="real")] if name == found.array and high == parameter:
+            if first_index(For("", low, Name(high), ())) != found.first:
+                raise NotDerived("the loop does not begin where its array does")
+        case _:
+            raise NotDerived("the array is not the only input")
+    domains = {
+        name: domain for item in tree.declarations if isinstance(item, Domains) for name, domain in item.bindings
+    }
+    match outputs:
+        case [Variables(names=((name, None),), type=type_, initial=Literal(first))] if (
+            name == found.answer and first == found.first
+        ):
+            domain = domains.get(type_.name) if isinstance(type_, Named) else type_
+            if not isinstance(domain, Range) or domain.high != Name(parameter):
+                raise NotDerived("the domain of the index does not end with it")
+        case _:
+            raise NotDerived("the index is not the only output")
+
+
+# === numbers ===================================================================================
+
+#: What no such certificate shows.
+UNION = "that every run for a greater {parameter} has an error of at most one of these sums of terms"
+
+_UNION = ("variable", "sums", "trivial", "above_one")
+
+MOST_DEGREE = 20
+MOST_NUMBERS = 1_000
+
+_ALWAYS = (Interval(Fraction(0), None, False, False),)
+
+
+def check_numbers(
+    value: object,
+    claim: Claim,
+    stated: Stated,
+    events: Sequence[Event],
+    tree: Program,
+    singly: Mapping[int, str],
+    budget: Budget,
+    deriving: Budget,
+) -> tuple[str, str | None, list[str]]:
+    """The verdict for all numbers that are not among those decided `singly`, by number; why it is not certified, and
+    what was taken on trust. `events` are those of the measures, and `deriving` is what finding the runs of the program
+    may take. Raises Rejected, also where a number is missing."""
+    step = "numbers"
+    entry = record(value, step, ("parameter", "least", "start", "verdict"), ("union", "reason", "open"))
+    parameter = text(entry["parameter"], step)
+    if parameter not in claim.constants:
+        raise Rejected(step, "its parameter is no constant of the program")
+    least, start = _integer(entry["least"], step), _integer(entry["start"], step)
+    if not 0 <= start - least <= MOST_NUMBERS or set(singly) != set(range(least, start)):
+        raise Rejected(step, "the numbers before `start` are not those of the cases")
+    verdict = entry["verdict"]
+    kinds = [name for name in ("union", "reason", "open") if name in entry]
+    if len(kinds) != 1 or verdict not in VERDICTS or (kinds[0] == "reason") is not (verdict == "undecided"):
+        raise Rejected(step, "its evidence is not that of its verdict")
+    if kinds[0] != "union":
+        found = text(entry[kinds[0]], step)
+        return verdict, found if kinds[0] == "open" else None, []
+    if verdict != "accurate":
+        raise Rejected(step, "a union bound refutes nothing")
+    assert claim.beta is not None, "a claim without beta was refused"
+    # No probability is greater than 1.
+    claim = Claim(claim.alpha, without_ones(claim.beta), claim.gamma, claim.intervals, claim.constants)
+    missing, coefficients, totals = _union(entry["union"], claim, parameter, start, stated, events, budget, step)
+    first, *rest = (subtract(b, ONE) if not power else b for power, b in enumerate(coefficients))
+    if all(not b or positive_everywhere(b, budget) for b in (first, *rest)):
+        return verdict, None, []  # beta is at least 1, and no probability is greater.
+    variable = variable_of(record(entry["union"], step, _UNION)["variable"], step)
+    wanted = required(claim, variable, None, budget, step)
+    why = _not_derived(tree, claim, parameter, start, wanted, Terms(events), totals, deriving)
+    return verdict, missing, [] if why is None else [f"{UNION.format(parameter=parameter)}: {why}"]
+
+
+def _not_derived(
+    tree: Program,
+    claim: Claim,
+    parameter: str,
+    start: int,
+    wanted: Required,
+    terms: Terms,
+    stated: Sequence[Total | None],
+    budget: Budget,
+) -> str | None:
+    """Why it is not known of the program that all its runs for numbers from `start` on are bounded by one of the stated
+    totals; None where it is."""
+    known = [total for total in stated if total is not None]
+    constants = {**claim.constants, parameter: Fraction(start)}
+    try:
+        theorem = Theorem.of_tree(tree, constants, budget, budget)
+        if not isinstance(theorem.ideal, Ideal):
+            return theorem.ideal or "the program has no `ideal`"
+        if theorem.ideal.whole:
+            return "it has whole inputs"
+        try:
+            found: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
+        except NotDerived:
+            shape = Iterations.of(tree, parameter, constants, budget)
+            if start < shape.low:
+                return "there are numbers without an iteration"
+            found = (
+                total
+                for entries in shape.combinations(budget)
+                for total in totals(Agreement(shape, entries, wanted, terms, budget).walks(), shape.low, budget)
+            )
+        require_bounded(found, known, budget)
+    except DERIVATION_ENDS as error:
+        return why_it_ends(error)
+    return None
+
+
+def _integer(value: object, step: str) -> int:
+    found = rational(value, step)
+    if found.denominator != 1:
+        raise Rejected(step, "a number of queries is an integer")
+    return int(found)
+
+
+def _union(
+    value: object,
+    claim: Claim,
+    parameter: str,
+    start: int,
+    stated: Stated,
+    events: Sequence[Event],
+    budget: Budget,
+    step: str,
+) -> tuple[str | None, list[Ring], list[Total | None]]:
+    """Why it is not certified, if so; beta by powers of parameter - start; and the sums, None for one of other events
+    than a union bound is about."""
+    entry = record(value, step, _UNION)
+    variable = variable_of(entry["variable"], step)
+    for expression, name in ((claim.alpha, "alpha"), (claim.gamma, "gamma")):
+        if expression is not None and mentions(expression, parameter):
+            raise Rejected(step, f"{name} depends on `{parameter}`")
+    wanted = required(claim, variable, None, budget, step)
+    intervals = intervals_of(claim, wanted, None)
+    coefficients = _beta(claim, variable, parameter, start, budget, step)
+    missing: str | None = None
+    if entry["trivial"] is not None:
+        trivial = rational(entry["trivial"], step)
+        if trivial <= 0 or intervals != _ALWAYS:
+            raise Rejected(step, "beta is above 1 near 0 only where the obligations begin there")
+        near = (Interval(Fraction(0), trivial, False, True),)
+        intervals = (Interval(trivial, None, True, False),)
+        missing = _above_one(entry["above_one"], coefficients, near, stated, budget, step)
+    elif items(entry["above_one"], step):
+        raise Rejected(step, "beta is shown to be above 1 for nothing")
+    known = Terms(events)
+    numbered = [known.numbered(number) for number in range(len(events))]
+    found: list[Total | None] = []
+    sums = items(entry["sums"], step)
+    if not sums:
+        raise Rejected(step, "a union bound is about some runs")
+    for number, item in enumerate(sums):
+        here = f"{step}, sum {number}"
+        total = record(item, here, ("fixed", "repeated", "once", "inequalities"))
+        terms = [[natural(term, here) for term in items(total[name], here)] for name in ("fixed", "repeated")]
+        budget.spend(100 + 20 * sum(map(len, terms)), here)
+        once = _integer(total["once"], here)
+        if once > start:
+            raise Rejected(here, "a path takes no more iterations than there are")
+        needed = {0: [*((1, term) for term in terms[0]), *((start - once, term) for term in terms[1])]}
+        needed[1] = [(1, term) for term in terms[1]]
+        shown = [items(pair, here, 2) for pair in items(total["inequalities"], here)]
+        if [natural(pair[0], here) for pair in shown if pair] != list(range(max(len(coefficients), 2))) or not all(
+            len(pair) == 2 for pair in shown
+        ):
+            raise Rejected(here, "there is not one inequality for each power")
+        for power, place in shown:
+            decided, own = stated.decided[index(place, stated.decided, here)]
+            if own != intervals:
+                raise Rejected(here, "an inequality is about other values of the variable")
+            _require_needed(stated.sums[decided.probability], needed.get(power, []), here)
+            _require_beta(decided, coefficients[power] if power < len(coefficients) else {}, stated, budget, here)
+            missing = decided.open or missing
+        fixed, repeated = ([numbered[index(term, events, here)] for term in part] for part in terms)
+        own_terms = tuple(filter(None, fixed)), tuple(filter(None, repeated))
+        plain = len(own_terms[0]) == len(fixed) and len(own_terms[1]) == len(repeated)
+        found.append(Total(*own_terms, once) if plain else None)
+    return missing, coefficients, found
+
+
+def _require_needed(found: Sum, needed: Sequence[tuple[int, int]], step: str) -> None:
+    """That a sum is 1 less the probabilities that these terms go wrong, each as often as stated."""
+    used = [(weight, term) for weight, term in needed if weight]
+    shares = [(share.weight, share.measures) for share in found.shares]
+    if (
+        found.subtracted
+        or found.constant != 1 - sum(weight for weight, _ in used)
+        or shares != [((constant(weight), ONE), (term,)) for weight, term in used]
+    ):
+        raise Rejected(step, "an inequality is about other terms")
+
+
+def _require_beta(decided: Decided, coefficient: Ring, stated: Stated, budget: Budget, step: str) -> None:
+    if decided.verdict != "accurate":
+        raise Rejected(step, f"an inequality is {decided.verdict}")
+    found = stated.betas[decided.beta]
+    if found is None or not same_least(found, (((coefficient, ONE),),), budget, step):
+        raise Rejected(step, "an inequality is about another coefficient of beta")
+
+
+def _above_one(
+    value: object,
+    coefficients: Sequence[Ring],
+    near: tuple[Interval, ...],
+    stated: Stated,
+    budget: Budget,
+    step: str,
+) -> str | None:
+    """That beta is at least 1 at the start, and does not decrease from there on, on these intervals."""
+    places = items(value, step)
+    if len(places) != len(coefficients):
+        raise Rejected(step, "beta is not shown to be above 1 in each coefficient")
+    missing: str | None = None
+    for power, place in enumerate(places):
+        decided, own = stated.decided[index(place, stated.decided, step)]
+        if own != near or stated.sums[decided.probability] != Sum(Fraction(min(power, 1)), False, ()):
+            raise Rejected(step, "beta is not shown to be above 1 by this")
+        _require_beta(decided, coefficients[power], stated, budget, step)
+        missing = decided.open or missing
+    return missing
+
+
+def _beta(claim: Claim, variable: str, parameter: str, start: int, budget: Budget, step: str) -> list[Ring]:
+    """beta by powers of parameter - start, as functions of the variable.
+
+    It is a polynomial of at most the degree that its expression shows, so its values at as many numbers and one more
+    say what it is.
+    """
+    assert claim.beta is not None, "a claim without beta was refused"
+    try:
+        degree = degree_in(claim.beta, parameter)
+    except NotOneForm:
+        raise Rejected(step, f"beta is no polynomial in `{parameter}`") from None
+    if degree > MOST_DEGREE:
+        raise Rejected(step, f"beta has a degree of more than {MOST_DEGREE}")
+    values: list[Ring] = []
+    for number in range(start, start + degree + 1):
+        at = Claim(
+            claim.alpha, claim.beta, claim.gamma, claim.intervals, {**claim.constants, parameter: Fraction(number)}
+        )
+        beta = required(at, variable, None, budget, step).beta
+        if beta is None or len(beta) != 1 or len(beta[0]) != 1 or beta[0][0][1] != ONE:
+            raise Rejected(step, "beta is no exponential polynomial for every number")
+        values.append(beta[0][0][0])
+    # Newton's forward differences: Σ Δ^k · (s choose k).
+    result: list[Ring] = [{} for _ in values]
+    binomial = [Fraction(1)]
+    for k in range(len(values)):
+        for power, c in enumerate(binomial):
+            result[power] = add(result[power], times(values[0], c))
+        values = [subtract(after, before) for before, after in pairwise(values)]
+        # (s choose k + 1) = (s choose k)·(s - k)/(k + 1)
+        shifted = [Fraction(0), *binomial]
+        lowered = [*(c * -k for c in binomial), Fraction(0)]
+        binomial = [(up + down) / (k + 1) for up, down in zip(shifted, lowered, strict=True)]
+    while len(result) > 1 and not result[-1]:
+        result.pop()
+    return result
+
+
+def constants_of(
+    value: Mapping[str, Any], parameter: str | None, step: str
+) -> tuple[int | None, Mapping[str, Fraction]]:
+    """The number of queries that a case is about, None where it is the only one, and the constants that are others for
+    other numbers, with their values."""
+    if parameter is None:
+        if value:
+            raise Rejected(step, "a case has constants of its own")
+        return None, {}
+    found = {name: rational(given, step) for name, given in value.items()}
+    if parameter not in found:
+        raise Rejected(step, f"a case is about one value of `{parameter}`")
+    return _integer(value[parameter], step), {name: c for name, c in found.items() if name != parameter}

@@ -1,0 +1,319 @@
+"""Closed forms: exponential polynomials in eps and their quotients.
+
+Exponential polynomials Σ c·eps^k·e^{q·eps} over the rationals, as dictionaries (k, q) -> c without zeros.
+
+As functions of eps, the monomials eps^k·e^{q·eps} with different (k, q) are linearly independent over Q (they are
+solutions of linear differential equations with different characteristic roots), so two functions are equal exactly if
+their dictionaries are: `==` decides equality. No function here changes its arguments.
+
+In a certificate a function is the list of its terms [k, "q", "c"], every number in lowest terms, or for a quotient with
+a positive denominator {"numerator": terms, "denominator": terms}. `read_closed` gives both as a pair; `equal_closed`
+compares such pairs as functions. Whatever reads data raises Rejected for what is malformed or longer than the limits;
+products of long functions are counted against a `Budget`.
+
+Exponential polynomials that are positive for every eps > 0, shown without any evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from dipc.verifier.reading import Budget, Rejected, rational
+
+# === ring ======================================================================================
+
+#: c·eps^k·e^{q·eps} by (k, q); every c nonzero.
+Ring = dict[tuple[int, Fraction], Fraction]
+
+#: numerator/denominator; the denominator is {(0, 0): 1} for what lies in the ring.
+Closed = tuple[Ring, Ring]
+
+#: The highest power of eps and the longest function that are read.
+MOST_POWER = 10_000
+MOST_TERMS = 200_000
+
+#: The longest quotient that a division finds, and the most bits of its numbers.
+MOST_QUOTIENT = 200
+MOST_QUOTIENT_BITS = 8_192
+
+#: The most terms with the same hash, and bits of exponents so short that they have different ones.
+MOST_ALIKE = 20
+SHORT_BITS = 20
+
+ZERO = Fraction(0)
+ONE: Ring = {(0, ZERO): Fraction(1)}
+
+
+# --- arithmetic ------------------------------------------------------------------------------------
+
+
+class Spread:
+    """Raises Rejected where keys are chosen to have one hash, so that a dictionary of them takes forever.
+
+    Python's hash of a rational is its residue modulo a prime, and no two short ones share it.
+    """
+
+    __slots__ = ("_alike", "_step")
+
+    def __init__(self, step: str) -> None:
+        self._step = step
+        self._alike: dict[int, list[tuple[int, Fraction]]] = {}
+
+    def check(self, key: tuple[int, Fraction]) -> None:
+        """To be called before the key is used."""
+        if not is_long(key[1]):
+            return
+        alike = self._alike.setdefault(hash(key), [])
+        if key not in alike:
+            alike.append(key)
+        if len(alike) > MOST_ALIKE:
+            raise Rejected(self._step, "its exponents are chosen to be slow to tell apart")
+
+
+def is_long(q: Fraction) -> bool:
+    """Whether an exponent could be one of many with the same hash."""
+    return max(q.numerator.bit_length(), q.denominator.bit_length()) > SHORT_BITS
+
+
+def constant(value: Fraction | int) -> Ring:
+    """The constant function."""
+    return {(0, ZERO): Fraction(value)} if value else {}
+
+
+def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
+    """Σ c·eps^k·e^{q·eps} over triples (k, q, c), equal (k, q) added up."""
+    result: Ring = {}
+    for k, q, c in terms:
+        result[k, q] = result.get((k, q), ZERO) + c
+    return {key: c for key, c in result.items() if c}
+
+
+def common_multiple(numbers: Iterable[int], budget: Budget, step: str) -> int:
+    """The least common multiple of positive numbers, whatever they are: its growth is counted."""
+    result = 1
+    for number in numbers:
+        if result % number:
+            budget.spend(2, step, result.bit_length() + number.bit_length())
+            result = lcm(result, number)
+    return result
+
+
+def height(f: Ring) -> int:
+    """Bits of the longest coefficient."""
+    return max((c.numerator.bit_length() + c.denominator.bit_length() for c in f.values()), default=0)
+
+
+def add(f: Ring, g: Ring) -> Ring:
+    """f + g."""
+    result = dict(f)
+    for key, c in g.items():
+        total = result.get(key, ZERO) + c
+        if total:
+            result[key] = total
+        else:
+            del result[key]
+    return result
+
+
+def times(f: Ring, factor: Fraction | int) -> Ring:
+    """factor·f."""
+    return {key: c * factor for key, c in f.items()} if factor else {}
+
+
+def subtract(f: Ring, g: Ring) -> Ring:
+    """f - g."""
+    return add(f, times(g, -1))
+
+
+def multiply(f: Ring, g: Ring, budget: Budget, step: str) -> Ring:
+    """f·g."""
+    if f == ONE or g == ONE:
+        return g if f == ONE else f
+    (unit, left), (other, right) = _whole(f, budget, step), _whole(g, budget, step)
+    bits = max((c.bit_length() for c in left.values()), default=0) + max(
+        (c.bit_length() for c in right.values()), default=0
+    )
+    budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), step, bits + unit.bit_length() + other.bit_length())
+    sums: dict[tuple[int, Fraction], int] = {}
+    spread = Spread(step) if any(is_long(q) for h in (f, g) for _, q in h) else None
+    for (k, q), c in left.items():
+        for (j, p), d in right.items():
+            key = (k + j, q + p)
+            if spread is not None:
+                spread.check(key)
+            sums[key] = sums.get(key, 0) + c * d
+    unit *= other
+    return {key: Fraction(c, unit) for key, c in sums.items() if c}
+
+
+def _whole(f: Ring, budget: Budget, step: str) -> tuple[int, dict[tuple[int, Fraction], int]]:
+    """A common denominator, and the numerators over it: sums of integers are far faster than those of fractions."""
+    unit = common_multiple((c.denominator for c in f.values()), budget, step)
+    budget.spend(len(f), step, unit.bit_length() + height(f))
+    return unit, {key: c.numerator * (unit // c.denominator) for key, c in f.items()}
+
+
+def derivative(f: Ring) -> Ring:
+    """df/deps."""
+    falling = ((k - 1, q, c * k) for (k, q), c in f.items() if k)
+    growing = ((k, q, c * q) for (k, q), c in f.items() if q)
+    return collected([*falling, *growing])
+
+
+# --- quotients -------------------------------------------------------------------------------------
+
+
+def divided(f: Ring, g: Ring, budget: Budget, step: str) -> Ring | None:
+    """The h with f = g·h, None where there is none in the ring or it has more than a few terms or long numbers; g is
+    not 0."""
+
+    def order(key: tuple[int, Fraction]) -> tuple[Fraction, int]:
+        return key[1], key[0]
+
+    if not f:
+        return {}
+    rest = dict(f)
+    quotient: Ring = {}
+    if max(height(f), height(g)) > MOST_QUOTIENT_BITS:
+        return None
+    lead, last = max(g, key=order), min(g, key=order)
+    lowest = min(f, key=order)
+    end = lowest[1] - last[1], lowest[0] - last[0]
+    while rest and len(quotient) < MOST_QUOTIENT:
+        top = max(rest, key=order)
+        key = top[0] - lead[0], top[1] - lead[1]
+        if key[0] < 0 or order(key) < end:
+            return None
+        budget.spend(8 * len(g) + 2 * len(rest), step)
+        c = quotient[key] = rest[top] / g[lead]
+        if max(c.numerator.bit_length(), c.denominator.bit_length()) > MOST_QUOTIENT_BITS:
+            return None
+        for (k, q), d in g.items():
+            at = k + key[0], q + key[1]
+            total = rest.get(at, ZERO) - c * d
+            if total:
+                rest[at] = total
+            else:
+                rest.pop(at, None)
+    return None if rest else quotient
+
+
+def add_closed(f: Closed, g: Closed, budget: Budget, step: str) -> Closed:
+    """f + g, over the denominator of one of them where the other's divides it."""
+    if f[1] == g[1]:
+        return _added(f[0], g[0], budget, step), f[1]
+    for one, other in ((f, g), (g, f)):
+        factor = divided(one[1], other[1], budget, step)
+        if factor is not None:
+            return _added(one[0], multiply(other[0], factor, budget, step), budget, step), one[1]
+    left, right = multiply(f[0], g[1], budget, step), multiply(g[0], f[1], budget, step)
+    return _added(left, right, budget, step), multiply(f[1], g[1], budget, step)
+
+
+def _added(f: Ring, g: Ring, budget: Budget, step: str) -> Ring:
+    """f + g, counted."""
+    budget.spend(1 + len(f) // 16 + len(g), step, height({key: f[key] for key in g.keys() & f.keys()}) + height(g))
+    return add(f, g)
+
+
+def multiply_closed(f: Closed, g: Closed, budget: Budget, step: str) -> Closed:
+    """f·g."""
+    return multiply(f[0], g[0], budget, step), multiply(f[1], g[1], budget, step)
+
+
+def equal_closed(f: Closed, g: Closed, budget: Budget, step: str) -> bool:
+    """Whether f and g are the same function; their denominators must not be zero functions."""
+    if f[1] == g[1]:
+        return f[0] == g[0]
+    return multiply(f[0], g[1], budget, step) == multiply(g[0], f[1], budget, step)
+
+
+# --- data ------------------------------------------------------------------------------------------
+
+
+def read_ring(data: Any, step: str) -> Ring:
+    """The function that a list of terms [k, "q", "c"] stands for."""
+    if not isinstance(data, list) or len(data) > MOST_TERMS:
+        raise Rejected(step, f"a function is a list of at most {MOST_TERMS} terms")
+    result: Ring = {}
+    spread = Spread(step)
+    for term in data:
+        if not isinstance(term, list) or len(term) != 3:
+            raise Rejected(step, "a term is a list of a power, an exponent and a coefficient")
+        k, q, c = term
+        if type(k) is not int or not 0 <= k <= MOST_POWER:
+            raise Rejected(step, f"a power of eps is an integer from 0 to {MOST_POWER}")
+        key = (k, rational(q, step))
+        spread.check(key)
+        if key in result:
+            raise Rejected(step, f"the term eps^{k}·e^({q[:40]}·eps) occurs twice")
+        result[key] = rational(c, step)
+        if not result[key]:
+            raise Rejected(step, "a term has the coefficient 0")
+    return result
+
+
+def read_closed(data: Any, step: str) -> Closed:
+    """Numerator and denominator of a function; the denominator is not the zero function.
+
+    That it is positive is for the caller to prove, where that matters.
+    """
+    if not isinstance(data, dict):
+        return read_ring(data, step), ONE
+    if data.keys() != {"numerator", "denominator"}:
+        raise Rejected(step, "a quotient has the fields numerator and denominator")
+    below = read_ring(data["denominator"], step)
+    if not below:
+        raise Rejected(step, "a denominator is 0")
+    return read_ring(data["numerator"], step), below
+
+
+def closed_text(value: Closed) -> str:
+    """The function as an expression in eps, such as `1/9*exp(-eps)` or `(1 + 2*eps^2)/(1 + exp(-1/2*eps))`."""
+    above, below = (_ring_text(part) for part in value)
+    if value[1] == ONE:
+        return above
+    return f"({above})/({below})"
+
+
+def _ring_text(terms: Ring) -> str:
+    if not terms:
+        return "0"
+    found: list[str] = []
+    for (k, q), c in sorted(terms.items(), key=lambda item: (-item[0][1], item[0][0])):
+        powers = [] if not k else ["eps"] if k == 1 else [f"eps^{k}"]
+        if q:
+            rate = "eps" if q == 1 else "-eps" if q == -1 else f"{q}*eps"
+            powers.append(f"exp({rate})")
+        size = abs(c)
+        factors = powers if size == 1 and powers else [str(size), *powers]
+        sign = ("-" if c < 0 else "") if not found else (" - " if c < 0 else " + ")
+        found.append(sign + "*".join(factors))
+    return "".join(found)
+
+
+# === decay =====================================================================================
+
+_MOST_DERIVATIVES = 50
+
+
+def positive_everywhere(function: Ring, budget: Budget) -> bool:
+    """True only if the function is > 0 for every eps > 0. False says nothing.
+
+    It is if all its coefficients are positive; and if, times some e^{-q·eps}, its value at 0 is not negative and its
+    derivative is > 0. With q the exponent of a negative term, derivatives make such terms vanish one after the other.
+    """
+    for _ in range(_MOST_DERIVATIVES):
+        budget.spend(4 * len(function) + 4, "sign")
+        negative = [key for key, c in function.items() if c < 0]
+        if not negative:
+            return bool(function)
+        _, q = min(negative, key=lambda key: (key[0], -key[1]))
+        function = {(k, p - q): c for (k, p), c in function.items()}
+        if sum(c for (k, _), c in function.items() if not k) < 0:
+            return False
+        function = derivative(function)
+    return False

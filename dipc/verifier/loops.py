@@ -1,0 +1,642 @@
+"""A loop over queries: one iteration, the terms of a union bound, and the runs from head to head.
+
+Programs that do the same for each of m queries, as the machine of a single iteration.
+
+    found = Iterations.of(tree, "m", constants, budget)           raises NotDerived
+
+The text has one loop `for i in low..m`, outside of all others, and m stands nowhere else but as the last index of
+arrays and the greatest value of domains. Arrays that end at m are used in the loop alone, with the index i alone. So
+the iterations are the same but for the elements that are their own, and no iteration can use those of another: an
+element is a scalar variable that is as it was declared when its iteration begins, and never touched afterwards. The
+machine has such a scalar for each of these arrays, and a loop without an end in place of the one up to m:
+
+    before;  head: (one iteration; back to head);  after;  end
+
+The values of domains that end at m are those for the number given; for every greater one there are more. Inputs have
+none of these.
+
+Single events that may go wrong, as a certificate states them: found by the laws of their noises.
+
+An event Σ c·N + constant >= 0 over centered noises has a probability that only depends on the laws of the noises with
+their coefficients, up to a positive factor; the sign of the coefficient of a symmetric noise does not matter either.
+
+One iteration of a loop after the other, with inputs and noises left open: the ways through each, and its heads.
+
+What is still to come depends on what is carried over the head of the loop: finite values, and forms over noises and
+over inputs that belong to no iteration. The noises are renumbered by their first occurrence, for it is their laws that
+count. Where finitely many heads are found, these are all heads for any number of iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dipc.verifier.execution import Affine, Constraints, Execution, Held, Shape, Wanted, plus, scaled
+from dipc.verifier.ideal import Guard, Ideal, is_empty
+from dipc.verifier.noise import Event, Family
+from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Sample, Slot, Store, Value, calculated
+from dipc.verifier.reading import Budget, NotDerived
+from dipc.verifier.syntax import (
+    Apply,
+    Block,
+    Constants,
+    Domains,
+    Element,
+    Field,
+    For,
+    Literal,
+    Name,
+    Named,
+    Program,
+    Range,
+    Variables,
+    While,
+)
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+# === iteration =================================================================================
+
+
+@dataclass(frozen=True)
+class Side:
+    """The program, or its ideal: a run begins at instruction 0, an iteration behind `head`, what follows the loop at
+    `end`; `carried` are the slots whose values an iteration may still read from those before it."""
+
+    machine: Machine
+    head: int
+    end: int
+    carried: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """A program and its ideal, by iteration. The loop begins with the index `low`; `elements` are the names of the
+    scalars that stand for elements, and `norm` is that of the distance of inputs."""
+
+    own: Side
+    ideal: Side
+    low: int
+    elements: frozenset[str]
+    norm: str
+
+    @staticmethod
+    def of(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Iterations:
+        """The program with these constants, of which the parameter is one. Raises NotDerived with what is otherwise
+        than the module says."""
+        if tree.ideal is None:
+            raise NotDerived("the program has no `ideal`")
+        arrays = parameter_arrays(tree, parameter)
+        loop, other = (_loop(body, parameter, arrays) for body in (tree.body, tree.ideal.body))
+        low = first_index(loop)
+        if first_index(other) != low:
+            raise NotDerived("the loops of the program and of its `ideal` begin with different indices")
+        if any(first > low for first in arrays.values()):
+            raise NotDerived("the loop begins before an array")
+        for declared in tree.declarations:
+            if isinstance(declared, Variables) and declared.role == "output" and declared.initial is None:
+                for name, _ in declared.names:
+                    if arrays.get(name, low) < low:
+                        raise NotDerived("an output may end without a value")
+        shared = tuple(item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
+        metric = tuple(_condition(found, parameter, loop, arrays) for found in tree.metric)
+        norm = next(
+            (found.value.name for found in metric if found.name == "input" and isinstance(found.value, Name)), "linf"
+        )
+        if norm not in ("linf", "l1"):
+            raise NotDerived("the distance of inputs of its `metric` block is none that is known for every number")
+        own = replace(tree, body=_open_end(tree.body, loop, arrays), metric=())
+        ideal = replace(
+            tree,
+            declarations=(*shared, *tree.ideal.variables),
+            body=_open_end(tree.ideal.body, other, arrays),
+            metric=metric,
+        )
+        elements = frozenset(arrays)
+        sides = [_side(_scalars(side, arrays), constants, elements, budget) for side in (own, ideal)]
+        return Iterations(sides[0], sides[1], low, elements, norm)
+
+    def distances(self, budget: Budget) -> Ideal:
+        """The ideal's machine, for what is said of distances of inputs; its paths are not those of the program."""
+        return Ideal(self.ideal.machine, self.norm, budget)
+
+    def combinations(self, budget: Budget) -> Iterable[Sequence[tuple[Value, ...]]]:
+        """All values of the finite inputs, together those that are alike but for the elements."""
+        slots = self.ideal.machine.slots
+        finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
+        found: dict[tuple[tuple[type, Value], ...], list[tuple[Value, ...]]] = {}
+        for values in self.distances(budget).combinations():
+            shared = (value for slot, value in zip(finite, values, strict=True) if slot.name not in self.elements)
+            found.setdefault(tuple((type(value), value) for value in shared), []).append(values)
+        return found.values()
+
+
+def alone(
+    tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget
+) -> tuple[Side, int, frozenset[str]]:
+    """The program without its ideal, the first index of its loop, and the names of elements. Raises NotDerived."""
+    bare = replace(tree, ideal=None, metric=())
+    arrays = parameter_arrays(bare, parameter)
+    loop = _loop(tree.body, parameter, arrays)
+    low = first_index(loop)
+    if any(first > low for first in arrays.values()):
+        raise NotDerived("the loop begins before an array")
+    program = _scalars(replace(bare, body=_open_end(tree.body, loop, arrays)), arrays)
+    side = _side(program, constants, frozenset(arrays), budget)
+    if any(slot.role == "input" and slot.type != "real" for slot in side.machine.slots):
+        raise NotDerived("an input is not real")
+    return side, low, frozenset(arrays)
+
+
+def _side(program: Program, constants: Mapping[str, Fraction], elements: frozenset[str], budget: Budget) -> Side:
+    machine = Machine.of(program, constants, budget)
+    for slot in machine.slots:
+        if slot.type == "int":
+            raise NotDerived("it has whole variables")
+    ((head, end),) = machine.loops
+    assert isinstance(machine.code[head], Branch)
+    live = Shape.of(machine, machine.numbered("output"), budget).live[head]
+    carried = tuple(
+        at
+        for at, slot in enumerate(machine.slots)
+        if live >> at & 1 and slot.role != "input" and slot.name not in elements
+    )
+    return Side(machine, head, end, carried)
+
+
+# --- the text -----------------------------------------------------------------------------------------
+
+
+def nodes(tree: object) -> Iterator[Any]:
+    """Everything that a part of a program consists of."""
+    waiting = [tree]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, tuple):
+            waiting += found
+        elif is_dataclass(found):
+            yield found
+            waiting += [getattr(found, part.name) for part in fields(found)]
+
+
+def names(tree: object) -> Iterator[str]:
+    """The names of values that stand in it, as often as they do; those of arrays are among them."""
+    return (found.name for found in nodes(tree) if isinstance(found, Name | Element))
+
+
+def first_index(loop: For) -> int:
+    """The first index of a loop. Raises NotDerived where it is no number."""
+    match loop.low:
+        case Literal(Fraction(denominator=1, numerator=low)):
+            return low
+        case Apply("neg", (Literal(Fraction(denominator=1, numerator=low)),)):
+            return -low
+        case _:
+            raise NotDerived("the loop does not begin with a number")
+
+
+def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
+    """The arrays that end at the parameter, with their first indices. Raises NotDerived where a declaration depends on
+    it otherwise, but for domains that end there."""
+    arrays: dict[str, int] = {}
+    others: set[str] = set()
+    domains = {
+        name: domain for found in tree.declarations if isinstance(found, Domains) for name, domain in found.bindings
+    }
+    for declared in (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables)):
+        match declared:
+            case Constants(bindings):
+                for name, value in bindings:
+                    if name != parameter:
+                        _without(parameter, value, "a constant")
+            case Domains(bindings):
+                for _, domain in bindings:
+                    _ends_at_most(parameter, domain)
+            case Variables(role, declarators, type_, initial):
+                _ends_at_most(parameter, type_)
+                known = domains.get(type_.name) if isinstance(type_, Named) else type_
+                if role == "input" and (isinstance(known, Named) or parameter in names(known)):
+                    raise NotDerived(f"an input has more values the greater `{parameter}` is")
+                _without(parameter, initial, "an initial value")
+                for name, ends in declarators:
+                    if ends is not None and ends[1] == Name(parameter):
+                        low = first_index(For("", ends[0], ends[1], ()))
+                        if arrays.setdefault(name, low) != low:
+                            raise NotDerived(f"`{name}` is declared in two ways")
+                    else:
+                        _without(parameter, ends, "an array")
+                        others.add(name)
+    if others & arrays.keys():
+        raise NotDerived("a name is that of an array in the program, and of something else in its `ideal`")
+    return arrays
+
+
+def _ends_at_most(parameter: str, domain: object) -> None:
+    if isinstance(domain, Range) and domain.high == Name(parameter):
+        domain = domain.low
+    _without(parameter, domain, "a domain")
+
+
+def _without(parameter: str, part: object, what: str) -> None:
+    if parameter in names(part):
+        raise NotDerived(f"{what} depends on `{parameter}`")
+
+
+def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
+    """The loop up to the parameter, if the statements are as the module says."""
+    loops = [statement for statement in body if isinstance(statement, For)]
+    if len(loops) != 1 or sum(isinstance(found, For | While) for found in nodes(body)) != 1:
+        raise NotDerived("there is another loop, or none")
+    (loop,) = loops
+    if loop.high != Name(parameter):
+        raise NotDerived(f"the loop does not end at `{parameter}`")
+    _without(parameter, loop.body, "an iteration")
+    _own_elements(loop.body, loop.variable, arrays)
+    for statement in body:
+        if statement is not loop:
+            _without(parameter, statement, "what stands outside of the loop")
+            if not arrays.keys().isdisjoint(names(statement)):
+                raise NotDerived(f"an array up to `{parameter}` is used outside of the loop")
+    return loop
+
+
+def _own_elements(part: object, variable: str, arrays: Mapping[str, int]) -> None:
+    """That the variable is used as the index of the arrays and for nothing else, and they with no other index."""
+    indices = 0
+    for found in nodes(part):
+        if isinstance(found, Element) and found.name.removesuffix("'") in arrays:
+            if found.index != Name(variable):
+                raise NotDerived("an iteration uses an element that is not its own")
+            indices += 1
+        elif isinstance(found, Name) and found.name.removesuffix("'") in arrays:
+            raise NotDerived("an array is used as a whole")
+    if sum(name == variable for name in names(part)) != indices:
+        raise NotDerived("the loop's variable is used otherwise than as an index")
+
+
+def _condition(found: Field, parameter: str, loop: For, arrays: Mapping[str, int]) -> Field:
+    """A field of the metric, as a condition on one index."""
+    if found.name not in ("input", "apart"):
+        if found.name == "output" and found.value == Name("product"):
+            return found
+        raise NotDerived("its `metric` block has another distance of outputs")
+    _without(parameter, found.value, "the metric")
+    match found.loops:
+        case ():
+            if not arrays.keys().isdisjoint(name.removesuffix("'") for name in names(found.value)):
+                raise NotDerived("the metric is about some indices only")
+            return found
+        case ((variable, low, Name(high)),) if low == loop.low and high == parameter:
+            _own_elements(found.value, variable, arrays)
+            return replace(found, loops=())
+        case _:
+            raise NotDerived("the metric is not about each index of the loop alone")
+
+
+# --- one iteration ------------------------------------------------------------------------------------
+
+
+def _open_end(body: Block, loop: For, arrays: Mapping[str, int]) -> Block:
+    """The statements with a loop that does not end in place of this one."""
+    if loop.variable in arrays:
+        raise NotDerived("the loop's variable is also an array")
+    endless = While(Literal(value=True), loop.body)
+    return tuple(endless if statement is loop else statement for statement in body)
+
+
+def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
+    """The same part of a program with scalars in place of these arrays."""
+    if isinstance(node, tuple):
+        return tuple(_scalars(part, arrays) for part in node)
+    if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
+        return Name(node.name)
+    if isinstance(node, Variables):
+        declarators = tuple((name, None if name in arrays else ends) for name, ends in node.names)
+        return replace(node, names=declarators)
+    if is_dataclass(node) and not isinstance(node, type):
+        return replace(node, **{part.name: _scalars(getattr(node, part.name), arrays) for part in fields(node)})
+    return node
+
+
+# === terms =====================================================================================
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Law:
+    """A noise of this family and rate with its coefficient."""
+
+    family: Family
+    rate: Fraction
+    coefficient: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What goes wrong where not Σ N + constant >= 0, or with two `constants` where not that with both signs of the
+    noises; the sizes of the laws' coefficients sum to 1."""
+
+    laws: tuple[Law, ...]
+    constants: tuple[Fraction, ...]
+
+    @property
+    def least(self) -> Fraction:
+        """The smaller constant."""
+        return min(self.constants)
+
+
+@dataclass
+class Terms:
+    """The terms of the events that a certificate refers to by number."""
+
+    events: Sequence[Event]
+    _half: dict[tuple[Law, ...], set[Fraction]] = field(default_factory=dict)
+    _ball: dict[tuple[Law, ...], set[tuple[Fraction, Fraction]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for number in range(len(self.events)):
+            term = self.numbered(number)
+            match None if term is None else term.constants:
+                case (constant,):
+                    assert term is not None
+                    self._half.setdefault(term.laws, set()).add(constant)
+                case (above, below):
+                    assert term is not None
+                    self._ball.setdefault(term.laws, set()).add((above, below))
+                case _:
+                    pass
+
+    def numbered(self, number: int) -> Term | None:
+        """The term of one event; None for an event of another kind."""
+        event = self.events[number]
+        if any(noise.mean or noise.family is Family.DISCRETE_LAPLACE for noise in event.noises):
+            return None
+        first, *rest = event.constraints or (None,)
+        if first is None or len(rest) > 1 or not first.coefficients:
+            return None
+        laws = [Law(event.noises[i].family, event.noises[i].rate, c) for i, c in first.coefficients.items()]
+        size = _size(laws)
+        if not rest:
+            return Term(_halved(laws), (first.constant / size,))
+        (second,) = rest
+        if second.coefficients != {i: -c for i, c in first.coefficients.items()}:
+            return None
+        return _both(laws, first.constant / size, second.constant / size)
+
+    def halfspace(self, laws: Sequence[Law], implied: Callable[[Fraction], bool]) -> Term | None:
+        """Of the stated terms with these noises that with the greatest constant of which is `implied` that a slack is
+        at least as great; None where there is none."""
+        key, size = _halved(laws), _size(laws)
+        for constant in sorted(self._half.get(key, ()), reverse=True):
+            if implied(constant * size):
+                return Term(key, (constant,))
+        return None
+
+    def ball(self, laws: Sequence[Law], implied: Callable[[Fraction, Fraction], bool]) -> Term | None:
+        """The same for both sides of a ball."""
+        size = _size(laws)
+        best: Term | None = None
+        for sign in (1, -1):
+            key = _scaled(laws, Fraction(sign) / size)
+            for above, below in self._ball.get(key, ()):
+                ends = (above, below) if sign == 1 else (below, above)
+                if (best is None or min(ends) > best.least) and implied(*(end * size for end in ends)):
+                    best = Term(key, (above, below))
+        return best
+
+
+def _size(laws: Iterable[Law]) -> Fraction:
+    return sum((abs(law.coefficient) for law in laws), _ZERO)
+
+
+def _scaled(laws: Iterable[Law], factor: Fraction) -> tuple[Law, ...]:
+    return tuple(sorted(Law(law.family, law.rate, law.coefficient * factor) for law in laws))
+
+
+def _halved(laws: Sequence[Law]) -> tuple[Law, ...]:
+    """The laws of one half-space: of a symmetric noise the sign does not matter."""
+    positive = [
+        Law(law.family, law.rate, abs(law.coefficient)) if law.family is Family.LAPLACE else law for law in laws
+    ]
+    return _scaled(positive, 1 / _size(laws))
+
+
+def _both(laws: Sequence[Law], above: Fraction, below: Fraction) -> Term:
+    """The term of a ball, whichever of its sides is written first."""
+    size = _size(laws)
+    one, other = _scaled(laws, 1 / size), _scaled(laws, -1 / size)
+    return Term(one, (above, below)) if one >= other else Term(other, (below, above))
+
+
+# === loop runs =================================================================================
+
+_STEP = "numbers"
+
+#: Heads of one loop, and ways from one head.
+MOST_HEADS = 500
+MOST_WAYS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A place and the values there. `inputs` are known of the inputs, and `outcomes` of the noises, which have these
+    `laws`; `terms` are those met on the way."""
+
+    at: int
+    values: tuple[Held, ...]
+    laws: tuple[tuple[Family, Fraction], ...] = ()
+    inputs: tuple[Guard, ...] = ()
+    outcomes: tuple[Guard, ...] = ()
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def key(self) -> object:
+        """What is the same for equal heads only."""
+        return tuple((type(value), value) for value in self.values), self.laws
+
+
+#: The states that follow where a comparison is open.
+Outcomes = Callable[[State, Guard], Sequence[State]]
+
+
+class _Split(Exception):
+    """A comparison that what is known leaves open."""
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__()
+        self.guard = guard
+
+
+class _Values(Execution):
+    """Values of expressions over inputs and noises that are left open: numbers from `noises` on are those of noises."""
+
+    noises: int
+    #: What is known where an expression is looked at.
+    known: tuple[Guard, ...] = ()
+
+    def __post_init__(self) -> None:
+        # Noises and numbers are assigned in the loop: that it is one is known to whoever follows it.
+        self._shape = Shape((), (), (False,) * len(self.machine.code), frozenset())
+
+    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:  # noqa: ARG002
+        if not isinstance(difference, Affine):
+            found = calculated(op, (difference, _ZERO))
+            assert isinstance(found, bool)
+            return found
+        opposite = scaled(difference, -_ONE)
+        assert isinstance(opposite, Affine)
+        noisy = any(i >= self.noises for i, _ in difference.terms)
+        match op:
+            case ">=" | ">":
+                return self._true(difference, strict=op == ">" and not noisy)
+            case "<=" | "<":
+                return self._true(opposite, strict=op == "<" and not noisy)
+            case _ if noisy:
+                return op == "!="  # Continuous noise equals nothing, but with probability 0.
+            case _:
+                equal = self._true(difference, strict=False) and self._true(opposite, strict=False)
+                return equal is (op == "=")
+
+    def _true(self, form: Affine, *, strict: bool) -> bool:
+        guard = Guard(form.terms, form.constant, strict)
+        if is_empty((*self.known, guard.opposite()), self.budget, _STEP):
+            return True
+        if is_empty((*self.known, guard), self.budget, _STEP):
+            return False
+        raise _Split(guard)
+
+    def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - there is nothing whole
+        return False
+
+    def value(self, code: Code, values: Sequence[Held], known: tuple[Guard, ...]) -> Value | Affine:
+        """The value of an expression; raises _Split."""
+        self.known = known
+        return self._value(code, values, Constraints({}))
+
+    def target(self, instruction: Store | Sample, value: Value | Affine, state: State) -> int:
+        """The slot that is written to."""
+        return self._slot(instruction.target, value, state.at, state.values, Constraints({}))
+
+
+@dataclass
+class LoopRuns:
+    """One side of a program, of which `elements` stand for those of the iteration. Inputs are these, by name, left open
+    or not, and noises have the numbers from `first_noise` on, as they are drawn."""
+
+    side: Side
+    elements: frozenset[str]
+    inputs: Mapping[str, Affine | Value]
+    first_noise: int
+    budget: Budget
+    _values: _Values = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._values = _Values(self.side.machine, Wanted({}, _ZERO), self.budget)
+        self._values.noises = self.first_noise
+        self._of_elements = {
+            number
+            for name, value in self.inputs.items()
+            if name in self.elements and isinstance(value, Affine)
+            for number, _ in value.terms
+        }
+
+    def start(self) -> State:
+        """The beginning of a run."""
+        return State(0, tuple(self._fresh(slot) for slot in self.side.machine.slots))
+
+    def entered(self, head: State) -> State:
+        """The beginning of an iteration, with elements of its own."""
+        slots = self.side.machine.slots
+        values = tuple(
+            self._fresh(slot) if slot.name in self.elements else value
+            for slot, value in zip(slots, head.values, strict=True)
+        )
+        return replace(head, at=self.side.head + 1, values=values)
+
+    def _fresh(self, slot: Slot) -> Held:
+        return self.inputs[slot.name] if slot.role == "input" else slot.initial
+
+    def left(self, head: State) -> State:
+        """What follows the loop, if it ends at a head."""
+        return replace(head, at=self.side.end)
+
+    def stripped(self, state: State) -> State:
+        """The head that a state is: what is carried, with noises numbered by their first occurrence, and nothing known
+        of them. Raises NotDerived where an input of one iteration is carried to others."""
+        places: dict[int, int] = {}
+        slots = self.side.machine.slots
+        values: list[Held] = [self._fresh(slot) if slot.role == "input" else None for slot in slots]
+        for slot in self.side.carried:
+            value = state.values[slot]
+            if isinstance(value, Affine):
+                terms = []
+                for i, c in value.terms:
+                    if i in self._of_elements:
+                        raise NotDerived("an iteration uses an input of another")
+                    place = places.setdefault(i, self.first_noise + len(places)) if i >= self.first_noise else i
+                    terms.append((place, c))
+                value = Affine(value.constant, tuple(sorted(terms)))
+            values[slot] = value
+        return State(self.side.head, tuple(values), tuple(state.laws[i - self.first_noise] for i in places))
+
+    def carried(self, state: State) -> tuple[int, ...]:
+        """The noises that a head carries, in the order in which it has them."""
+        found: dict[int, None] = {}
+        for slot in self.side.carried:
+            value = state.values[slot]
+            if isinstance(value, Affine):
+                found.update(dict.fromkeys(i for i, _ in value.terms if i >= self.first_noise))
+        return tuple(found)
+
+    def ends(self, state: State, known: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
+        """All ways to the head of the loop or to the end, for inputs of which this is known. Raises NotDerived."""
+        waiting = [state]
+        count = 0
+        while waiting:
+            state = waiting.pop()
+            self.budget.spend(20 + len(state.values), _STEP)
+            instruction = self.side.machine.code[state.at]
+            if isinstance(instruction, Halt) or state.at == self.side.head:
+                count += 1
+                if count > MOST_WAYS:
+                    raise NotDerived(f"there are more than {MOST_WAYS} ways through an iteration")
+                yield state
+                continue
+            try:
+                waiting.append(self._after(state, known))
+            except _Split as split:
+                waiting += outcomes(state, split.guard)
+
+    def _after(self, state: State, known: tuple[Guard, ...]) -> State:
+        """The state that follows. Raises _Split."""
+        run = self._values
+        known = (*known, *state.inputs, *state.outcomes)
+        match self.side.machine.code[state.at]:
+            case Jump(goal):
+                return replace(state, at=goal)
+            case Branch(condition, otherwise):
+                truth = run.value(condition, state.values, known)
+                if not isinstance(truth, bool):
+                    raise NotDerived("a condition is no truth value")
+                return replace(state, at=state.at + 1 if truth else otherwise)
+            case Store(_, code) as store:
+                return self._written(store, state, run.value(code, state.values, known))
+            case Sample(_, family, rate, mean) as sample if family is not Family.DISCRETE_LAPLACE:
+                center = run.value(mean, state.values, known)
+                if isinstance(center, bool | str):
+                    raise NotDerived("a mean is no number")
+                noise = self.first_noise + len(state.laws)
+                drawn = Affine(_ZERO, ((noise, _ONE),))
+                state = replace(state, laws=(*state.laws, (family, rate)))
+                if family is Family.ONE_SIDED:
+                    state = replace(state, outcomes=(*state.outcomes, Guard(drawn.terms, _ZERO, strict=False)))
+                return self._written(sample, state, plus(center, drawn))
+            case _:
+                raise NotDerived("there is a random choice other than Laplace or one-sided noise")
+
+    def _written(self, instruction: Store | Sample, state: State, value: Value | Affine) -> State:
+        slot = self._values.target(instruction, value, state)
+        return replace(state, at=state.at + 1, values=(*state.values[:slot], value, *state.values[slot + 1 :]))

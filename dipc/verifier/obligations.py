@@ -1,0 +1,349 @@
+"""Obligations: that each function is Pr + beta - 1, and that it is nonnegative, or negative somewhere, as stated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dipc.verifier.claims import Interval, Least
+from dipc.verifier.functions import (
+    ONE,
+    Closed,
+    Ring,
+    add_closed,
+    height,
+    multiply,
+    read_closed,
+    read_ring,
+    subtract,
+    times,
+)
+from dipc.verifier.reading import Budget, Rejected, items, optional_text, rational, record, text
+from dipc.verifier.signs import Range, prove_chart, prove_nonnegative, prove_positive, read_factored, sign_of_ring
+
+_FORM = ("scale", "factor", "power", "exponent", "sign", "factors")
+
+_STATED = ("function", "proofs", "counterexample", "charts")
+
+VERDICTS = ("accurate", "inaccurate", "undecided")
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What was shown of one obligation. `open` says why nothing was, where that is so; `charted`: of a refuted one
+    exactly where it fails was shown, too."""
+
+    probability: int
+    beta: int
+    verdict: str
+    open: str | None
+    charted: bool = False
+
+
+class Positive:
+    """The denominators of a certificate that were shown to be positive for every eps > 0, or on the intervals that all
+    of it is about, if there are such, and why others were not."""
+
+    def __init__(self, value: object, budget: Budget, intervals: Sequence[Interval] = ()) -> None:
+        self._open: dict[frozenset[tuple[tuple[int, Fraction], Fraction]], str | None] = {}
+        for number, item in enumerate(items(value, "positive")):
+            step = f"denominator {number}"
+            entry = record(item, step, ("function", "proof"), ("reason",))
+            function = read_ring(entry["function"], step)
+            self._open[frozenset(function.items())] = self._shown(function, entry, intervals, budget, step)
+
+    @staticmethod
+    def _shown(
+        function: Ring, entry: Mapping[str, Any], intervals: Sequence[Interval], budget: Budget, step: str
+    ) -> str | None:
+        proof = entry["proof"]
+        if proof is None:
+            return text(entry.get("reason"), step)
+        if isinstance(proof, list):
+            if not intervals or len(proof) != len(intervals):
+                raise Rejected(step, "there is not one proof for each interval of the claim")
+            for interval, part in zip(intervals, proof, strict=True):
+                _check_positive(part, function, interval, budget, step)
+            return None
+        if proof == "coefficients":
+            if not function or any(c < 0 for c in function.values()):
+                raise Rejected(step, "its coefficients are not all positive")
+            return None
+        stated = record(proof, step, (*_FORM, "evidence"))
+        factored = read_factored({name: stated[name] for name in _FORM}, function, budget, step)
+        prove_positive(factored, stated["evidence"], Range(Fraction(0), None), budget, step)
+        return None
+
+    def open(self, function: Ring, step: str) -> str | None:
+        """None where the denominator was shown to be positive, else why not."""
+        if function == ONE:
+            return None
+        try:
+            return self._open[frozenset(function.items())]
+        except KeyError:
+            raise Rejected(step, "its denominator is not in the list `positive`") from None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What obligations refer to. A beta is the least of the greatest of some closed forms, None where it is not of
+    this kind."""
+
+    probabilities: Sequence[Closed]
+    betas: Sequence[Least | None]
+    intervals: Sequence[Interval]
+    positive: Positive
+
+
+def check_obligation(value: object, context: Context, budget: Budget, step: str) -> Decided:
+    """Re-derive one entry of `obligations`."""
+    entry = record(value, step, ("probability", "beta", "verdict"), (*_STATED, "parts", "reason"))
+    at, beta_at = index(entry["probability"], context.probabilities, step), index(entry["beta"], context.betas, step)
+    verdict = entry["verdict"]
+    if verdict not in VERDICTS:
+        raise Rejected(step, f"the verdict is not one of {', '.join(VERDICTS)}")
+    probability, least = context.probabilities[at], context.betas[beta_at]
+    reason = optional_text(entry.get("reason"), step)
+    stated = {name: part for name, part in entry.items() if name in _STATED}
+    if ("parts" in entry) == ("function" in entry):
+        raise Rejected(step, "it has either a `function` or `parts`")
+    if "parts" in entry:
+        if least is None or stated or reason is not None or verdict == "undecided":
+            raise Rejected(step, "it is stated in parts, and is not that of a `min`")
+        missing = _check_parts(entry["parts"], probability, least, verdict, context, budget, step)
+        return Decided(at, beta_at, verdict, missing)
+    if entry["function"] is None:
+        if stated.keys() - {"function"}:
+            raise Rejected(step, "the function is missing, but a proof is stated")
+        return Decided(at, beta_at, verdict, reason or "no proof is given")
+    if least is None or len(least) != 1 or len(least[0]) != 1:
+        raise Rejected(step, "beta is not one closed form, but a function is stated")
+    if verdict == "undecided":
+        record(stated, step, ("function",))
+        _slack(stated["function"], probability, least[0][0], budget, step)
+        return Decided(at, beta_at, verdict, reason or "no reason is given")
+    if reason is not None:
+        raise Rejected(step, f"a reason with the verdict {verdict}")
+    missing, charted = _check_part(stated, probability, least[0][0], verdict, context, budget, step)
+    return Decided(at, beta_at, verdict, missing, charted)
+
+
+def _check_parts(
+    value: object,
+    probability: Closed,
+    least: Least,
+    verdict: str,
+    context: Context,
+    budget: Budget,
+    step: str,
+) -> str | None:
+    """Pr >= 1 - min(...): for each argument, or refuted for one. The reason why it is not shown, if so."""
+    parts = items(value, step)
+    if verdict == "inaccurate":
+        if len(parts) != 1:
+            raise Rejected(step, "one argument of the `min` is refuted")
+        stated = dict(record(parts[0], step, ("argument", "counterexample"), ("function",)))
+        arms = least[index(stated.pop("argument"), least, step)]
+        if len(arms) == 1:
+            return _check_part(stated, probability, arms[0], verdict, context, budget, step)[0]
+        record(stated, step, ("counterexample",))
+        _check_counterexample(stated["counterexample"], probability, arms, context.intervals, budget, step)
+        return None
+    if len(parts) != len(least):
+        raise Rejected(step, f"there are {len(parts)} parts for the {len(least)} arguments of the `min`")
+    missing: str | None = None
+    for number, (part, arms) in enumerate(zip(parts, least, strict=True)):
+        here = f"{step}, argument {number}"
+        if len(arms) == 1:
+            stated = dict(record(part, here, ("function", "proofs")))
+            missing = _check_part(stated, probability, arms[0], verdict, context, budget, here)[0] or missing
+            continue
+        covers = items(record(part, here, ("covers",))["covers"], here)
+        if len(covers) != len(context.intervals):
+            raise Rejected(here, f"there are {len(covers)} covers for {len(context.intervals)} intervals of eps")
+        for interval, cover in zip(context.intervals, covers, strict=True):
+            missing = _check_cover(cover, probability, arms, interval, context, budget, here) or missing
+    return missing
+
+
+def _check_cover(
+    value: object,
+    probability: Closed,
+    arms: Sequence[Closed],
+    interval: Interval,
+    context: Context,
+    budget: Budget,
+    step: str,
+) -> str | None:
+    """Pr >= 1 - max(arms) on the interval: it is covered by cells, and on each of them one of the arms is enough. The
+    reason why that is not shown, if so."""
+    position: Fraction | None = interval.lower
+    missing: str | None = None
+    cells = items(value, step, 10_000)
+    for number, item in enumerate(cells, start=1):
+        here = f"{step}, cell {number}"
+        cell = record(item, here, ("argument", "function", "proof"))
+        arm = arms[index(cell["argument"], arms, here)]
+        slack = _slack(cell["function"], probability, arm, budget, here)
+        missing = _open_denominator((probability, arm, slack), context, here) or missing
+        stated = record(cell["proof"], here, ("interval",), (*_FORM, "evidence"))
+        within = Interval.read(stated["interval"], here)
+        if within.lower != position or (within.is_point and not interval.is_point):
+            raise Rejected(here, "it does not begin where the one before ends, or is a point")
+        if slack[0]:
+            _check_interval(stated, slack[0], within, budget, here, charts=False)
+        else:
+            record(stated, here, ("interval",))
+        position = within.upper
+    if not cells or position != interval.upper:
+        raise Rejected(step, "the cells do not end where the interval does")
+    return missing
+
+
+def _open_denominator(functions: Sequence[Closed], context: Context, step: str) -> str | None:
+    """Why it is not shown that these functions have positive denominators, None where it is."""
+    missing = next((why for _, below in functions if (why := context.positive.open(below, step))), None)
+    return missing and f"a denominator is not shown to be positive: {missing}"
+
+
+def _check_part(
+    stated: Mapping[str, Any],
+    probability: Closed,
+    beta: Closed,
+    verdict: str,
+    context: Context,
+    budget: Budget,
+    step: str,
+) -> tuple[str | None, bool]:
+    """Pr >= 1 - beta, or that it is refuted. Why it is not shown, if so; and whether all eps where it fails are."""
+    accurate = verdict == "accurate"
+    record(stated, step, ("function", "proofs" if accurate else "counterexample"), () if accurate else ("charts",))
+    slack = _slack(stated["function"], probability, beta, budget, step)
+    missing = _open_denominator((probability, beta, slack), context, step)
+    if accurate:
+        _check_intervals(stated["proofs"], slack[0], context.intervals, budget, step, charts=False)
+        return missing, False
+    # At one eps the signs of the denominators are found there and then.
+    _check_counterexample(stated["counterexample"], probability, (beta,), context.intervals, budget, step)
+    if "charts" not in stated:
+        return None, False
+    charted = _check_intervals(stated["charts"], slack[0], context.intervals, budget, step, charts=True)
+    return None, charted and missing is None
+
+
+def _check_positive(value: object, function: Ring, interval: Interval, budget: Budget, step: str) -> None:
+    """That the function is positive on the interval, those of its ends included that belong to it."""
+    stated = record(value, step, ("interval",), (*_FORM, "evidence"))
+    if Interval.read(stated["interval"], step) != interval:
+        raise Rejected(step, "a proof is about another interval than the claim")
+    ends = [(interval.lower, interval.lower_closed), (interval.upper, interval.upper_closed)]
+    for end, belongs in ends:
+        if belongs and end is not None and sign_of_ring(function, end, budget, step) <= 0:
+            raise Rejected(step, f"it is not positive at {end}")
+    if interval.is_point:
+        record(value, step, ("interval",))
+        return
+    record(value, step, ("interval", *_FORM, "evidence"))
+    factored = read_factored({name: stated[name] for name in _FORM}, function, budget, step)
+    prove_positive(factored, stated["evidence"], Range(interval.lower, interval.upper), budget, step)
+
+
+def index(value: object, among: Sequence[object], step: str) -> int:
+    """A position in a list."""
+    if type(value) is not int or not 0 <= value < len(among):
+        raise Rejected(step, "it refers to an entry that is not there")
+    return value
+
+
+def _slack(value: object, probability: Closed, beta: Closed, budget: Budget, step: str) -> Closed:
+    """The stated function, which is Pr + beta - 1."""
+    slack = read_closed(value, step)
+    whole = add_closed(probability, beta, budget, step)
+    whole = (subtract(whole[0], whole[1]), whole[1])
+    if multiply(slack[0], whole[1], budget, step) != multiply(whole[0], slack[1], budget, step):
+        raise Rejected(step, "the function is not Pr + beta - 1")
+    return slack
+
+
+def _check_intervals(
+    value: object, function: Ring, intervals: Sequence[Interval], budget: Budget, step: str, *, charts: bool
+) -> bool:
+    """That the function is nonnegative on all intervals; with `charts`, or as they say, but for what is left out: then
+    the result is False."""
+    proofs = items(value, step)
+    if not function and not proofs:
+        return True
+    if len(proofs) != len(intervals):
+        raise Rejected(step, f"there are {len(proofs)} proofs for {len(intervals)} intervals of eps")
+    complete = True
+    for interval, item in zip(intervals, proofs, strict=True):
+        if item is None and charts:
+            complete = False
+            continue
+        _check_interval(item, function, interval, budget, step, charts=charts)
+    return complete
+
+
+def _check_interval(
+    value: object, function: Ring, interval: Interval, budget: Budget, step: str, *, charts: bool
+) -> None:
+    stated = record(value, step, ("interval",), (*_FORM, "evidence", "roots", "signs"))
+    if Interval.read(stated["interval"], step) != interval:
+        raise Rejected(step, "a proof is about another interval than the claim")
+    step = f"{step}, interval {stated['interval']}"
+    if interval.is_point:
+        record(value, step, ("interval",))
+        if not charts and sign_of_ring(function, interval.lower, budget, step) < 0:
+            raise Rejected(step, "the function is negative there")
+        return
+    chart = ("roots", "signs") if charts and "signs" in stated else ()
+    record(value, step, ("interval", *_FORM, "evidence", *chart))
+    factored = read_factored({name: stated[name] for name in _FORM}, function, budget, step)
+    within = Range(interval.lower, interval.upper)
+    if chart:
+        prove_chart(factored, stated["evidence"], stated["roots"], stated["signs"], within, budget, step)
+    else:
+        prove_nonnegative(factored, stated["evidence"], within, budget, step)
+
+
+def _check_counterexample(
+    value: object,
+    probability: Closed,
+    arms: Sequence[Closed],
+    intervals: Sequence[Interval],
+    budget: Budget,
+    step: str,
+) -> None:
+    """That Pr < 1 - max(arms) at the stated eps."""
+    step = f"{step}, counterexample"
+    stated = record(value, step, ("eps", "probability", "required"))
+    eps = rational(stated["eps"], step)
+    if not any(eps in interval for interval in intervals):
+        raise Rejected(step, "eps is not in the intervals of the claim")
+    found = _enclosure(stated["probability"], (probability,), eps, budget, f"{step}, probability")
+    required = [(subtract(below, above), below) for above, below in arms]
+    wanted = _enclosure(stated["required"], required, eps, budget, f"{step}, required")
+    if not found[1] < wanted[0]:
+        raise Rejected(step, "the enclosures are not disjoint")
+
+
+def _enclosure(
+    value: object, functions: Sequence[Closed], eps: Fraction, budget: Budget, step: str
+) -> tuple[Fraction, Fraction]:
+    """The stated ends, shown to enclose the least of the functions' values."""
+    ends = items(value, step, 2)
+    if len(ends) != 2:
+        raise Rejected(step, "an enclosure has two ends")
+    low, high = rational(ends[0], step), rational(ends[1], step)
+    numbers = sum(end.numerator.bit_length() + end.denominator.bit_length() for end in (low, high))
+    for above, below in functions:
+        budget.spend(len(above) + 2 * len(below), step, height(above) + height(below) + numbers)
+    if any(sign_of_ring(below, eps, budget, step) <= 0 for _, below in functions):
+        raise Rejected(step, "the denominator is not positive")
+    if any(sign_of_ring(subtract(above, times(below, low)), eps, budget, step) < 0 for above, below in functions):
+        raise Rejected(step, "the value is less than the enclosure")
+    if all(sign_of_ring(subtract(times(below, high), above), eps, budget, step) < 0 for above, below in functions):
+        raise Rejected(step, "the value is greater than the enclosure")
+    return low, high

@@ -1,0 +1,378 @@
+"""Privacy for all real inputs, and for every number of queries, by shifts of the noises.
+
+Privacy for every pair of adjacent real inputs, by shifts of the noises.
+
+The program is executed with its inputs left open. An exit is a conjunction of half-spaces a·N + l·u + c >= 0 over the
+centered noises N and the inputs u. Let d be a move of the inputs. If a·t + l·d >= 0 for each of them, t is at least 0
+for one-sided noises and 0 for whole ones, and no real output changes, then N -> N + t maps the exit at u into that at
+u + d, and densities fall by at most e^(Σ rate·|t|·eps). A certificate states such a t for each exit and each vertex of
+the ball of moves; as the conditions are linear and the cost is convex, these are enough. The program is K·eps-private
+for the greatest cost K of all of them.
+
+Privacy for every number of queries: shifts of the noises, chosen iteration by iteration.
+
+A program that does the same for each query (`loops.py`) runs through finitely many heads of its loop. A way
+through an iteration is a set of noises, half-spaces with the inputs as unknowns. If a constant shift of the noises
+makes up for a move of the inputs in each of them, and changes no real output, it maps the noises that go this way at
+one input into those that do at the other, and the density falls by a factor of at most e^(eps·Σ rate·|shift|)
+(as for one). Ways of whole runs are disjoint, so the budget suffices if for each of them some shifts cost no more.
+
+An adversary chooses way after way, and extreme moves of the inputs of each index; shifts are multiples of the radius.
+For each head and each choice of shifts of the noises carried there the least cost so far is kept, if it is within the
+budget. If none of the tables that can be reached is empty, every run for every number of queries has shifts within the
+budget at the extreme moves, and, as the conditions are linear and costs convex, at every move. What is known of the
+noises at a head is forgotten, which only adds ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+
+from dipc.verifier.bounds import OpenRun, open_input
+from dipc.verifier.execution import Affine, Held, Wanted
+from dipc.verifier.ideal import Guard
+from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, alone
+from dipc.verifier.noise import Family
+from dipc.verifier.obligations import index
+from dipc.verifier.probability import visits
+from dipc.verifier.program import Halt, Machine
+from dipc.verifier.reading import Budget, NotDerived, Rejected, items, natural, rational, record
+from dipc.verifier.syntax import Program
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+# === alignment =================================================================================
+
+_STEP = "alignment"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Σ noises·t + Σ inputs·d: what a shift and a move change of a form."""
+
+    noises: Mapping[int, Fraction]
+    inputs: Mapping[int, Fraction]
+
+    def by(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> Fraction:
+        """The change."""
+        moved = sum((c * move[slot] for slot, c in self.inputs.items() if slot in move), _ZERO)
+        return sum((c * shift[i] for i, c in self.noises.items() if i in shift), moved)
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedExit:
+    """What must not fall and what must not change in one exit when noises are shifted and inputs move. `rates` are
+    those of the noises that may be shifted, in the order in which they are drawn; `growing` ones only upwards."""
+
+    slacks: tuple[Change, ...]
+    outputs: tuple[Change, ...]
+    rates: Mapping[int, Fraction]
+    growing: frozenset[int]
+
+    def moves(self, slots: Sequence[int], distance: str, radius: Fraction) -> Iterator[dict[int, Fraction]]:
+        """Moves of which some convex combination is worst. In a box an input that no real output and all half-spaces
+        feel with one sign is worst where these are tightest: a shift that does there does wherever it is."""
+        if distance == "l1":
+            for slot in slots:
+                yield {slot: radius}
+                yield {slot: -radius}
+            return
+        ends: list[tuple[Fraction, ...]] = []
+        for slot in slots:
+            signs = {change.inputs[slot] > 0 for change in self.slacks if change.inputs.get(slot)}
+            if len(signs) > 1 or any(change.inputs.get(slot) for change in self.outputs):
+                ends.append((radius, -radius))
+            else:
+                ends.append((-radius if True in signs else radius,))
+        for values in product(*ends):
+            yield dict(zip(slots, values, strict=True))
+
+    def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
+        """Whether the noises of this exit, so shifted, are in it after the move, with the same real outputs."""
+        return (
+            shift.keys() <= self.rates.keys()
+            and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
+            and all(change.by(shift, move) >= 0 for change in self.slacks)
+            and all(change.by(shift, move) == 0 for change in self.outputs)
+        )
+
+
+def aligned_exits(machine: Machine, distance: str, budget: Budget) -> list[AlignedExit]:
+    """The exits of a program with its inputs, which are real, left open. Raises NotDerived."""
+    slots = machine.numbered("input")
+    if distance not in ("linf", "l1"):
+        raise NotDerived(f"no move is the greatest by {distance[:20]}")
+    if any(machine.slots[slot].type != "real" for slot in slots):
+        raise NotDerived("an input is not real")
+    run = OpenRun(machine, Wanted({}, _ZERO), budget)
+    run.decide, run.unites = _left_open, True
+    inputs: dict[int, Held] = {slot: Affine(_ZERO, ((open_input(slot), _ONE),)) for slot in slots}
+    run.explore(inputs)
+    visits(run.steps, (end.state for end in run.ends), budget)  # the weights of all ways are those of a program
+    found = []
+    for end in run.ends:
+        slacks = tuple(Change(*run.centered(row.form)) for row in end.known.rows.values())
+        outputs = tuple(
+            Change(*run.centered(held.terms)) for held in run.outputs(end.state) if isinstance(held, Affine)
+        )
+        # Whole noises stay where they are.
+        noises = sorted({i for change in (*slacks, *outputs) for i in change.noises})
+        rates = {i: run.laws[i][1] for i in noises if run.laws[i][0] is not Family.DISCRETE_LAPLACE}
+        growing = frozenset(i for i in rates if run.laws[i][0] is Family.ONE_SIDED)
+        found.append(AlignedExit(slacks, outputs, rates, growing))
+    return found
+
+
+def alignment_cost(
+    exits: Sequence[AlignedExit],
+    stated: object,
+    slots: Sequence[int],
+    distance: str,
+    radius: Fraction,
+    budget: Budget,
+) -> Fraction:
+    """A K such that the program with these exits is K·eps-private for all real inputs that are so near: the greatest
+    cost of the stated shifts, one for each exit and each of its moves. Raises Rejected where one does not do."""
+    parts = record(stated, _STEP, ("vectors", "exits"))
+    vectors = [_vector(item) for item in items(parts["vectors"], _STEP)]
+    numbers = items(parts["exits"], _STEP)
+    if len(numbers) != len(exits):
+        raise Rejected(_STEP, f"there are shifts for {len(numbers)} of {len(exits)} exits")
+    bound = _ZERO
+    for number, (aligned, chosen) in enumerate(zip(exits, numbers, strict=True)):
+        here = f"{_STEP}, exit {number}"
+        places = tuple(aligned.rates)
+        left = iter(items(chosen, here))
+        for move in aligned.moves(slots, distance, radius):
+            budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks), here)
+            vector = vectors[index(next(left, None), vectors, here)]
+            if any(place >= len(places) for place in vector):
+                raise Rejected(here, "it shifts a noise that is not there")
+            shift = {places[place]: t for place, t in vector.items()}
+            if not aligned.holds(shift, move):
+                raise Rejected(here, "a shift does not map the exit into itself")
+            bound = max(bound, sum((aligned.rates[i] * abs(t) for i, t in shift.items()), _ZERO))
+        if next(left, None) is not None:
+            raise Rejected(here, "it has more shifts than moves")
+    return bound
+
+
+def _vector(value: object) -> dict[int, Fraction]:
+    """How far noises are shifted, by their places."""
+    found: dict[int, Fraction] = {}
+    for item in items(value, _STEP):
+        pair = items(item, _STEP, 2)
+        if len(pair) != 2 or natural(pair[0], _STEP) in found:
+            raise Rejected(_STEP, "a shift is a list of noises, each once, with how far they are shifted")
+        found[pair[0]] = rational(pair[1], _STEP)
+    return found
+
+
+def _left_open(guard: Guard) -> bool:
+    raise NotDerived(f"an exit depends on inputs alone: {len(guard.form)} of them are compared without noise")
+
+
+# === loop shifts ===============================================================================
+
+_LOOP_STEP = "shifts"
+
+#: Shifts that are tried, in multiples of the radius, and tables of costs.
+SHIFTS = tuple(map(Fraction, range(-2, 3)))
+MOST_TABLES = 20_000
+
+#: Domains that end at the number are as for one greater than any that a run comes to in so many heads.
+_MANY = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _LoopChange:
+    """What shifts and moves change of a form: over noises by their places, those carried first, and over inputs."""
+
+    noises: tuple[tuple[int, Fraction], ...]
+    inputs: tuple[tuple[int, Fraction], ...]
+
+    def by(self, moves: Mapping[int, Fraction]) -> Fraction:
+        """The part of the moves."""
+        return sum((c * moves.get(slot, _ZERO) for slot, c in self.inputs), _ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Changes that may not be negative, and those that are 0; the rates of the noises drawn; the head that it leads to,
+    None at the end, and of all its noises those that this carries."""
+
+    slacks: tuple[_LoopChange, ...]
+    outputs: tuple[_LoopChange, ...]
+    drawn: tuple[Fraction, ...]
+    goal: int | None
+    carried: tuple[int, ...]
+
+
+#: The least cost so far, by the shifts of the noises that are carried.
+_Costs = Mapping[tuple[Fraction, ...], Fraction]
+
+
+def require_private(
+    tree: Program,
+    numbers: tuple[str, int],
+    constants: Mapping[str, Fraction],
+    adjacent: tuple[str, Fraction],
+    most: Fraction,
+    budget: Budget,
+) -> int:
+    """That the program is most·eps-private for all real inputs adjacent by this distance and radius, for every number
+    from the least on; how many ways through iterations there are. Raises NotDerived where that is not shown."""
+    parameter, least = numbers
+    given = {**constants, parameter: Fraction(least + _MANY)}
+    side, low, elements = alone(tree, parameter, given, budget)
+    if least < low:
+        raise NotDerived("there are numbers without an iteration")
+    if adjacent[0] == "hamming":
+        raise NotDerived("inputs that move by anything are not covered")
+    slots = side.machine.slots
+    inputs = {slots[slot].name: Affine(_ZERO, ((slot, Fraction(1)),)) for slot in side.machine.numbered("input")}
+    runs = LoopRuns(side, elements, inputs, len(slots), budget)
+    return _Exploration(runs, *adjacent, most, budget).check()
+
+
+@dataclass
+class _Exploration:
+    runs: LoopRuns
+    distance: str
+    radius: Fraction
+    most: Fraction
+    budget: Budget
+    _numbers: dict[object, int] = field(default_factory=dict)
+    _heads: list[State] = field(default_factory=list)
+    _ways: dict[int | None, tuple[_Way, ...]] = field(default_factory=dict)
+
+    def check(self) -> int:
+        """How many ways there are. Raises NotDerived where one has no shifts within the budget."""
+        elements = self.runs.elements
+        slots = self.runs.side.machine.slots
+        shared = [slot for slot in self.runs.side.machine.numbered("input") if slots[slot].name not in elements]
+        for fixed, spent in self._moves(shared, spent=False):
+            seen: set[object] = set()
+            waiting: list[tuple[int | None, bool, _Costs]] = [(None, spent, {(): _ZERO})]
+            while waiting:
+                head, moved, costs = waiting.pop()
+                for way in self._from(head):
+                    names = {slot for change in (*way.slacks, *way.outputs) for slot, _ in change.inputs}
+                    for own, after in self._moves(sorted(names.difference(shared)), spent=moved):
+                        found = self._followed(costs, way, {**fixed, **own})
+                        if not found:
+                            raise NotDerived("some run has no shifts of so little cost")
+                        key = way.goal, after, frozenset(found.items())
+                        if way.goal is None or key in seen:
+                            continue
+                        seen.add(key)
+                        if len(seen) > MOST_TABLES:
+                            raise NotDerived(f"shifts lead to more than {MOST_TABLES} tables of costs")
+                        waiting.append((way.goal, after, found))
+        return sum(map(len, self._ways.values()))
+
+    def _moves(self, slots: Sequence[int], *, spent: bool) -> Iterator[tuple[dict[int, Fraction], bool]]:
+        """Extreme moves of these inputs, and whether nothing is left for others."""
+        ends = (self.radius, -self.radius)
+        if self.distance == "linf":
+            for values in product(ends, repeat=len(slots)):
+                yield dict(zip(slots, values, strict=True)), spent
+            return
+        yield {}, spent
+        for slot in slots if not spent else ():
+            for end in ends:
+                yield {slot: end}, True
+
+    def _followed(
+        self, costs: _Costs, way: _Way, moves: Mapping[int, Fraction]
+    ) -> dict[tuple[Fraction, ...], Fraction]:
+        """The costs after a way, by the shifts of what is carried then."""
+        changes = (*way.slacks, *way.outputs)
+        self.budget.spend(20 + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes), _LOOP_STEP)
+        slacks = [(change.noises, change.by(moves)) for change in way.slacks]
+        outputs = [(change.noises, change.by(moves)) for change in way.outputs]
+        found: dict[tuple[Fraction, ...], Fraction] = {}
+        for fresh in product([shift * self.radius for shift in SHIFTS], repeat=len(way.drawn)):
+            more = sum((rate * abs(shift) for rate, shift in zip(way.drawn, fresh, strict=True)), _ZERO)
+            self.budget.spend(5 + 3 * len(costs) * (1 + len(changes)), _LOOP_STEP)
+            for before, cost in costs.items():
+                shifts = (*before, *fresh)
+                if (
+                    cost + more <= self.most
+                    and all(_at(noises, shifts) + moved >= 0 for noises, moved in slacks)
+                    and all(_at(noises, shifts) + moved == 0 for noises, moved in outputs)
+                ):
+                    key = tuple(shifts[at] for at in way.carried)
+                    found[key] = min(found.get(key, cost + more), cost + more)
+        return found
+
+    # --- ways -----------------------------------------------------------------------------------------
+
+    def _from(self, head: int | None) -> tuple[_Way, ...]:
+        """The ways from a head, through an iteration or behind the loop; None: those up to the loop."""
+        if head not in self._ways:
+            if head is None:
+                found = [self._way(0, end, elements=False) for end in self._ends(self.runs.start())]
+            else:
+                state = self._heads[head]
+                carried = len(state.laws)
+                found = [self._way(carried, end, elements=True) for end in self._ends(self.runs.entered(state))]
+                found += [self._way(carried, end, elements=False) for end in self._ends(self.runs.left(state))]
+            self._ways[head] = tuple(found)
+        return self._ways[head]
+
+    def _ends(self, state: State) -> Iterator[State]:
+        return self.runs.ends(state, (), self._outcomes)
+
+    def _outcomes(self, state: State, guard: Guard) -> list[State]:
+        """Both outcomes of a comparison of noise."""
+        if not any(i >= self.runs.first_noise for i, _ in guard.form):
+            raise NotDerived("inputs are compared without noise")
+        return [
+            State(
+                state.at, state.values, state.laws, state.inputs, (*state.outcomes, Guard(one.form, one.constant, True))
+            )
+            for one in (guard, guard.opposite())
+        ]
+
+    def _way(self, carried: int, end: State, *, elements: bool) -> _Way:
+        side = self.runs.side
+        slots = side.machine.slots
+        ended = isinstance(side.machine.code[end.at], Halt)
+        outputs = [
+            end.values[slot]
+            for slot in side.machine.numbered("output")
+            if (elements if slots[slot].name in self.runs.elements else ended)
+        ]
+        goal = None if ended else self._number(end)
+        return _Way(
+            tuple(self._change(guard.form) for guard in end.outcomes),
+            tuple(self._change(value.terms) for value in outputs if isinstance(value, Affine)),
+            tuple(rate for _, rate in end.laws[carried:]),
+            goal,
+            () if ended else tuple(i - self.runs.first_noise for i in self.runs.carried(end)),
+        )
+
+    def _change(self, form: Iterable[tuple[int, Fraction]]) -> _LoopChange:
+        first = self.runs.first_noise
+        terms = tuple(form)
+        return _LoopChange(
+            tuple((i - first, c) for i, c in terms if i >= first), tuple((i, c) for i, c in terms if i < first)
+        )
+
+    def _number(self, state: State) -> int:
+        head = self.runs.stripped(state)
+        if head.key not in self._numbers:
+            if len(self._heads) >= MOST_HEADS:
+                raise NotDerived(f"the head of the loop is reached in more than {MOST_HEADS} states")
+            self._numbers[head.key] = len(self._heads)
+            self._heads.append(head)
+        return self._numbers[head.key]
+
+
+def _at(noises: Iterable[tuple[int, Fraction]], shifts: Sequence[Fraction]) -> Fraction:
+    return sum((c * shifts[at] for at, c in noises), _ZERO)

@@ -1,0 +1,184 @@
+"""Logarithms in claims: enclosed on the right sides, and exact where they disappear."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dipc
+from dipc.certificate.write import certify
+from dipc.claims.claim import ClaimOptions
+from dipc.claims.expression import is_transcendental
+from dipc.claims.transcendental import enclosed_claim
+from dipc.decide.obligation import Verdict
+from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.parser import parse_expression
+from dipc.verifier.document import check_text
+from tests.patience import examples
+
+LAPLACE = "program l; input q : real; output y : real; ideal { y <- q } y <- Lap(eps, q);"
+PROGRAM = dipc.load(LAPLACE)
+
+NUMBERS = st.sampled_from(["1/2", "2", "3", "1/7", "1", "10", "5/3"])
+LEAVES = st.one_of(
+    NUMBERS, NUMBERS.map("log({})".format), st.sampled_from(["eps", "exp(-eps)", "exp(-2*eps)", "gamma"])
+)
+
+
+def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    two = st.tuples(inner, inner)
+    return st.one_of(
+        two.map(lambda p: f"({p[0]} + {p[1]})"),
+        two.map(lambda p: f"({p[0]} - {p[1]})"),
+        two.map(lambda p: f"({p[0]})*({p[1]})"),
+        st.tuples(inner, NUMBERS).map(lambda p: f"({p[0]})/log({p[1]} + 1)"),
+        two.map(lambda p: f"min({p[0]}, {p[1]})"),
+        two.map(lambda p: f"max({p[0]}, {p[1]})"),
+        inner.map("(-({}))".format),
+        inner.map("({})^2".format),
+        st.tuples(NUMBERS, NUMBERS).map(lambda p: f"exp(-log({p[0]} + 2)*eps*{p[1]})"),
+        NUMBERS.map("exp(-{})".format),
+        st.tuples(NUMBERS, st.integers(-3, 3)).map(lambda p: f"exp({p[1]}*log({p[0]}) - eps)"),
+    )
+
+
+def value(text: str, eps: Fraction, gamma: Fraction) -> mpmath.mpf:
+    """What it is, by floating-point numbers of 120 digits."""
+    names = {
+        "eps": mpmath.mpf(eps.numerator) / eps.denominator,
+        "gamma": mpmath.mpf(gamma.numerator) / gamma.denominator,
+        "exp": mpmath.exp,
+        "log": mpmath.log,
+        "min": min,
+        "max": max,
+        "mpf": mpmath.mpf,
+    }
+    python = re.sub(r"(?<![\w.])(\d+(\.\d+)?)", r"mpf('\1')", text.replace("^", "**"))
+    return eval(python, {"__builtins__": {}}, names)
+
+
+@settings(max_examples=examples(60))
+@given(st.recursive(LEAVES, larger, max_leaves=6), st.fractions("1/50", 9, max_denominator=60))
+def test_the_stronger_claim_has_less_and_the_weaker_more(text: str, eps: Fraction) -> None:
+    found = None
+    with suppress(DiagnosticError):  # where the direction is not seen
+        found = enclosed_claim(PROGRAM.core, ClaimOptions(beta=text, gamma="3/2"))
+    if found is None:
+        return
+    low, high = str(found.stronger.beta), str(found.weaker.beta)
+    assert found.said["beta"]
+    with mpmath.workdps(120):
+        gamma = Fraction(3, 2)
+        least, exact, most = (value(part, eps, gamma) for part in (low, text, high))
+        assert least <= exact + mpmath.mpf(10) ** -100
+        assert exact <= most + mpmath.mpf(10) ** -100
+        assert most - least < mpmath.mpf(10) ** -20 * (1 + abs(exact))
+
+
+@pytest.mark.parametrize(
+    ("beta", "gamma", "eps", "verdict"),
+    [
+        ("1/20", "log(21)/eps", "1/2", Verdict.ACCURATE),
+        ("1/20", "log(19)/eps", "1/2", Verdict.INACCURATE),
+        ("1/20", "log(20)/eps", "1/2", Verdict.UNDECIDED),  # a tie
+        ("exp(-gamma*eps)", "log(21)", None, Verdict.UNDECIDED),  # another
+        ("21/20*exp(-gamma*eps)", "log(21)", "(0, 100]", Verdict.ACCURATE),
+        ("log(3)*exp(-eps)", "1", None, Verdict.ACCURATE),
+        ("log(2)*exp(-eps)", "1", None, Verdict.INACCURATE),
+        ("exp(-log(2)*eps)", "1", None, Verdict.ACCURATE),
+        ("exp(-log(3)*eps)", "1", None, Verdict.INACCURATE),
+        ("exp(log(3) - eps)/3", "1", None, Verdict.ACCURATE),  # exactly: exp(-eps)
+        ("exp(2*log(3) - eps - log(9))", "1", None, Verdict.ACCURATE),
+        ("exp(log(3) - eps - 2*log(2))", "1", None, Verdict.INACCURATE),
+        ("log(1) + exp(-eps)", "1", None, Verdict.ACCURATE),
+        ("exp(1)*exp(-eps)", "1", None, Verdict.ACCURATE),
+        ("exp(-1)*exp(-eps)", "1", None, Verdict.INACCURATE),
+        ("exp(-eps) + (exp(-2) - exp(-2))", "1", None, Verdict.ACCURATE),
+        ("exp(log(2))*exp(-eps)/2", "1", None, Verdict.ACCURATE),
+        ("exp(-2)", "2", "1", Verdict.UNDECIDED),
+        ("exp(-3/2)", "2", "1", Verdict.ACCURATE),
+    ],
+)
+def test_what_is_decided(beta: str, gamma: str, eps: str | None, verdict: Verdict) -> None:
+    report = dipc.check(PROGRAM, inputs="q = 0", beta=beta, gamma=gamma, eps=eps)
+    assert report.verdict is verdict
+    assert (report.rows[0].counterexample is not None) is (verdict is Verdict.INACCURATE)
+
+
+def test_every_input_and_every_number() -> None:
+    accurate = dipc.check(PROGRAM, inputs="all", alpha=0, beta="log(3)*exp(-gamma*eps)", gamma="free")
+    assert accurate.verdict is Verdict.ACCURATE
+    assert accurate.stated["beta"] == "log(3)*exp(-gamma*eps)"
+    refuted = dipc.check(PROGRAM, inputs="all", alpha=0, beta="log(2)*exp(-gamma*eps)", gamma="free")
+    assert refuted.verdict is Verdict.INACCURATE
+    program = dipc.load(dipc.examples.text("laplace"))
+    least = dipc.check_for_all(program, "m", alpha=0, beta="log(2)*m*exp(-gamma*eps)", gamma="free")
+    assert least.report.verdict is Verdict.INACCURATE
+
+
+def test_a_logarithm_in_the_claim_block() -> None:
+    text = LAPLACE.replace("ideal", "const k = 3; claim { gamma: 1; beta: log(k)*exp(-gamma*eps); } ideal")
+    assert dipc.check(dipc.load(text), inputs="q = 0").verdict is Verdict.ACCURATE
+    assert dipc.check(dipc.load(text.replace("k = 3", "k = 2")), inputs="q = 0").verdict is Verdict.INACCURATE
+
+
+def test_a_distance_with_a_logarithm_goes_into_beta_with_its_own_ends() -> None:
+    """A smaller gamma makes the claim stronger, and a beta that falls with gamma weaker: both are rounded."""
+    found = enclosed_claim(PROGRAM.core, ClaimOptions(beta="exp(-gamma*eps)", gamma="log(5)"))
+    assert found is not None
+    five = Fraction(str(found.stronger.gamma))
+    assert five < Fraction(str(found.weaker.gamma))
+    assert str(found.weaker.gamma) in str(found.stronger.beta)
+    assert str(found.stronger.gamma) in str(found.weaker.beta)
+
+
+def test_a_program_may_call_something_log() -> None:
+    dipc.load("program l; output log : bool = true;")
+    with pytest.raises(DiagnosticError) as refused:
+        dipc.load("program l; output y : real; y <- Lap(eps, log(2));")
+    assert "only in the claim" in str(refused.value)
+
+
+def test_trees_without_logarithms_are_left_alone() -> None:
+    assert enclosed_claim(PROGRAM.core, ClaimOptions(beta="exp(-eps)")) is None
+    assert not is_transcendental(parse_expression(Source("<beta>", "exp(-eps)*max(1, eps)")))
+
+
+def test_what_is_bounded_only_is_said() -> None:
+    found = dipc.tighten(PROGRAM, inputs="q = 0", beta="log(3)*exp(-eps)", gamma=1)
+    assert not found.complete
+    assert found.upper is not None
+    low, high = found.upper
+    with mpmath.workdps(60):
+        exact = 1 / mpmath.log(3)
+        assert mpmath.mpf(low.numerator) / low.denominator - mpmath.mpf(10) ** -28 <= exact
+        assert exact <= mpmath.mpf(high.numerator) / high.denominator
+
+
+@pytest.mark.parametrize("number", ["exp(-100000000000000000000)", "exp(100000000000000000000)"])
+def test_numbers_too_long_to_be_written_out_are_refused(number: str) -> None:
+    """They filled the memory."""
+    with pytest.raises(DiagnosticError, match="too large or small to be written out"):
+        dipc.check(PROGRAM, inputs="all", beta=f"{number}*eps")
+
+
+@pytest.mark.parametrize(
+    ("beta", "inputs", "verdict"),
+    [
+        ("log(3)*exp(-gamma*eps)", "q = 0", "accurate"),
+        ("log(2)*exp(-gamma*eps)", "q = 0", "inaccurate"),
+        ("log(3)*exp(-gamma*eps)", "all", "accurate"),
+        ("exp(-1)*exp(-gamma*eps)", "all", "inaccurate"),
+    ],
+)
+def test_certificates_are_of_the_claims_around(beta: str, inputs: str, verdict: str) -> None:
+    report = dipc.check(PROGRAM, inputs=inputs, alpha=0, gamma=1, beta=beta, keep_proofs=True)
+    found = check_text(certify(report))
+    assert (found.verdict, found.complete) == (verdict, True)
+    assert "log" not in found.claim

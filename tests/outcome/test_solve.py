@@ -1,0 +1,69 @@
+"""The texts of `dipc solve`, each kind of answer in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+import dipc
+from dipc.inverse.solve import solve
+from dipc.outcome.solve import headline
+
+LAPLACE = dipc.load("program laplace; input q : real; output out : real; out <- Lap(eps, q);")
+TURNS = dipc.load(
+    "program turns; input x : {0..1}; output out : {0..1};"
+    " if x = 0 then out <- choose { 0 : 1 - exp(-eps), 1 : exp(-eps) }"
+    " else out <- choose { 0 : 1/3, 1 : 2/3 } end"
+)
+ROW = {"q": 0, "out": 0}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "options", "text"),
+    [
+        ("eps", {"beta": "1/10", "gamma": 1}, "least eps 2.30258…; the claim holds from there on"),
+        (
+            "eps",
+            {"beta": "exp(-eps) - exp(-eps)*(eps - 1)^2", "gamma": 1},
+            "least eps 1, but the claim does not hold from there on",
+        ),
+        (
+            "eps",
+            {"beta": "1/10", "gamma": 1, "eps": "(3, 4)"},
+            "no least eps is needed: the claim holds for every eps in (3, 4)",
+        ),
+        (
+            "eps",
+            {"beta": "exp(-eps) + 1 - eps", "gamma": 1},
+            "no least eps: the claim holds right above 0, but not from there on",
+        ),
+        (
+            "eps",
+            {"beta": "1/10", "gamma": 1, "eps": "(2, 3), (1, 3/2)"},
+            "least eps 2.30258…; the claim holds from there on",
+        ),
+        ("eps", {"beta": "0", "gamma": 1}, "NO SOLUTION: the claim fails for every eps in (0, ∞)"),
+        ("gamma", {"beta": "1/10", "eps": "1"}, "least gamma in (2.30258, 2.30259]"),
+        ("gamma", {"beta": "exp(-3*eps/2)", "eps": "1"}, "least gamma 3/2 = 1.5, exactly"),
+        ("gamma", {"beta": "1/10"}, "NO SOLUTION: no gamma suffices"),
+        ("beta", {"gamma": "1/2"}, "least beta exp(-eps/2)"),
+        ("beta", {"gamma": 1, "eps": "2"}, "least beta 0.135335… at eps = 2"),
+        ("alpha", {"gamma": 1, "beta": "exp(-eps)"}, "least alpha 0: the row with dd(u) > 0 holds"),
+        ("alpha", {"gamma": 1, "beta": "0"}, "NO SOLUTION: no alpha suffices for which a row claims anything"),
+    ],
+)
+def test_headlines(wanted: str, options: dict[str, object], text: str) -> None:
+    table = [{**ROW, "dd": 1}] if wanted == "alpha" else [ROW]
+    assert headline(solve(LAPLACE, table, wanted=wanted, digits=6, **options)) == text  # type: ignore[arg-type]
+
+
+def test_the_headline_of_several_pieces() -> None:
+    found = solve(TURNS, [{"x": 0, "out": 0}, {"x": 1, "out": 1}], wanted="beta")
+    assert headline(found) == "least beta: a closed form in each of 2 pieces"
+
+
+def test_the_headline_where_nothing_is_claimed() -> None:
+    table = [{**ROW, "dd": 1}]
+    assert headline(solve(LAPLACE, table, wanted="beta", alpha=2)) == "every beta suffices: no row claims anything"
+    assert headline(solve(LAPLACE, table, wanted="gamma", alpha=2, beta=0)) == (
+        "least gamma 0, exactly: the claim says nothing (dd < α)"
+    )

@@ -1,0 +1,363 @@
+"""What a proof uses of a certificate's data (FORMAT.md has the list): each property is broken once, and refused.
+
+`FORMAT.md` names this file; a property that is added there gets its line in `BROKEN`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dipc
+from dipc.certificate.least import certify_factor
+from dipc.certificate.privacy import certify_privacy
+from dipc.decide.engine import Engine
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.claim import read_claim
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Rejected, Unreadable
+from tests.sources.real_programs import NOISY_MAX, SPARSE
+from tests.verifier import samples
+
+Document = dict[str, Any]
+
+#: An answer that is another at q < 0 and q > 1, so that no distance in between is above 1/2: the class of these bounds
+#: alpha, and what is claimed of it is claimed for all alpha*eps up to half of the greatest eps.
+INSIDE = """
+program inside; input q : real; output o : {a, b}; var x : real;
+ideal { if q < 0 or q > 1 then o <- a else o <- b end }
+if q < 0 or q > 1 then o <- a else x <- Lap(eps, q); if x >= 0 and x <= 1 then o <- b else o <- a end end
+"""
+
+COIN = """
+program coin;
+input x : {0..2};
+output y : {0..1};
+y <- Exp(eps, v in {0..1} : abs(v - x)/2);
+"""
+
+EXPONENTIAL = """
+program p;
+input x : {0..2}; output y : {0..2};
+metric { output: abs(y - y'); }
+ideal { y <- x }
+claim { alpha: 0; gamma: free; beta: exp(-gamma*eps/2); }
+y <- Exp(eps, v in {0..2} : -abs(v - x));
+"""
+
+_SHARP = "2*m*c*exp(-alpha*eps/(8*c))"
+
+
+def of_all_inputs(source: str, **options: Any) -> str:
+    return dipc.certify(dipc.check(dipc.load(source), inputs="all", keep_proofs=True, **options))
+
+
+def of_privacy(budget: str, delta: str = "0") -> str:
+    program = dipc.load(COIN)
+    question = PrivacyQuestion(program, "linf:1", None, Engine(program.measurer, program.limits, keep_proofs=True))
+    return certify_privacy(question, question.decide(read_claim(program, budget, delta, None)))
+
+
+DOCUMENTS: dict[str, Callable[[], str]] = {
+    "inside": lambda: of_all_inputs(INSIDE, alpha="dd", beta="2*exp(-3*alpha*eps)", eps="(0, 1/1000]"),
+    "row": lambda: samples.certain(("(exp(-eps)*(1 + eps) - 1/2)^2*3 + 1/10^4",)),
+    "rows": lambda: samples.certain(("0", "eps")),
+    "intervals": lambda: samples.certain(("exp(-eps) - 1 + eps",), "(0, 1/7], [2, 3]"),
+    "max": lambda: samples.certain((samples.GREATEST[4],)),
+    "negative": lambda: samples.certain(("exp(-eps) - 1/2",)),
+    "quotient": samples.geometric,
+    "sparse": lambda: of_all_inputs(SPARSE, beta=f"{_SHARP}/6"),
+    "every m": lambda: of_all_inputs(NOISY_MAX, for_all="m", beta="2*m*exp(-alpha*eps/2)/5"),
+    "gamma": lambda: dipc.certify(dipc.check(dipc.load(EXPONENTIAL), keep_proofs=True)),
+    "private": lambda: of_privacy("eps"),
+    "not private": lambda: of_privacy("eps/3"),
+    "delta": lambda: of_privacy("eps/2", "1/1000 + eps/1000"),
+    "least": lambda: certify_factor(dipc.tighten(dipc.load(SPARSE), inputs="q = -1..1", digits=8)),
+}
+
+
+@cache
+def written(name: str) -> str:
+    return DOCUMENTS[name]()
+
+
+def document(name: str) -> Document:
+    return samples.document(written(name))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_what_is_broken_below_is_right_before(name: str) -> None:
+    assert check_text(written(name)).complete
+
+
+def put(value: object, *path: str | int) -> Callable[[Document], None]:
+    """A change of one value."""
+
+    def change(data: Document) -> None:
+        for name in path[:-1]:
+            data = data[name]  # type: ignore[index]
+        data[path[-1]] = value  # type: ignore[index]
+
+    return change
+
+
+def each(*changes: Callable[[Document], None]) -> Callable[[Document], None]:
+    def change(data: Document) -> None:
+        for one in changes:
+            one(data)
+
+    return change
+
+
+def repeated(*path: str | int) -> Callable[[Document], None]:
+    """The first item of a list once more, at its end."""
+
+    def change(data: Any) -> None:
+        for name in path:
+            data = data[name]
+        data.append(data[0])
+
+    return change
+
+
+def reversed_(*path: str | int) -> Callable[[Document], None]:
+    def change(data: Any) -> None:
+        for name in path:
+            data = data[name]
+        data.reverse()
+
+    return change
+
+
+def removed(*path: str | int) -> Callable[[Document], None]:
+    """A list without its last item."""
+
+    def change(data: Any) -> None:
+        for name in path:
+            data = data[name]
+        data.pop()
+
+    return change
+
+
+def proved_classes(data: Document) -> list[Document]:
+    return [entry for case in data["cases"] for entry in case["classes"] if "required" in entry]
+
+
+def of_class(change: Callable[[Document], None]) -> Callable[[Document], None]:
+    """A change of the first class that is proved."""
+    return lambda data: change(proved_classes(data)[0])
+
+
+def first_slack(entry: Document) -> Document:
+    (slack, *_) = (bound for share in entry["required"]["shares"] for event in share["events"] for bound in event)
+    assert isinstance(slack, dict)
+    return slack
+
+
+def of_slack(name: str, value: object) -> Callable[[Document], None]:
+    return of_class(lambda entry: put(value, name)(first_slack(entry)))
+
+
+def twice_in_a_form(data: Document) -> None:
+    form = next(half["form"] for half in proved_classes(data)[0]["halfspaces"] if half["form"])
+    form.append(form[0])
+
+
+def a_variable_that_is_no_input(data: Document) -> None:
+    proved_classes(data)[0]["halfspaces"].append({"form": [[9_999, "1"]], "constant": "0", "step": "0"})
+
+
+def factors(data: Document) -> Document:
+    proof = data["obligations"][0]["proofs"][0]
+    assert isinstance(proof, dict)
+    return proof
+
+
+def of_factors(change: Callable[[Document], None]) -> Callable[[Document], None]:
+    return lambda data: change(factors(data))
+
+
+def without_zero(proof: Document) -> None:
+    del proof["evidence"][0]["zero"]
+
+
+def cells(data: Document) -> list[Document]:
+    (cover,) = data["obligations"][0]["parts"][0]["covers"]
+    assert isinstance(cover, list)
+    return cover
+
+
+def roots(data: Document) -> list[Any]:
+    (chart,) = data["obligations"][0]["charts"]
+    found = chart["roots"]
+    assert isinstance(found, list)
+    return found
+
+
+def another_case(data: Document) -> None:
+    data["cases"].append(data["cases"][0])
+
+
+def inequalities(data: Document) -> list[Any]:
+    found = data["numbers"]["union"]["sums"][0]["inequalities"]
+    assert isinstance(found, list)
+    return found
+
+
+def one_output_twice(data: Document) -> None:
+    data["outputs"].append(["0.0"])
+    for law in data["laws"]:
+        law.append(law[0])
+
+
+def one_input_twice(data: Document) -> None:
+    data["inputs"].append(["0.0"])
+    data["laws"].append(data["laws"][0])
+
+
+def an_output_left_out(data: Document) -> None:
+    data["outputs"].pop()
+    for law in data["laws"]:
+        law.pop()
+
+
+def bound_of_nothing(data: Document) -> None:
+    for entry in proved_classes(data):
+        if entry["required"]["greatest"] is not None:
+            entry["required"]["greatest"] = []
+            return
+    raise AssertionError("no class bounds alpha")
+
+
+#: The property, a certificate that has it, a change after which it has not, and what is said then.
+BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
+    # --- intervals of eps
+    ("one above the other", "inside", put(["[5, 6]", "(0, 1/1000]"], "claim", "eps"), "not one above the other"),
+    ("one above the other", "rows", put(["(0, inf)", "[1, 1]"], "claim", "eps"), "not one above the other"),
+    ("one above the other", "rows", put(["(0, 2]", "[2, inf)"], "claim", "eps"), "not one above the other"),
+    ("one above the other", "sparse", put(["(0, 2]", "[1, 1]"], "obligations", 0, "intervals"), "not one above"),
+    ("one above the other", "private", put(["[1, 1]", "[1, 1]"], "claim", "eps"), "not one above the other"),
+    ("one above the other", "least", put(["[5, 6]", "(0, 1]"], "claim", "eps"), "eps is another in a document"),
+    ("at least one", "rows", put([], "claim", "eps"), "it is about no eps"),
+    ("not empty", "rows", put(["(1, 1]"], "claim", "eps"), "the interval is empty"),
+    ("above 0", "rows", put(["[0, 1]"], "claim", "eps"), "the interval is empty or not within (0, inf)"),
+    # --- numbers and functions
+    ("lowest terms", "rows", put("2/4", "program", "constants", "m"), "not in lowest terms"),
+    ("no term twice", "quotient", repeated("probabilities", 0, "value", "numerator"), "occurs twice"),
+    ("no coefficient 0", "row", put("0", "obligations", 0, "function", 0, 2), "has the coefficient 0"),
+    ("no denominator 0", "quotient", put([], "probabilities", 0, "value", "denominator"), "a denominator is 0"),
+    ("positive denominators", "quotient", put([], "positive"), "its denominator is not in the list"),
+    ("positive coefficients", "quotient", put([[0, "0", "-1"]], "positive", 0, "function"), "denominator 0"),
+    ("min of something", "max", put({"min": []}, "betas", 0), "the `min` or the `max` of nothing"),
+    # --- proofs of signs
+    ("a proof an interval", "intervals", removed("obligations", 0, "proofs"), "1 proofs for 2 intervals"),
+    ("proofs in order", "intervals", reversed_("obligations", 0, "proofs"), "another interval than the claim"),
+    ("scale above 0", "row", of_factors(put("-1", "scale")), "must be positive"),
+    ("factor above 0", "row", of_factors(put("-1", "factor")), "must be positive"),
+    ("terms in order", "row", of_factors(reversed_("factors", 0, "polynomial")), "not in increasing order"),
+    ("multiplicity above 0", "row", of_factors(put(0, "factors", 0, "multiplicity")), "the multiplicity is 0"),
+    ("even multiplicity", "row", of_factors(put("even", "evidence", 0)), "its multiplicity is odd"),
+    ("evidence for each factor", "row", of_factors(removed("evidence")), "evidence for 0 factors of 1"),
+    ("from the lower end", "row", of_factors(without_zero), "nothing is shown next to 0"),
+    ("pieces in order", "row", of_factors(reversed_("evidence", 0, "pieces")), "does not begin where"),
+    ("no piece left out", "row", of_factors(removed("evidence", 0, "pieces")), "there is a gap below the bound"),
+    ("up to the upper end", "row", of_factors(put(None, "evidence", 0, "infinity")), "do not reach the upper end"),
+    ("cells in order", "max", lambda data: cells(data).reverse(), "does not begin where the one before ends"),
+    ("cells to the end", "max", lambda data: cells(data).pop() and None, "do not end where the interval does"),
+    ("roots in order", "negative", lambda data: roots(data).append(roots(data)[0]), "it has no more roots"),
+    ("every root", "negative", lambda data: roots(data).clear(), "a root is left out"),
+    ("eps of the claim", "negative", put("(0, 1/10]", "claim", "eps", 0), "not in the intervals of the claim"),
+    # --- tables
+    ("rows in order", "rows", reversed_("rows"), "not numbered one after the other"),
+    ("as many rows", "rows", removed("rows"), "there are 1 of them, not 2"),
+    ("columns of their own", "rows", put(["q", "q"], "table", "inputs"), "two of its columns have one name"),
+    ("the program's columns", "rows", put(["p"], "table", "inputs"), "its inputs are not those of the program"),
+    ("the program's constants", "rows", put({}, "program", "constants"), "not those of the program"),
+    ("gamma from 0", "gamma", lambda data: data["rows"][0]["ranges"].pop(0) and None, "does not begin where"),
+    ("every gamma", "gamma", removed("rows", 0, "ranges"), "its ranges are not all gamma"),
+    ("gamma in order", "gamma", reversed_("rows", 0, "ranges"), "does not begin where"),
+    # --- measures
+    ("rates above 0", "sparse", put("-1", "measures", 0, "noises", 0, 1), "a rate is positive"),
+    ("a noise once", "sparse", repeated("measures", 0, "constraints", 0, 0), "measure 0"),
+    ("coefficients not 0", "sparse", put("0", "measures", 0, "constraints", 0, 0, 0, 1), "a coefficient is 0"),
+    ("the law of the event", "sparse", put([], "measures", 0, "value"), "is another function"),
+    ("the sum of its shares", "sparse", removed("probabilities", 0, "shares"), "it is not the sum of its shares"),
+    # --- classes
+    ("an input once", "sparse", twice_in_a_form, "a list of inputs, each once"),
+    ("inputs of the program", "sparse", a_variable_that_is_no_input, "no real or int input of the program"),
+    ("steps not below 0", "sparse", of_class(put("-1", "halfspaces", 0, "step")), "its step is negative"),
+    ("weights not below 0", "sparse", of_slack("weights", [[0, "-1"]]), "a weight is negative"),
+    ("half-spaces that are there", "sparse", of_slack("weights", [[9_999, "1"]]), "that is not there"),
+    ("balls of one radius", "sparse", of_slack("radius", 2), "the radius is that of no ball"),
+    ("bounds that follow", "sparse", of_slack("base", "7"), "not those that the weights give"),
+    ("a bound of alpha", "inside", bound_of_nothing, "the weights do not bound alpha"),
+    ("a bound for each share", "sparse", of_class(removed("required", "shares")), "there is evidence for"),
+    ("a class of its own answer", "sparse", of_class(put({}, "answer")), "not accepted in full"),
+    # --- every number
+    ("a number once", "every m", another_case, "it has no classes, or is there twice"),
+    ("every number before", "every m", removed("cases"), "the numbers before `start` are not those of the cases"),
+    ("every power of m", "every m", lambda data: inequalities(data).pop() and None, "one inequality for each power"),
+    ("powers in order", "every m", lambda data: inequalities(data).reverse(), "one inequality for each power"),
+    ("once not above start", "every m", put("99", "numbers", "union", "sums", 0, "once"), "takes no more iterations"),
+    ("some runs", "every m", put([], "numbers", "union", "sums"), "a union bound is about some runs"),
+    # --- privacy
+    ("outputs all different", "private", one_output_twice, "two of the outputs, or of the inputs, are the same"),
+    ("inputs all different", "private", one_input_twice, "two of the outputs, or of the inputs, are the same"),
+    ("every output", "private", an_output_left_out, "do not add up to 1"),
+    ("a law for each input", "private", removed("laws"), "there is not one for each input"),
+    ("pairs once", "private", repeated("pairs"), "one twice"),
+    ("every adjacent pair", "private", removed("pairs"), "not those of its inputs that are adjacent"),
+    ("an obligation a couple", "private", put([], "couples"), "an output has no obligation"),
+    ("outputs of a set once", "not private", repeated("refuted", "outputs"), "an output is counted twice"),
+    ("a budget not below 0", "private", put("-1", "claim", "budget"), "the budget is negative"),
+    ("a delta not below 0", "delta", put([[0, "0", "-1"]], "claim", "delta"), "obligation of a pair"),
+    ("every set", "delta", put([], "sets"), "a set of outputs has no obligation"),
+    # --- least numbers
+    ("low below high", "least", lambda data: data["enclosed"].reverse(), "not less than what is proved"),
+]
+
+
+def said_of(text: str) -> str:
+    """Why a certificate is not accepted in full."""
+    try:
+        accepted = check_text(text)
+    except (Rejected, Unreadable) as error:
+        return str(error)
+    return "accepted in full" if accepted.complete else "not accepted in full"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "why"), [line[1:] for line in BROKEN], ids=[f"{line[0]} ({line[1]})" for line in BROKEN]
+)
+def test_what_a_proof_uses_is_refused_when_it_is_broken(
+    name: str, change: Callable[[Document], None], why: str
+) -> None:
+    data = json.loads(json.dumps(document(name)))
+    change(data)
+    assert why in said_of(samples.resealed(data))
+
+
+def test_a_name_once_in_an_object() -> None:
+    text = written("rows")
+    assert "is given twice" in said_of(text.replace('"verdict":', '"verdict": "accurate", "verdict":', 1))
+
+
+def test_the_list_is_in_the_format() -> None:
+    """Each property of BROKEN stands in the list of FORMAT.md."""
+    page = (Path(dipc.__file__).parent / "certificate" / "FORMAT.md").read_text(encoding="utf-8")
+    assert "test_what_proofs_use.py" in page
+    assert not [line[0] for line in BROKEN if line[0] not in page]
+
+
+@pytest.mark.parametrize("eps", [["(0, 1/1000]", "[5, 6]"], ["[5, 6]"]])
+def test_a_bound_of_alpha_is_used_up_to_the_greatest_eps(eps: list[str]) -> None:
+    """At q = 1/2 and eps = 5 the claim is false: what is shown up to eps = 1/1000 does not do for it."""
+    data = document("inside")
+    data["claim"]["eps"] = eps
+    assert "about other values than the claim" in said_of(samples.resealed(data))
