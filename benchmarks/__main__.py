@@ -190,7 +190,8 @@ def targets(runs: int, as_json: bool) -> None:
     else:
         for goal in goals:
             word = "met" if goal.met else "MISSED"
-            click.echo(f"{word:7} {goal.name}: {goal.measured:.3g} {goal.unit} (goal: at most {goal.limit:g})")
+            memory = "" if goal.megabytes is None else f", {goal.megabytes:.0f} MB"
+            click.echo(f"{word:7} {goal.name}: {goal.measured:.3g} {goal.unit} (goal: at most {goal.limit:g}){memory}")
             if goal.remark:
                 click.echo(f"        {goal.remark}")
             if goal.undecided:

@@ -11,13 +11,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from benchmarks import all_inputs, certificates, published, tables
-from benchmarks.goal import SHAPES, Goal, checked, dipc_command, peak_megabytes
+from benchmarks import all_inputs, certificates, changes, published, tables
+from benchmarks.goal import SHAPES, Goal, checked, dipc_command, peak_megabytes, with_byte_code
 from benchmarks.mechanisms import MECHANISMS
 
 
@@ -48,6 +48,7 @@ def measure_all(runs: int = 3) -> list[Goal]:
         *_tasks(),
         *_privacy(),
         *certificates.goals(),
+        *changes.goals(),
     ]
 
 
@@ -164,13 +165,11 @@ def _solve_tolerance() -> None:
 # --- in the parent ---------------------------------------------------------------------------------
 
 
-def _child(kind: str, *arguments: str) -> float:
-    return _measured(kind, *arguments).cpu
-
-
 def _measured(kind: str, *arguments: str) -> Measured:
     command = [sys.executable, "-m", "benchmarks", "measure", kind, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent, env=with_byte_code()
+    )
     if done.returncode:
         raise RuntimeError(f"{' '.join(command[2:])} failed:\n{done.stderr}")
     return Measured(**json.loads(done.stdout))
@@ -179,10 +178,9 @@ def _measured(kind: str, *arguments: str) -> Measured:
 def _all_inputs() -> list[Goal]:
     goals = []
     for queries, limit in (*all_inputs.SIZES.items(), (all_inputs.EVERY, 2.0)):
-        found = {name: _child("all inputs", name, str(queries)) for name in all_inputs.CLAIMS}
-        remark = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in found.items())
+        found = {name: _measured("all inputs", name, str(queries)) for name in all_inputs.CLAIMS}
         name = f"Every real input, m = {queries}" if queries != all_inputs.EVERY else "Every real input, for every m"
-        goals.append(Goal(name, limit, max(found.values()), "s CPU", remark))
+        goals.append(_slowest(name, limit, found))
     return goals
 
 
@@ -191,37 +189,45 @@ def _privacy() -> list[Goal]:
 
     goals = []
     for name, (names, limit) in GOALS.items():
-        found = {task: _child("privacy", task) for task in names}
-        remark = ", ".join(f"{task} {seconds:.2f} s" for task, seconds in found.items()) if len(found) > 1 else ""
-        goals.append(Goal(name, limit, max(found.values()), "s CPU", remark))
+        goals.append(_slowest(name, limit, {task: _measured("privacy", task) for task in names}))
     return goals
 
 
+def _slowest(name: str, limit: float, found: Mapping[str, Measured], remark: str = "") -> Goal:
+    """The goal of tasks of which the slowest counts, named in the remark where there is none and they are several."""
+    if not remark and len(found) > 1:
+        remark = ", ".join(f"{task} {each.cpu:.2f} s" for task, each in found.items())
+    undecided = "; ".join(f"{task}: {each.undecided}" for task, each in found.items() if each.undecided)
+    largest = max(each.megabytes for each in found.values())
+    return Goal(name, limit, max(each.cpu for each in found.values()), "s CPU", remark, undecided, largest)
+
+
 def _tightest() -> Goal:
-    return Goal("`tighten`, all rows of Table 4", 5, _child("tighten"), "s CPU", "30 digits of each factor")
+    return _slowest("`tighten`, all rows of Table 4", 5, {"": _measured("tighten")}, "30 digits of each factor")
 
 
 def _published_tables() -> Goal:
-    return Goal("Tables 2 and 3, all rows", 3, _child("published"), "s CPU")
+    return _slowest("Tables 2 and 3, all rows", 3, {"": _measured("published")})
 
 
 def _sparse(runs: int) -> list[Goal]:
     sizes = (50, 100, 200)
-    slowest = {
-        m: max(statistics.median(_child("sparse", str(m), "1", shape) for _ in range(runs)) for shape in SHAPES)
-        for m in sizes
+    found = {
+        (m, shape): [_measured("sparse", str(m), "1", shape) for _ in range(runs)] for m in sizes for shape in SHAPES
     }
+    slowest = {m: max(statistics.median(each.cpu for each in found[m, shape]) for shape in SHAPES) for m in sizes}
+    largest = {m: max(each.megabytes for shape in SHAPES for each in found[m, shape]) for m in sizes}
     exponent = slope([(math.log(m), math.log(slowest[m])) for m in sizes])
     remark = ", ".join(f"m = {m}: {slowest[m]:.2f} s" for m in sizes)
     return [
-        Goal("Sparse, m = 100, one row", 2, slowest[100], "s CPU", f"the slowest of: {'; '.join(SHAPES)}"),
-        Goal("Sparse, growth up to m = 200", 2.5, exponent, "exponent of m", remark),
+        Goal("Sparse, m = 100, one row", 2, slowest[100], "s CPU", _OF_SHAPES, megabytes=largest[100]),
+        Goal("Sparse, growth up to m = 200", 2.5, exponent, "exponent of m", remark, megabytes=largest[200]),
     ]
 
 
 def _long_row() -> Goal:
-    slowest = max(_child("sparse", "2000", "1", shape) for shape in SHAPES)
-    return Goal("Sparse, m = 2000, one row", 10, slowest, "s CPU", f"the slowest of: {'; '.join(SHAPES)}")
+    found = {shape: _measured("sparse", "2000", "1", shape) for shape in SHAPES}
+    return _slowest("Sparse, m = 2000, one row", 6, found, _OF_SHAPES)
 
 
 def _help(runs: int) -> Goal:
@@ -241,7 +247,7 @@ def _long_table() -> list[Goal]:
         usage = checked([*command, "--format", "json", "-o", str(Path(directory) / "report.json")])
     name = f"Sparse, m = 10, c = 2, {count} rows from a CSV"
     return [
-        Goal(name, 12, usage.cpu, "s CPU", f"{usage.wall:.1f} s on the clock, report as JSON"),
+        Goal(name, 12, usage.cpu, "s CPU", f"{usage.wall:.1f} s on the clock, report as JSON", "", usage.megabytes),
         Goal(f"{name}: memory", 500, usage.megabytes, "MB"),
     ]
 
@@ -268,6 +274,8 @@ def _million_rows(count: int = 1_000_000) -> list[Goal]:
     ]
 
 
+_OF_SHAPES = f"the slowest of: {'; '.join(SHAPES)}"
+
 #: Twelve queries from {-1, 0, 1}: the program and its constants.
 _CLASSES = {
     "Sparse, c = 1": ("sparse", ("m=12", "c=1")),
@@ -291,19 +299,19 @@ def _classes() -> list[Goal]:
 
 
 def _many_answers() -> Goal:
-    slowest = max(_child("sparse", "60", "60", shape) for shape in SHAPES)
-    return Goal("Sparse, c = m = 60, one row", 5, slowest, "s CPU", f"the slowest of: {'; '.join(SHAPES)}")
+    found = {shape: _measured("sparse", "60", "60", shape) for shape in SHAPES}
+    return _slowest("Sparse, c = m = 60, one row", 5, found, _OF_SHAPES)
 
 
 def _distances() -> Goal:
-    found = {" ".join(words): _child("distance", *words) / _DISTANCE_ROWS for words in _DISTANCES}
-    remark = ", ".join(f"{name}: {seconds * 1000:.1f} ms" for name, seconds in found.items())
-    return Goal("dd of six queries, a row", 0.2, max(found.values()), "s CPU", remark)
+    found = {" ".join(words): _measured("distance", *words) for words in _DISTANCES}
+    remark = ", ".join(f"{name}: {each.cpu / _DISTANCE_ROWS * 1000:.1f} ms" for name, each in found.items())
+    return _slowest(f"dd of six queries, {_DISTANCE_ROWS} rows", 0.2 * _DISTANCE_ROWS, found, remark)
 
 
 def _tolerance() -> Goal:
     remark = "30 digits, both ends decided exactly"
-    return Goal("The exact tolerance of the Laplace mechanism", 1, _child("tolerance"), "s CPU", remark)
+    return _slowest("The exact tolerance of the Laplace mechanism", 1, {"": _measured("tolerance")}, remark)
 
 
 #: Goals of one process each: the name, the tasks of benchmarks/tasks.py (the slowest counts), and seconds of CPU.
@@ -342,11 +350,7 @@ _TASKS = (
 
 def _tasks() -> list[Goal]:
     found = {task: _measured("task", task) for _, names, _ in _TASKS for task in names}
-    goals = []
-    for name, names, limit in _TASKS:
-        remark = ", ".join(f"{task} {found[task].cpu:.2f} s" for task in names)
-        undecided = "; ".join(f"{task}: {found[task].undecided}" for task in names if found[task].undecided)
-        goals.append(Goal(name, limit, max(found[task].cpu for task in names), "s CPU", remark, undecided))
+    goals = [_slowest(name, limit, {task: found[task] for task in names}) for name, names, limit in _TASKS]
     largest = max(found, key=lambda task: found[task].megabytes)
     remark = f"the largest is {largest}"
     return [*goals, Goal("The memory of each of these", 1024, found[largest].megabytes, "MB", remark)]

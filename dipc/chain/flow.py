@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dipc.chain.affine import Affine, same_value
@@ -48,7 +49,8 @@ class Flow:
     `exit_label` = len(instructions). `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's
     included; `forward` says that every step leads to a greater label, so that states can be taken in label order;
     `chooses` that some instruction makes a finite random choice, `draws` that some instruction draws a noise.
-    `reassigned` are the slots that are assigned forms; a state at a label of `determined` has one successor.
+    `reassigned` are the slots that are assigned forms; a state at a label of `determined` has one successor. A draw at
+    a label of `places` chooses one of the intervals that these leave (see `finite_noise`), and is none of the `draws`.
     """
 
     program: CoreProgram
@@ -68,6 +70,7 @@ class Flow:
     determined: frozenset[int]
     domains: dict[int, dict[Value, Value]]
     versions: dict[int, dict[int, int]]
+    places: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
 
     def is_whole(self, form: Affine) -> bool:
         """Whether what a form depends on are integers: ints and reals never meet in one."""

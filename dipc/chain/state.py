@@ -271,7 +271,22 @@ class ExpressionWeight:
     span: Span
 
 
-ChoiceWeight = ExponentialWeight | ExpressionWeight
+@dataclass(frozen=True, slots=True)
+class NoiseWeight:
+    """Pr[low <= mean + N <= high] for noise N of the law with this rate (None: without end)."""
+
+    law: Law
+    rate: Fraction
+    mean: Fraction
+    low: Fraction | None
+    high: Fraction | None
+
+    def __str__(self) -> str:
+        ends = [f"at least {self.low}"] * (self.low is not None) + [f"at most {self.high}"] * (self.high is not None)
+        return " and ".join(ends) or "anything"
+
+
+ChoiceWeight = ExponentialWeight | ExpressionWeight | NoiseWeight
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +360,8 @@ def path_notes(
 
 def _decision(program: CoreProgram, state: State, edge: Comparison | Choice) -> str:
     line = program.source.excerpt(program.instructions[edge.at].span).line
+    if isinstance(edge, Choice) and isinstance(edge.weight, NoiseWeight):
+        return f"`{program.slots[edge.slot].name}` is {edge.weight} (line {line})"
     if isinstance(edge, Choice):
         return f"`{program.slots[edge.slot].name}` becomes {show_value(edge.value)} (line {line})"
     names = {noise.id: noise.shown for noise in state.noises}

@@ -8,6 +8,7 @@ from typing import NamedTuple, assert_never
 
 from dipc.chain.affine import Affine, combination
 from dipc.chain.constraints import Constraint, ConstraintSet, connected, constraint, decided, equality, irredundant
+from dipc.chain.finite_noise import intervals
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
     DETERMINISTIC,
@@ -247,6 +248,8 @@ def step(flow: Flow, state: State) -> tuple[Successor, ...]:
             return _only(state.assign(slot, _affine(flow, state, slot, form), follow))
         case SampleNoise(target=target):
             slot = target_slot(target, state.values, slots)
+            if state.label in flow.places:
+                return _fallen(flow, state, instruction, slot, follow)
             return _only(state.draw(*_noise(flow, state, instruction, slot), follow))
         case AssignComparison(target=target, difference=difference, op=op):
             slot = target_slot(target, state.values, slots)
@@ -329,6 +332,17 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
     noise = NoiseVar(state.label, slot, name, version, draw.law, draw.rate, mean, around or slot in flow.reassigned)
     value = Affine.noise(noise.id)
     return noise, value + rest if around else value
+
+
+def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
+    """The intervals that the noise may fall into, where no more than that matters."""
+    mean = _affine(flow, state, slot, draw.mean).constant
+    return tuple(
+        [
+            Successor(state.assign(slot, Affine.number(number), follow), Choice(slot, number, weight, state.label))
+            for number, weight in intervals(draw, mean, flow.places[state.label])
+        ]
+    )
 
 
 def _chosen(flow: Flow, state: State, target: Target, options: list[Option], span: Span) -> tuple[Successor, ...]:

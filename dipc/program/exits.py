@@ -19,6 +19,7 @@ from dipc.chain.chain import Chain, ExitState
 from dipc.chain.constraints import NOTHING_KNOWN
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
+from dipc.chain.finite_noise import finite_noise_slots
 from dipc.chain.flow import Flow, slot_set, slots_in, slots_read
 from dipc.chain.reach import NOWHERE, Reach, Step, reach
 from dipc.chain.state import (
@@ -29,6 +30,7 @@ from dipc.chain.state import (
     ExpressionWeight,
     Fault,
     Mark,
+    SlotValue,
     State,
     initial_state,
     is_symbolic,
@@ -211,7 +213,10 @@ def counted_exits(
     """The exits that give the `wanted` outputs, with the values of the `observed` ones, of a program with finite inputs
     and variables alone that counts; None for all others, and where it goes wrong. Raises LimitReached."""
     slots = flow.program.slots
-    if not flow.forward or flow.draws or any(is_symbolic(slot.type) for slot in slots):
+    if not flow.forward or flow.draws:
+        return None
+    drawn = finite_noise_slots(flow)
+    if any(is_symbolic(slot.type) and slot.index not in drawn for slot in slots):
         return None
     counter = _counter(flow)
     if counter is None:
@@ -279,10 +284,13 @@ class _Counting:
         self._compared = slot_set(slot for slot in wanted if slot != counter)
         self._may_give = flow.may_give(wanted)
         self._last = max(label for label, each in enumerate(flow.program.instructions) if _added_to(each) == counter)
-        values: list[Value | Mark] = []
+        values: list[SlotValue] = []
         for slot in flow.program.slots:
             initial = finite[slot.index] if slot.role is Role.INPUT else slot.initial
-            values.append(Mark.UNASSIGNED if initial is None else initial)
+            if is_symbolic(slot.type) and isinstance(initial, Fraction):
+                values.append(Affine.number(initial))
+            else:
+                values.append(Mark.UNASSIGNED if initial is None else initial)
         base = values[counter]
         assert isinstance(base, Fraction)
         self._base: Fraction = base

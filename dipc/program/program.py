@@ -18,6 +18,7 @@ from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.algebra.quotient import Closed, total
 from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
+from dipc.chain.finite_noise import with_finite_noise
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, given_text
@@ -399,6 +400,11 @@ class Program:
         return analyze(self.core)
 
     @cached_property
+    def row_flow(self) -> Flow:
+        """The same for rows, where inputs are given: noise that is compared with finite values alone is a choice."""
+        return with_finite_noise(self.flow)
+
+    @cached_property
     def choices(self) -> Choices:
         """The weights of all choices, proved to be distributions; raises DiagnosticError for those that are none."""
         return check_choices(self.core, self.limits)
@@ -412,12 +418,12 @@ class Program:
         """A fresh engine for the rows of one table: Pr[d'_u <= gamma] by the distance of the `metric` block, if any."""
         nearness = Nearness(self.core, self.limits)
         if nearness.plain:
-            return Probabilities(self.flow, self.limits, self.choices, self.measurer)
-        return NearProbabilities(self.flow, self.limits, self.choices, self.measurer, nearness)
+            return Probabilities(self.row_flow, self.limits, self.choices, self.measurer)
+        return NearProbabilities(self.row_flow, self.limits, self.choices, self.measurer, nearness)
 
     @cached_property
     def _engine(self) -> Probabilities:
-        return Probabilities(self.flow, self.limits, self.choices, self.measurer)
+        return Probabilities(self.row_flow, self.limits, self.choices, self.measurer)
 
     def probability(
         self,
@@ -509,7 +515,7 @@ class Program:
 
     def laws(self) -> Laws:
         """The laws of its finite outputs, inputs after inputs."""
-        return Laws(self.flow, self.choices, self.limits)
+        return Laws(self.row_flow, self.choices, self.limits)
 
 
 def within(program: object, limits: object) -> Program:

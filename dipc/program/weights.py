@@ -11,8 +11,11 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, Meter, Undecided
 from dipc.algebra.quotient import Closed, Quotient, simplest, total
-from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight
+from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, NoiseWeight
 from dipc.claims.expression import ClaimExpression
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Noise
+from dipc.measure.measure import measure
 from dipc.sign.chart import isolate_roots, number_text, place_text, refined, sign_at
 from dipc.sign.decide import Fails, decide_nonnegative
 from dipc.sign.interval import Interval
@@ -50,6 +53,7 @@ class Weights:
         self._closed: dict[ExpressionWeight, Closed] = {}
         #: By identity, which the expression kept here holds.
         self._seen: dict[int, tuple[Expr, Closed]] = {}
+        self._intervals: dict[NoiseWeight, Closed] = {}
         self._exponentials: dict[tuple[Fraction, tuple[Fraction, ...]], Exponential] = {}
         #: By the identity of the scores kept here, which all weights of one choice share: hashing them takes longer.
         self._by_identity: dict[int, tuple[tuple[Fraction, ...], Exponential]] = {}
@@ -58,6 +62,8 @@ class Weights:
     def closed(self, weight: ChoiceWeight) -> Closed:
         """The weight as a function of eps. Raises DiagnosticError where it is undefined for some eps > 0, Undecided
         where the limits do not suffice to find out."""
+        if isinstance(weight, NoiseWeight):
+            return self._interval(weight)
         if isinstance(weight, ExpressionWeight):
             # Every state at a `choose` has the same expressions, and hashing them takes longer than all else here.
             seen = self._seen.get(id(weight.expression))
@@ -69,6 +75,15 @@ class Weights:
         if known is None:
             known = self._closed[weight] = self._expression(weight.expression)
         self._seen[id(weight.expression)] = weight.expression, known
+        return known
+
+    def _interval(self, weight: NoiseWeight) -> Closed:
+        known = self._intervals.get(weight)
+        if known is None:
+            sides = [] if weight.low is None else [Halfspace(((0, Fraction(1)),), -weight.low)]
+            sides += [] if weight.high is None else [Halfspace(((0, Fraction(-1)),), weight.high)]
+            event = Event((Noise(weight.law, weight.rate, weight.mean),), tuple(sides))
+            known = self._intervals[weight] = measure(event, self._limits)
         return known
 
     def _exponential(self, rate: Fraction, scores: tuple[Fraction, ...]) -> Exponential:
