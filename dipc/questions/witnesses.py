@@ -19,7 +19,7 @@ from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.affine import Affine
 from dipc.chain.constraints import Constraint
 from dipc.claims.claim import ClaimOptions, resolve_claim
-from dipc.claims.given import show_value
+from dipc.claims.given import Cell, CellPool, arrays_among, show_value, slot_reader
 from dipc.claims.table import read_table
 from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.linear.halfspace import Halfspace, equation
@@ -41,6 +41,7 @@ from dipc.rules.posed import Posed
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value
+from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -251,6 +252,25 @@ def _side(part: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int, Frac
     (place, c), *others = half.coefficients
     one_sided = not others and part.noises[place].law.least is not None
     return _Side(float(slack), sqrt(sum(scale * scale for scale in scales)), (1 if c > 0 else -1) if one_sided else 0)
+
+
+def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int, Value]]:
+    """Inputs of this program that are like the given ones of the program with fewer queries: the last value of each
+    array is repeated, or the first. None where a value is none of this program."""
+    given = {name: [inputs[each] for each in own] for name, own in arrays_among(inputs).items()}
+    names = [core.slots[slot].name for slot in core.inputs]
+    for last in (True, False):
+        texts = {name: inputs[name] for name in names if name in inputs}
+        for array, own in arrays_among(names).items():
+            values = given[array]
+            more = [values[-1 if last else 0]] * (len(own) - len(values))
+            texts |= zip(own, [*values, *more] if last else [*more, *values], strict=True)
+        pool = CellPool()
+        cells = [slot_reader(core.slots[slot].name, core.slots[slot].type, True, pool) for slot in core.inputs]
+        read = [cell(texts[name]) for cell, name in zip(cells, names, strict=True)]
+        found = [cell.value for cell in read if isinstance(cell, Cell) and cell.value is not None]
+        if len(found) == len(names):
+            yield dict(zip(core.inputs, found, strict=True))
 
 
 # --- witness --------------------------------------------------------------------------------------

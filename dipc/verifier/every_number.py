@@ -664,7 +664,7 @@ def check_numbers(
     if parameter not in claim.constants:
         raise Rejected(step, "its parameter is no constant of the program")
     least, start = _integer(entry["least"], step), _integer(entry["start"], step)
-    if not 0 <= start - least <= MOST_NUMBERS or set(singly) != set(range(least, start)):
+    if not 0 <= start - least <= MOST_NUMBERS or not set(singly) >= set(range(least, start)):
         raise Rejected(step, "the numbers before `start` are not those of the cases")
     verdict = entry["verdict"]
     kinds = [name for name in ("union", "reason", "open") if name in entry]

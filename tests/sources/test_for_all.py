@@ -692,9 +692,9 @@ def test_the_rates_say_which_number_breaks_the_claim(rate: str, beta: str, numbe
     [
         (
             "eps/(2*m)",
-            "m*exp(-alpha*eps/800)",
+            "m*exp(-alpha*eps/1600)",
             "the rate eps/(2*m) of a noise falls, and the exponents of beta do not",
-            401,
+            801,
         ),
         ("eps", "m*exp(-alpha*eps*m/800)", "the exponents of beta grow, and the rate eps of a noise does not", 801),
         (
@@ -710,8 +710,29 @@ def test_what_grows_faster_than_what(rate: str, beta: str, faster: str, number: 
     assert found.report.verdict is Verdict.UNDECIDED
     assert reason(found) == (
         f"no union bound: as `m` grows {faster}: at m = {number} the bound is greater than beta for large alpha*eps, "
-        "and so many queries are not looked at exactly"
+        "and so many queries are not looked at"
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "beta", "number"),
+    [
+        (FALLING, "m*exp(-alpha*eps/40)", 21),
+        (changed(FALLING, ("eps/(2*m)", "eps")), "m*exp(-alpha*eps*m/20)", 21),
+        (changed(NOISY_MAX, ("eps/2", "eps/(2*m)")), "16*m*exp(-alpha*eps/8)", 9),
+        (changed(NOISY_MAX, ("eps/2", "eps/(2*m)")), "16*m*exp(-alpha*eps/16)", 17),
+    ],
+)
+def test_many_queries_are_refuted_at_one_input(source: str, beta: str, number: int) -> None:
+    """What breaks the claim only with many queries does so at an input like the hardest ones of few."""
+    found = check_for_all(dipc.load(source), "m", beta=beta, alpha="dd", keep_proofs=True)
+    (row,) = found.report.select(Verdict.INACCURATE)
+    assert isinstance(row, ClassResult)
+    assert row.note is not None
+    assert row.note.where == (f"m = {number}",)
+    alone = dipc.load(source, m=number)
+    own = ", ".join(f"{name} = {value}" for name, value in row.input.items())
+    assert dipc.check(alone, inputs=own, beta=beta, alpha="dd").verdict is Verdict.INACCURATE
 
 
 @pytest.mark.parametrize(

@@ -382,3 +382,24 @@ def test_the_paths_through_many_heads_are_counted() -> None:
     assert budget.steps - budget.left < 1_000_000
     with pytest.raises(Exhausted):
         list(totals(ring(term, other), 1, Budget(2_000_000)))
+
+
+def test_a_number_far_from_those_before_refutes() -> None:
+    """Cases are numbers before `start`, and one at which the claim is false."""
+    source = changed(NOISY_MAX, ("eps/2", "eps/(2*m)"))
+    report = dipc.check(
+        dipc.load(source), inputs="all", for_all="m", beta="16*m*exp(-alpha*eps/8)", alpha="dd", keep_proofs=True
+    )
+    text = dipc.certify(report)
+    accepted = check_text(text)
+    assert (accepted.verdict, accepted.complete) == ("inaccurate", True)
+    data = samples.document(text)
+    assert [case["constants"]["m"] for case in data["cases"]] == ["1", "2", "3", "4", "9"]
+    del data["cases"][-2]
+    with pytest.raises(Rejected, match="the numbers before `start`"):
+        check_text(samples.resealed(data))
+    # At eight the same input does not refute it.
+    data = samples.document(text)
+    data["cases"][-1]["constants"]["m"] = "8"
+    with pytest.raises(Rejected):
+        check_text(samples.resealed(data))

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import islice
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
@@ -22,7 +23,7 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.measure.bound import Bound
 from dipc.program.program import Program, load_source
-from dipc.questions.class_result import ClassNote, ClassResult, Method, ReportedRows
+from dipc.questions.class_result import ClassEvidence, ClassNote, ClassResult, Method, ReportedRows
 from dipc.questions.decided_rows import CaseEvidence
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.in_number import (
@@ -42,6 +43,7 @@ from dipc.questions.every_number.union_proof import Proof, UnionEvidence, UnionP
 from dipc.questions.outcome import Counts, RowResult
 from dipc.questions.report import Report, overall
 from dipc.questions.source import Case, Settling, Source, results
+from dipc.questions.witnesses import stretched
 from dipc.rules.class_claim import ClassClaim, products
 from dipc.rules.input_classes import require_product
 from dipc.rules.posed import Posed
@@ -57,10 +59,16 @@ from dipc.text.diagnostic import Source as Text
 from dipc.text.parser import parse, parse_interval
 
 #: Numbers of queries that are tried exactly where the union bound proves nothing, and where one of them is known to
-#: break the bound; numbers of which it is looked whether they do.
+#: break the bound; numbers that are known to, of which some inputs are looked at, and how many; and numbers of which
+#: it is looked whether they do.
 MOST_TRIED = 4
 MOST_TRIED_TO_BREAK = 8
+MOST_AT_INPUTS = 500
+MOST_INPUTS = 3
 MOST_COMPARED = 1_000
+
+#: What a row about an input says.
+_OF_A_ROW = ("input", "output", "alpha", "beta_form", "gamma", "closed_form", "counterexample", "failing")
 
 _UNPROVED = "the union bound over single comparisons does not prove the claim"
 
@@ -283,6 +291,24 @@ class AllNumbers(Source):
             return (self.row(name, Method.NONE, Verdict.UNDECIDED, reason),)
         return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
 
+    def refuted(
+        self, number: int, like: Sequence[ClassResult]
+    ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
+        """The claim for one number at an input that refutes it, of some: the hardest ones of classes of a smaller
+        number, with more queries. None where none of them does."""
+        with suppress(DiagnosticError, Undecided):
+            source, where = self.at(number), f"{self.parameter} = {number}"
+            hardest = (row for row in like if row.input)
+            inputs = (longer for row in hardest for longer in stretched(source.program.core, row.input))
+            gamma = Fraction(like[0].gamma) if self.claim.free_gamma else None
+            found = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
+            if found is not None:
+                facts = {name: getattr(found.row, name) for name in _OF_A_ROW}
+                note = ClassNote(found.row.output, (where,), Method.WITNESS)
+                row = self.row(where, Method.WITNESS, Verdict.INACCURATE)
+                return replace(row, **facts, note=note, evidence=ClassEvidence((), found))
+        return None
+
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
         """One row for a number for which the claim holds, else the classes that make it fail."""
         verdict = _together(rows)
@@ -491,20 +517,31 @@ class _OtherNumbers:
             last = max(found.start, found.least + MOST_TRIED)
             breaking = source.number_that_breaks(last)
             if breaking is not None and breaking < found.least + MOST_TRIED_TO_BREAK:
-                last = breaking + 1
-            elif breaking is not None:
-                reason += (
-                    f": at {source.parameter} = {breaking} the bound is greater than beta for large "
-                    f"{source.required.variable}, and so many queries are not looked at exactly"
-                )
+                last, breaking = breaking + 1, None
         else:
-            last = proof.start
+            last, breaking = proof.start, None
         rows: list[ClassResult] = []
         singly: list[tuple[int, tuple[ClassResult, ...]]] = []
         for number in range(found.start, last):
             exactly = yield from source.exactly(number)
             singly += [(number, exactly)]
             rows += source.worth_showing(number, exactly)
+        if breaking is not None:
+            looked = breaking <= MOST_AT_INPUTS
+            refuted = (yield from source.refuted(breaking, singly[-1][1])) if looked and singly else None
+            if refuted is not None:
+                singly.append((breaking, (refuted,)))
+                rows.append(refuted)
+            else:
+                reason += (
+                    f": at {source.parameter} = {breaking} the bound is greater than beta for large "
+                    f"{source.required.variable}, and "
+                    + (
+                        "no input that was looked at refutes the claim"
+                        if looked
+                        else "so many queries are not looked at"
+                    )
+                )
         where = f"{source.parameter} >= {last}"
         if proof is None or found.proof is None:
             others = Others(last, Verdict.UNDECIDED, reason, None)

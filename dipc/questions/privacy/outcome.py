@@ -13,7 +13,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.numbers import exact_text
 from dipc.questions.privacy.claim import PrivacyClaim
 
-SCHEMA = "dipc.questions.privacy/1"
+SCHEMA = "dipc.privacy/1"
 
 #: Values by name; None for an output that was never assigned.
 Texts = Mapping[str, str | None]
