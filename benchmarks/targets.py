@@ -118,8 +118,7 @@ _DISTANCES = (
 def _distances_of(name: str, *constants: str) -> None:
     """dd at random rational inputs of six queries, the exploration of the ideal included; checked where it is known."""
     import dipc
-    from dipc.program.distance import Distances
-    from dipc.program.ideal import Ideal
+    from dipc.program.ideal import Distances, Ideal
 
     mechanism = MECHANISMS[name]
     given = {"m": Fraction(6), **{key: Fraction(value) for key, value in (text.split("=") for text in constants)}}

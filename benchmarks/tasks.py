@@ -18,8 +18,7 @@ from benchmarks.literature import entries
 from benchmarks.mechanisms import MECHANISMS
 from dipc.algebra.closed_form import ClosedForm
 from dipc.claims.table import TableGiven
-from dipc.program.distance import Distances
-from dipc.program.ideal import Ideal
+from dipc.program.ideal import Distances, Ideal
 
 _ONE = Fraction(1)
 

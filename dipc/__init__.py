@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
     from dipc.program.program import Outcome, Program, load
-    from dipc.questions.check import check, check_for_all, iter_rows
-    from dipc.questions.outcome import RowResult
     from dipc.questions.privacy.check import check_privacy
     from dipc.questions.privacy.every_number import check_privacy_for_all
     from dipc.questions.privacy.outcome import PrivacyReport, PrivacyVerdict
-    from dipc.questions.question import table
-    from dipc.questions.report import Interrupted, Report
+    from dipc.questions.question import check, check_for_all, iter_rows, table
+    from dipc.questions.report import Interrupted, Report, RowResult
     from dipc.simulation.compare import simulate
     from dipc.simulation.conform import Conformance, conform
     from dipc.text.diagnostic import DiagnosticError
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 #: What objects of the library are asked beyond their own rooms is answered there.
-ANSWERED_BY = {"closed form": "dipc.library.forms", "shown": "dipc.library.reports"}
+ANSWERED_BY = {"closed form": "dipc.library", "shown": "dipc.library"}
 
 __all__ = [
     "Accepted",
@@ -103,16 +101,16 @@ _HOME = {
     "Program": "dipc.program.program",
     "Rejected": "dipc.verifier.reading",
     "Report": "dipc.questions.report",
-    "RowResult": "dipc.questions.outcome",
+    "RowResult": "dipc.questions.report",
     "Undecided": "dipc.algebra.limits",
     "Unreadable": "dipc.verifier.reading",
     "Verdict": "dipc.decide.obligation",
     "certify": "dipc.certificate.write",
-    "check": "dipc.questions.check",
-    "check_for_all": "dipc.questions.check",
+    "check": "dipc.questions.question",
+    "check_for_all": "dipc.questions.question",
     "check_privacy": "dipc.questions.privacy.check",
     "check_privacy_for_all": "dipc.questions.privacy.every_number",
-    "iter_rows": "dipc.questions.check",
+    "iter_rows": "dipc.questions.question",
     "load": "dipc.program.program",
     "conform": "dipc.simulation.conform",
     "simulate": "dipc.simulation.compare",

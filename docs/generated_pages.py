@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.literature.entries import ENTRIES
 from dipc.cli.main import run
 from dipc.editors.pygments_lexer import DipwhileLexer
-from dipc.explain.explanation import codes, explanation
+from dipc.explain import codes, explanation
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -46,7 +46,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.simulation": (
         "dipc.text",
         "dipc.algebra",
-        "dipc.measure.enclosed",
+        "dipc.measure.measure",
         "dipc.claims",
         "dipc.program",
         "dipc.options",
@@ -60,8 +60,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "dipc.estimate",
     ),
     "dipc.suite": (*_QUESTIONS, "dipc.outcome"),
-    "dipc.editors": ("dipc.text",),
-    "dipc.language_server": ("dipc", "dipc.editors", *_PROGRAMS),
+    "dipc.editors": ("dipc", *_PROGRAMS),
     "dipc.explain": ("dipc.text",),
     "dipc.cli": (
         "dipc",
@@ -76,7 +75,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "dipc.suite",
         "dipc.outcome",
         "dipc.library",
-        "dipc.language_server",
+        "dipc.editors",
     ),
     "dipc.playground": ("dipc", "dipc.cli", *_QUESTIONS, "dipc.outcome"),  # commands, asked by a page
 }
@@ -189,7 +188,7 @@ def test_rooms_import_only_what_lies_below_them(room: str) -> None:
 #: Imports of our own inside functions that are left, each with why; this may only shrink. The command line's start and
 #: the package's own import modules by their names, from one table each.
 INSIDE_FUNCTIONS = {
-    "dipc.decide.open_engine": "processes, clusters and caches are loaded where they are asked for",
+    "dipc.options": "processes, clusters and caches are loaded where they are asked for",
     "dipc.questions.question": "a check of rows starts sooner without what only other questions need",
 }
 

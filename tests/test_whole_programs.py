@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.quotient import Quotient
+from dipc.algebra.exppoly import Quotient
 from dipc.simulation.compare import Agreement
 from tests.patience import examples
 

@@ -11,10 +11,9 @@ from math import gcd, lcm
 from typing import Any, TypeGuard
 
 from dipc.above import above
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest
 from dipc.algebra.limits import Limits
 from dipc.algebra.numbers import exact_rational
-from dipc.algebra.quotient import Closed, Quotient, simplest
 
 # --- The one SymPy symbol of the project, made when it is first asked for: importing SymPy takes a third of a second --
 #

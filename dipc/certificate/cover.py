@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.algebra.quotient import Closed, Quotient
-from dipc.sign.chart import sign_chart
-from dipc.sign.decide import Decision, Holds, decide_nonnegative
+from dipc.sign.chart import Decision, Holds, decide_nonnegative, sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root, refine
 

@@ -9,28 +9,25 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, product, total
 from dipc.algebra.limits import Undecided
-from dipc.algebra.quotient import Closed, Quotient, product, total
 from dipc.certificate.header import expression_text, program_data
 from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.certificate.seal import sealed
 from dipc.certificate.terms import FunctionData, ring_data
 from dipc.certificate.uncertified import BY_A_CONSTANT, IN_ANOTHER_UNIT, NOT_EXPANDED
-from dipc.chain.affine import Affine
+from dipc.chain.constraints import Affine
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Bound, Obligation, Verdict
 from dipc.measure.event import Event
-from dipc.questions.class_result import ClassResult, Refuted
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.agreement import Term
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
-from dipc.questions.every_number.union_proof import UnionEvidence
-from dipc.questions.outcome import RowResult
-from dipc.rules.evidence import Complement, Empty, Exact, Farkas, Jointly, Proved, SlackBound
+from dipc.questions.every_number.union_bound import UnionEvidence
+from dipc.questions.report import ClassResult, Refuted, RowResult
+from dipc.rules.evidence import Complement, Empty, Exact, Farkas, Jointly, Proved, SlackBound, Variable
 from dipc.rules.halfspaces import Moving, bound_of
-from dipc.rules.posed import Variable
 from dipc.text.ast import mentions
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least as Read

@@ -22,13 +22,12 @@ from dipc.decide.obligation import Verdict
 from dipc.inverse.question import Question
 from dipc.inverse.solution import EpsSolution, GammaSolution, Solution, Status
 from dipc.inverse.tighten import Tightest
-from dipc.questions.check import answer
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
 from dipc.questions.privacy.constant import Constant
 from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import Loss
-from dipc.questions.privacy.outcome import PrivacyVerdict
+from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
+from dipc.questions.question import answer
 from dipc.sign.interval import Interval
 from dipc.text.printer import print_expression
 from dipc.verifier.reading import SCHEMA

@@ -7,16 +7,15 @@ from types import MappingProxyType
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.algebra.quotient import Closed, Quotient
 from dipc.certificate.arms import Least, least_of
 from dipc.certificate.cover import cover
 from dipc.certificate.proofs import cell_proof, counterexample_data, interval_proof, positive_proof
 from dipc.certificate.terms import FunctionData
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Decision, Verdict
-from dipc.sign.decide import Decision as SignDecision
+from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.verifier.claims import Least as Read

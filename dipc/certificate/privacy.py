@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.quotient import Closed, total
+from dipc.algebra.exppoly import Closed, total
 from dipc.certificate.header import program_data
 from dipc.certificate.numbers import rational
 from dipc.certificate.obligations import ObligationWriter
@@ -23,11 +23,9 @@ from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift
 from dipc.questions.privacy.adjacency import Pairs, Within, texts
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import PrivacyClaim, power
 from dipc.questions.privacy.every_number import EveryNumber
-from dipc.questions.privacy.laws import LawTable
-from dipc.questions.privacy.loss import at_most, couples
-from dipc.questions.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict
+from dipc.questions.privacy.loss import LawTable, at_most, couples
+from dipc.questions.privacy.outcome import PrivacyClaim, PrivacyCounterexample, PrivacyReport, PrivacyVerdict, power
 from dipc.text.core import RealType
 from dipc.verifier.privacy import MOST_OPEN
 from dipc.verifier.probability import program_of

@@ -7,14 +7,12 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.limits import Budget, Limits, Undecided
 from dipc.certificate.numbers import rational
 from dipc.certificate.signs import analysis_data, chart_data
 from dipc.certificate.terms import ring_data
 from dipc.decide.obligation import Counterexample
-from dipc.sign.budget import Budget
-from dipc.sign.chart import Analysis, analyze
-from dipc.sign.decide import Decision, Fails, Holds
+from dipc.sign.chart import Analysis, Decision, Fails, Holds, analyze
 from dipc.sign.interval import Interval
 from dipc.sign.polynomial import normal_form
 

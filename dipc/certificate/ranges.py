@@ -16,7 +16,7 @@ from dipc.claims.claim import Terms
 from dipc.claims.table import Row
 from dipc.decide.obligation import Decision, Verdict
 from dipc.questions.every_gamma import FreeGamma
-from dipc.questions.outcome import RowResult
+from dipc.questions.report import RowResult
 from dipc.rules.class_claim import FREE
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least

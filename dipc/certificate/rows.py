@@ -10,7 +10,7 @@ from typing import Any
 from dipc.certificate.seal import encode
 from dipc.claims.given import Cell
 from dipc.claims.table import NumberList, PackedRows, Row
-from dipc.questions.decided_rows import DecidedRows, RowOutcome
+from dipc.questions.report import DecidedRows, RowOutcome
 
 #: A placeholder in the data of a row where rows with the same outcome differ; this character is in no program.
 HOLE = "\0"

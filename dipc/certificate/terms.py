@@ -6,8 +6,7 @@ from fractions import Fraction
 from operator import itemgetter
 from typing import Any
 
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Closed, Quotient
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 
 
 def ring_data(value: ExpPoly) -> list[list[Any]]:

@@ -17,11 +17,10 @@ from dipc.certificate.uncertified import NOT_EXPANDED
 from dipc.claims.claim import Terms
 from dipc.claims.table import Row, packed
 from dipc.decide.obligation import Verdict
-from dipc.questions.decided_rows import CaseEvidence, Evidence, RowOutcome
 from dipc.questions.every_gamma import FreeGamma
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
-from dipc.questions.report import Report
+from dipc.questions.report import CaseEvidence, Evidence, Report, RowOutcome
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import mentions

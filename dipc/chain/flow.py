@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dipc.chain.affine import Affine, same_value
+from dipc.chain.constraints import Affine, same_value
 from dipc.chain.state import Code, Comparison, Fault, Mark, State
 from dipc.text.ast import walk
 from dipc.text.core import (

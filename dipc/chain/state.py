@@ -9,8 +9,16 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from dipc.chain.affine import Affine, combination, comparison_text
-from dipc.chain.constraints import NOTHING_KNOWN, Constraint, ConstraintSet, constraint, constraint_set
+from dipc.chain.constraints import (
+    NOTHING_KNOWN,
+    Affine,
+    Constraint,
+    ConstraintSet,
+    combination,
+    comparison_text,
+    constraint,
+    constraint_set,
+)
 from dipc.noise.law import Law
 from dipc.text.ast import CompareOp, Expr
 from dipc.text.core import IntType, RealType, Type, Value, show_value

@@ -6,8 +6,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple, assert_never
 
-from dipc.chain.affine import Affine, combination
-from dipc.chain.constraints import Constraint, ConstraintSet, connected, constraint, decided, equality, irredundant
+from dipc.chain.constraints import (
+    Affine,
+    Constraint,
+    ConstraintSet,
+    combination,
+    connected,
+    constraint,
+    decided,
+    equality,
+    irredundant,
+)
 from dipc.chain.finite_noise import intervals
 from dipc.chain.flow import Flow
 from dipc.chain.state import (

@@ -14,7 +14,7 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import Claim, Key
 from dipc.claims.expression import ClaimExpression
-from dipc.sign.decide import Fails, Holds, decide_nonnegative
+from dipc.sign.chart import Fails, Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import sign_throughout
 from dipc.text.ast import (

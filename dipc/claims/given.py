@@ -11,8 +11,8 @@ from typing import Any, TypeGuard, assert_never
 
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.text import ast
-from dipc.text.claims import BadValue, NumberReader
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value
+from dipc.text.declarations import BadValue, NumberReader
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing, nearest
 from dipc.text.parser import parse_items
 from dipc.text.program import CoreProgram

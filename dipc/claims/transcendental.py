@@ -10,11 +10,10 @@ from fractions import Fraction
 from itertools import product
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, Quotient, simplest
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import decimal, log_enclosure, outward
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric
-from dipc.algebra.quotient import Quotient, simplest
 from dipc.claims.claim import ClaimOptions, claim_expression, claimed_intervals, the_one_eps
 from dipc.claims.expression import ClaimExpression, Exponent, in_exponent, is_constant, is_transcendental
 from dipc.text.ast import (

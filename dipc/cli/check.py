@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from dipc.cli import later
-from dipc.cli.errors import ExitCode
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -26,18 +25,18 @@ from dipc.cli.options import (
     inputs_option,
     limit_option,
     output_option,
+    parse_definitions,
     plot_option,
     program_argument,
     scale_options,
 )
 from dipc.cli.output import Output, check_table, check_target
-from dipc.cli.values import parse_definitions
+from dipc.cli.terminal import ExitCode
 from dipc.decide.engine import Engine
 from dipc.outcome import rows
 from dipc.outcome.outcome import Outcome, Standing
-from dipc.outcome.statement import Asked
-from dipc.questions.check import answer
-from dipc.questions.question import question_of
+from dipc.outcome.words import Asked
+from dipc.questions.question import answer, question_of
 from dipc.questions.report import Interrupted, Report
 from dipc.questions.source import Source
 from dipc.text.diagnostic import Diagnostic, DiagnosticError

@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from dipc.cli import later
-from dipc.cli.errors import ExitCode
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -25,24 +24,28 @@ from dipc.cli.options import (
     html_option,
     inputs_option,
     limit_option,
+    member_text,
+    members,
     output_option,
+    parse_family,
     plot_option,
     program_argument,
     quiet_option,
     scale_options,
+    table_path,
 )
 from dipc.cli.output import Output, check_table
-from dipc.cli.values import member_text, members, parse_family, table_path
-from dipc.inverse.claims import claims_of
+from dipc.cli.terminal import ExitCode
 from dipc.inverse.question import asked as question_of
+from dipc.inverse.question import claims_of
 from dipc.inverse.solution import DIGITS, Wanted
 from dipc.inverse.solve import solved
 from dipc.inverse.tighten import Tightest, tightest
 from dipc.outcome import solve as solutions
 from dipc.outcome import tighten as factors
 from dipc.outcome.outcome import Outcome
-from dipc.outcome.statement import Asked
 from dipc.outcome.tighten import Member
+from dipc.outcome.words import Asked
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 _TIGHTEN_EPILOG = """

@@ -15,8 +15,7 @@ from typing import NoReturn, TextIO
 import click
 
 import dipc
-from dipc.cli.errors import ExitCode, guarded, leave
-from dipc.cli.terminal import open_standard_streams, write
+from dipc.cli.terminal import ExitCode, guarded, leave, open_standard_streams, write
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, DipcWarning, nearest
 
 #: The commands in the order of the help, each with the module that has it, imported when it is run, and the line that

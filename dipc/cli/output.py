@@ -14,8 +14,7 @@ from typing import Any, TextIO
 
 from dipc.above import VERSION
 from dipc.cli import later
-from dipc.cli.errors import ExitCode
-from dipc.cli.terminal import ClosedOutput, look_of, refused_result, write, write_diagnostics
+from dipc.cli.terminal import ClosedOutput, ExitCode, look_of, refused_result, write, write_diagnostics
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.text import Look, render
 from dipc.text.diagnostic import Diagnostic, DiagnosticError

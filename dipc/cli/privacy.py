@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from dipc.cli import later
-from dipc.cli.errors import ExitCode
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -23,23 +22,26 @@ from dipc.cli.options import (
     html_option,
     inputs_option,
     limit_option,
+    members,
     output_option,
+    parse_family,
     plot_option,
+    positive_option,
     program_argument,
     quiet_option,
     scale_options,
 )
 from dipc.cli.output import Output
-from dipc.cli.values import members, parse_family, positive_option
+from dipc.cli.terminal import ExitCode
 from dipc.options import open_constant
 from dipc.outcome import privacy as answers
 from dipc.outcome.privacy import Found, PrivacyStatement
-from dipc.outcome.statement import Asked
+from dipc.outcome.words import Asked
 from dipc.program.program import Program
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
 from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import DIGITS, Loss
+from dipc.questions.privacy.outcome import read_claim
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 _EPILOG = """

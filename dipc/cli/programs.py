@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from dipc.chain.state import is_symbolic
-from dipc.cli.errors import ExitCode
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -20,16 +19,18 @@ from dipc.cli.options import (
     inputs_option,
     limit_option,
     output_option,
+    parse_input,
+    parse_output,
+    positive_option,
     program_argument,
 )
 from dipc.cli.output import Output, check_target, write_text
-from dipc.cli.terminal import ProgressBar, look_of, write
-from dipc.cli.values import parse_input, parse_output, positive_option
+from dipc.cli.terminal import ExitCode, ProgressBar, look_of, write
 from dipc.examples import names, text
-from dipc.explain.explanation import Explanation, codes, explanation
-from dipc.outcome import chain
+from dipc.explain import Explanation, codes, explanation
+from dipc.outcome import program as chain
 from dipc.outcome.outcome import GAP, Fields, Line, Part, Tone, Verbatim
-from dipc.outcome.outputs import answers, outcomes_at, outputs
+from dipc.outcome.program import answers, outcomes_at, outputs
 from dipc.outcome.text import render_parts
 from dipc.questions.question import prepared
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest, read_source

@@ -12,7 +12,6 @@ import click
 
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.cli import later
-from dipc.cli.errors import ExitCode
 from dipc.cli.options import (
     Work,
     asked_of,
@@ -20,12 +19,15 @@ from dipc.cli.options import (
     format_option,
     limit_option,
     output_option,
+    parse_definitions,
+    parse_input,
+    parse_output,
+    positive_option,
     program_argument,
     quiet_option,
 )
 from dipc.cli.output import Output
-from dipc.cli.terminal import ProgressBar, write, write_diagnostics
-from dipc.cli.values import parse_definitions, parse_input, parse_output, positive_option
+from dipc.cli.terminal import ExitCode, ProgressBar, write, write_diagnostics
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, read_source
 from dipc.text.parser import parse

@@ -14,11 +14,9 @@ from typing import Any
 import click
 
 from dipc.cli import later
-from dipc.cli.errors import ExitCode
-from dipc.cli.options import claims_tested, format_option, output_option, quiet_option
+from dipc.cli.options import claims_tested, format_option, output_option, positive_option, quiet_option
 from dipc.cli.output import Output, check_distinct, check_target, write_text
-from dipc.cli.terminal import look_of, write_diagnostics
-from dipc.cli.values import positive_option
+from dipc.cli.terminal import ExitCode, look_of, write_diagnostics
 from dipc.outcome.text import render
 from dipc.questions.privacy.dipc_input import imported
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, read_source

@@ -15,10 +15,8 @@ import click
 
 import dipc
 from dipc.cli import later
-from dipc.cli.errors import ExitCode
-from dipc.cli.options import define_option
-from dipc.cli.terminal import ProgressBar, write
-from dipc.cli.values import parse_definitions
+from dipc.cli.options import define_option, parse_definitions
+from dipc.cli.terminal import ExitCode, ProgressBar, write
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.verifier.command import NOT_TO_THE_END
 from dipc.verifier.command import verify as checked

@@ -10,10 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.numbers import outward
-from dipc.algebra.quotient import Closed, Quotient
 from dipc.decide.obligation import (
     Counterexample,
     Decision,
@@ -29,8 +28,7 @@ from dipc.decide.obligation import (
     failure_intervals,
     failures,
 )
-from dipc.sign.chart import arrange
-from dipc.sign.decide import RegionEnd
+from dipc.sign.chart import RegionEnd, arrange
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, Peak, Ratio, highest, number_cell, peaks, root_cell
 from dipc.sign.piecewise import BetaForm

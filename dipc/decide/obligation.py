@@ -10,15 +10,22 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
+from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
 from dipc.algebra.numbers import exact_text, magnitude, outward
-from dipc.algebra.quotient import Closed, fraction_of
-from dipc.measure.bound import Bound, Share
-from dipc.sign.budget import Budget
-from dipc.sign.chart import Arrangement, arrange, sign_at, simplest_in_gap
-from dipc.sign.decide import Decision as SignDecision
-from dipc.sign.decide import Fails, FailureRegion, Holds, RegionEnd, decide_nonnegative
+from dipc.measure.measure import Bound, Share
+from dipc.sign.chart import (
+    Arrangement,
+    Fails,
+    FailureRegion,
+    Holds,
+    RegionEnd,
+    arrange,
+    decide_nonnegative,
+    sign_at,
+    simplest_in_gap,
+)
+from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, FormCell, PiecewiseForm
 from dipc.sign.roots import Root, refine

@@ -17,7 +17,7 @@ from multiprocessing.context import SpawnProcess
 from time import monotonic, perf_counter
 from typing import Any
 
-from dipc.decide.executors import Done, Finished, Task, perform
+from dipc.decide.engine import Done, Finished, Task, perform
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 # --- Tasks in processes of this machine -------------------------------------------------------------------------------

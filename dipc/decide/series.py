@@ -11,14 +11,14 @@ from math import ceil
 import flint
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, to_fmpq
+from dipc.algebra.exppoly import Closed, ExpPoly, to_fmpq, total
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
-from dipc.algebra.quotient import Closed, total
 from dipc.decide.decide import DIGITS, decide
 from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.bound import (
+from dipc.measure.event import Event, Noise
+from dipc.measure.measure import (
     Bound,
     BoundMeasurer,
     Share,
@@ -28,7 +28,6 @@ from dipc.measure.bound import (
     majorant_of,
     series_of,
 )
-from dipc.measure.event import Event, Noise
 from dipc.measure.power_series import DISK, precision
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval, simplest_between

@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
-from dipc.algebra.quotient import Closed
-from dipc.decide.engine import Engine, Pending, Question, Spent
-from dipc.decide.executors import Done, Executor, Finished, Setup, Task, fingerprint
-from dipc.decide.memory import Memory
+from dipc.decide.cache import Memory
+from dipc.decide.engine import Done, Engine, Executor, Finished, Pending, Question, Setup, Spent, Task, fingerprint
 from dipc.decide.obligation import MEASURED, Decision, Obligation
-from dipc.measure.bound import Bound, Share
-from dipc.measure.measure import Measurer
+from dipc.measure.measure import Bound, Measurer, Share
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.diagnostic import Diagnostic, DiagnosticError

@@ -1,1 +1,97 @@
-"""What the codes of diagnostics mean, by examples that provoke them."""
+"""The codes of diagnostics with an example of each: a command, the files that it reads, and what it says then.
+
+The examples are those of the golden outputs in tests/golden; tests/explain keeps them the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A code, and what it is about: an example, or, where `command` is None, `when` it comes up."""
+
+    code: str
+    about: str
+    command: str | None = None
+    files: tuple[tuple[str, str], ...] = ()
+    text: str = ""
+    when: str = ""
+
+
+#: What the codes with these first three characters after the E are about.
+_FAMILIES = {
+    "01": "the syntax of programs",
+    "02": "names and types",
+    "03": "the rules that a program must keep",
+    "04": "the weights of choices",
+    "05": "tables and their cells",
+    "06": "claims and their expressions",
+    "07": "what goes wrong on some path of a program",
+    "08": "commands, their options, and files",
+    "09": "certificates",
+    "10": "`dipc tighten` and `dipc solve`",
+    "11": "inputs, `ideal` and `metric`",
+    "12": "questions about every real and int input, and every number of queries",
+    "13": "processes, clusters and caches",
+    "14": "differential privacy",
+    "15": "files of claims for `dipc test`",
+    "16": "observed outputs for `dipc conform`",
+}
+
+
+#: When the codes come up that no short command provokes.
+_WHEN = {
+    "E0104": "a program has more names, statements or nested parts than any that is meant",
+    "E0107": "a text is too long to be read as a program or an expression",
+    "E0219": "in Python a program that is read at one eps, for what has a meaning there alone, is asked about another",
+    "E0299": "a program has more mistakes than are shown: those above come first",
+    "E0609": "beta divides by something that is 0 at an alpha or a gamma of the claim",
+    "E0613": "min, max and abs in a claim come to more cases, or longer numbers, than can be compared",
+    "E0614": "gamma is free, and the question needs one gamma",
+    "E0705": "on some path an int variable gets a value that is no integer",
+    "E0720": "a run of `dipc simulate` goes round a loop 100000 times",
+    "E0721": "in a run of `dipc simulate` the weights of a choice are no distribution",
+    "E0722": "a number of `dipc simulate` is beyond what floating point holds",
+    "E0807": "`dipc bench` is asked of an installed package: the benchmarks are in the checkout",
+    "E0813": "`dipc lsp` is started with its standard input or output closed",
+    "E0903": "`--certificate` is given with a question that has no certificate",
+    "E1005": "a plot is asked for where matplotlib is not installed",
+    "E1301": "the processes of `-j` end as soon as they start, for want of memory for example",
+    "E1302": "the file of `--cache` was written by another version of dipc",
+    "E1305": "another process holds the file of `--cache`",
+    "E1306": "the disk with the file of `--cache` is full",
+    "E1307": "`--dask` is given where Dask is not installed",
+    "E1308": "no Dask scheduler answers at the address of `--dask`",
+    "E1309": "a worker of the Dask cluster runs another version of dipc",
+    "E1310": "the Dask scheduler has no worker for a while",
+}
+
+
+def explanation(code: str) -> Explanation:
+    """The explanation of a code such as E0602. Raises DiagnosticError for what is no code."""
+    wanted = code.strip().upper()
+    if wanted not in codes():
+        close = nearest(wanted, codes())
+        notes = [f"did you mean `{close}`?"] if close else []
+        notes.append("a diagnostic begins with its code: error[E0602]; `dipc explain` lists all")
+        raise DiagnosticError(Diagnostic("E0811", f"there is no diagnostic `{code.strip()}`", notes=tuple(notes)))
+    about = _FAMILIES[wanted[1:3]]
+    example = codes()[wanted]
+    if example is None:
+        return Explanation(wanted, about, when=_WHEN.get(wanted, ""))
+    return Explanation(wanted, about, example["command"], tuple(example["files"].items()), example["text"])
+
+
+@cache
+def codes() -> Mapping[str, Any]:
+    """All codes in order, with their examples as they are kept, None for those without."""
+    return json.loads((files("dipc.explain") / "examples.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]

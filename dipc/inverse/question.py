@@ -1,22 +1,40 @@
-"""A question of any kind, as services see it that look at all its obligations: it can be asked with another claim."""
+"""A question of any kind, as services see it that look at all its obligations: it can be asked with another claim.
+
+The different inequalities that a question comes to, measured, each with the cases that have it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.parametric import Parametric, times
 from dipc.claims.claim import Claim, ClaimOptions, resolve_claim
 from dipc.claims.table import Table, TableGiven
+from dipc.decide.decide import Saying, saying, together
 from dipc.decide.engine import Engine
+from dipc.decide.obligation import Obligation, Verdict
 from dipc.options import Options, asks_for_all
 from dipc.program.program import Program, within
-from dipc.questions.every_input import EveryInput
+from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
-from dipc.questions.outcome import RowResult
+from dipc.questions.every_number.union_bound import CoefficientInequality
 from dipc.questions.question import inputs_meant, prepared
 from dipc.questions.question import question as about_table
-from dipc.questions.source import Source
+from dipc.questions.report import RowResult
+from dipc.questions.source import Case, Source
 from dipc.rules.class_claim import is_free
+from dipc.rules.evidence import Posed, Variable
+from dipc.rules.goal import Proof
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.text.ast import Name
+from dipc.text.diagnostic import Diagnostic
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
@@ -87,3 +105,237 @@ def asked(program: Program, table: TableGiven | None, options: Options, engine: 
     if table is None and asks_for_all(inputs):
         return Question(program, options.claim, engine, None, *(opened or (None, None)))
     return Question(program, options.claim, engine, prepared(program, table, inputs, options.progress))
+
+
+#: Called with the number of cases done and of all (None where that is not known).
+Progress = Callable[[int, int | None], None]
+
+#: Why a case is not known that was still to come when Ctrl-C was pressed.
+INTERRUPTED = "interrupted"
+
+#: Cases between two calls of a progress function.
+_PROGRESS_CASES = 256
+
+#: By how much a bound that does not hold falls short, at least.
+_LEAST = Fraction(1, 10**9)
+_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claimed:
+    """`bound` >= 1 - `beta` for all values of `variable` in `intervals`, with the numbers of the cases that come to it,
+    in order.
+
+    `exact`: where it fails, the claim does. Otherwise the bound may be less than the probability, and only what it
+    proves is certain. `power`: of a union bound for every m it is the inequality of that power of m - `start`.
+    """
+
+    bound: ClosedForm
+    beta: BetaForm
+    intervals: tuple[Interval, ...]
+    variable: Variable
+    exact: bool
+    rows: tuple[int, ...]
+    power: int = 0
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnknownCases:
+    """Cases whose answer is not known, and why."""
+
+    reason: str
+    rows: tuple[int, ...]
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C stopped the search for a Tightest or a Solution; `found` is what was known then."""
+
+    def __init__(self, found: object) -> None:
+        super().__init__("the search was stopped")
+        self.found = found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Claims:
+    """All that a question comes to: no two of `distinct` are the same; `unknown` are the cases past a limit; `vacuous`
+    says how many claim nothing, of all `cases`. `intervals` are the eps asked about, `warnings` say where the claim may
+    not mean what it seems to."""
+
+    question: Question
+    intervals: tuple[Interval, ...]
+    distinct: tuple[Claimed, ...]
+    unknown: tuple[UnknownCases, ...]
+    vacuous: int
+    cases: int
+    every: Sequence[Case]
+    warnings: tuple[Diagnostic, ...] = ()
+
+    def shown(self, number: int) -> RowResult:
+        """What the case with this number is about."""
+        return self.every[number - 1].shown()
+
+    @property
+    def at_distance(self) -> bool:
+        """Whether alpha is dd(u)."""
+        alpha = self.question.claim().alpha
+        return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
+
+    def sayings(self, factor: Fraction = Fraction(1)) -> Mapping[str, Saying]:
+        """Where at least one of the claims says something with `factor`·beta, by their variables."""
+        found: dict[str, list[Saying]] = {}
+        for claimed in self.distinct:
+            if claimed.power == 0:
+                says = saying(_scaled(claimed.beta, factor), claimed.intervals, self.question.program.limits)
+                found.setdefault(str(claimed.variable), []).append(says)
+        return {variable: together(all_of) for variable, all_of in found.items()}
+
+    def alike(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Claimed]]:
+        """The inequalities in eps, and those in products of eps, apart, by their ranges."""
+        found: dict[tuple[Variable, tuple[Interval, ...]], list[Claimed]] = {}
+        for claimed in self.distinct:
+            found.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
+        return found
+
+
+def sayings_of(claim: Claim, limits: Limits) -> Mapping[str, Saying]:
+    """Where at least one row of the claim's table says something."""
+    found = [saying(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
+    return {str(Variable.EPS): together(found)} if found else {}
+
+
+def interrupted_before(rest: Sequence[Claimed]) -> UnknownCases:
+    """The cases of the inequalities that were still to be decided."""
+    return UnknownCases(INTERRUPTED, tuple(sorted({number for claimed in rest for number in claimed.rows})))
+
+
+def _scaled(beta: BetaForm, factor: Fraction) -> BetaForm:
+    """`factor`·beta."""
+    if factor == 1:
+        return beta
+    value = beta.value
+    if isinstance(value, ExpPoly | Quotient):
+        return PiecewiseForm(value * factor)
+    return PiecewiseForm(times(Parametric.number(factor), value))
+
+
+def claims_of(
+    question: Question, progress: Progress | None = None, *, among: Container[int] | None = None, best: bool = True
+) -> Claims:
+    """What the question comes to, or of it the cases with the numbers `among`.
+
+    A case of which the first rule gives a mere bound that may not suffice comes to what the `best` of all rules give,
+    and to the claim at some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is
+    measured.
+    """
+    source = question.source()
+    engine = question.engine
+    cases: list[Case] = []
+    posed: list[tuple[int, Posed]] = []
+    reasons: dict[str, list[int]] = {}
+    vacuous = 0
+    for case in source.cases():
+        cases.append(case)
+        if among is not None and case.number not in among:
+            continue
+        if progress is not None and case.number % _PROGRESS_CASES == 0:
+            progress(case.number, source.total)
+        try:
+            found = case.posed()
+            if best and isinstance(case, ClassCase) and not all(one.why.exact for one in found):
+                found = _best_posed(case, found, engine)
+        except Undecided as undecided:
+            reasons.setdefault(undecided.reason, []).append(case.number)
+            continue
+        vacuous += not found
+        posed += [(case.number, one) for one in found]
+    distinct, unknown = measured(posed, engine, progress)
+    for reason, numbers in unknown.items():
+        reasons.setdefault(reason, []).extend(numbers)
+    return Claims(
+        question,
+        source.intervals,
+        distinct,
+        tuple(UnknownCases(reason, tuple(numbers)) for reason, numbers in reasons.items()),
+        vacuous,
+        len(cases),
+        cases,
+        source.warnings,
+    )
+
+
+# --- the best of all rules ----------------------------------------------------------------------------
+
+#: Inputs of a class whose claims are looked at besides, and values of a variable at which bounds are compared.
+_MOST_INPUTS = 4
+_SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
+
+
+def _best_posed(case: ClassCase, first: Sequence[Posed], engine: Engine) -> Sequence[Posed]:
+    """What the rules pose that are nearest to proving the claim, and the claim at some inputs. Raises Undecided."""
+    variable, says_nothing = case.goal.required.variable, not case.goal.lower.bound.shares
+
+    def needed(proof: Proof) -> Fraction | None:
+        missing = _shortfall(proof, engine)
+        # In another variable it is an answer only where there is none in this one, or where it holds.
+        comparable = says_nothing or proof.goal.required.variable is variable
+        return missing if comparable or not missing else None
+
+    choice = case.least_needing(needed, Fraction(0))
+    if not choice.proofs:
+        return first
+    found = [one for proof in choice.proofs for one in proof.all_posed]
+    if choice.needed != 0 and all(one.variable is variable for one in found):
+        found += case.posed_at_one(_MOST_INPUTS)
+    elif choice.needed != 0 and all(one.variable is Variable.EPS for one in found):
+        found += case.posed_at_inputs(None, _MOST_INPUTS)
+    return found
+
+
+def _shortfall(proof: Proof, engine: Engine) -> Fraction:
+    """By how much the obligations fail, to compare proofs with: 0 only where they hold. Raises Undecided."""
+    most = Fraction(0)
+    for obligation in proof.obligations:
+        bound = engine.bound(obligation.bound)
+        missing = sum((_missing_at(bound, obligation, at) for at in _SAMPLES), Fraction(0))
+        if missing or engine.decide(obligation).verdict is not Verdict.ACCURATE:
+            most = max(most, missing + _LEAST)
+    return most
+
+
+def _missing_at(bound: ClosedForm, obligation: Obligation, at: Fraction) -> Fraction:
+    """1 - beta less the bound at one value of the variable, about; 0 where that is negative, or none of the claim's."""
+    if not any(at in interval for interval in obligation.intervals):
+        return Fraction(0)
+    missing = 1 - obligation.beta.at(at, _DIGITS)[0] - bound.at(at, _DIGITS)[0]
+    return max(Fraction(0), missing)
+
+
+def measured(
+    posed: Sequence[tuple[int, Posed]], engine: Engine, progress: Progress | None = None
+) -> tuple[tuple[Claimed, ...], Mapping[str, list[int]]]:
+    """The different inequalities of cases with these numbers, and why others are not known, with theirs."""
+    # All are asked for before the first is waited for: whoever measures may do many at a time.
+    pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
+    rows: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...], Variable, bool, int, int], list[int]] = {}
+    reasons: dict[str, list[int]] = {}
+    for done, (number, one, asked) in enumerate(pending):
+        if progress is not None and done % _PROGRESS_CASES == 0:
+            progress(done, len(pending))
+        while asked.decision is None:
+            engine.wait()
+        bound, why = asked.decision.bound, one.why
+        if bound is None:
+            numbers = reasons.setdefault(asked.decision.reason or "", [])
+        else:
+            power, start = (why.power, why.start) if isinstance(why, CoefficientInequality) else (0, 0)
+            obligation = one.obligation
+            key = (bound, obligation.beta, obligation.intervals, one.variable, why.exact, power, start)
+            numbers = rows.setdefault(key, [])
+        if not numbers or numbers[-1] != number:
+            numbers.append(number)
+    distinct = tuple(
+        Claimed(bound, beta, intervals, variable, exact, tuple(numbers), power, start)
+        for (bound, beta, intervals, variable, exact, power, start), numbers in rows.items()
+    )
+    return distinct, reasons

@@ -14,9 +14,8 @@ from dipc.claims.expression import ClaimExpression
 from dipc.decide.decide import Saying
 from dipc.decide.obligation import EndPoint
 from dipc.inverse.question import Question
-from dipc.questions.outcome import RowResult
-from dipc.questions.report import warnings_json
-from dipc.rules.posed import Variable
+from dipc.questions.report import RowResult, warnings_json
+from dipc.rules.evidence import Variable
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 

@@ -1,20 +1,447 @@
-"""Inverse questions: the least eps, alpha, beta or gamma for which a claim holds, whatever it is about."""
+"""Inverse questions: the least eps, alpha, beta or gamma for which a claim holds, whatever it is about.
+
+The least alpha with which a claim holds.
+
+A program is (alpha, beta, gamma)-accurate at u if Pr >= 1 - beta where dd(u) > alpha. Between two neighboring values
+of dd in a table the rows that claim something are the same, and 1 - beta never falls as alpha grows: so the alphas
+between them that are good, if there are any, begin at the lower of the two. The least good alpha is 0 or a value of dd,
+and it is attained.
+
+For every real input, the least probability of the inputs with dd(u) >= alpha and beta are functions of t = alpha·eps:
+the claim holds with alpha = t/eps for exactly the t at which the inequalities in t do, and for t -> 0 with alpha = 0.
+
+The least beta as a function of eps: the upper envelope of 1 - Pr over all rows.
+
+The probabilities behind one row of a report about every real input, in closed form.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Unpack, assert_never
 
-from dipc.claims.table import TableGiven
-from dipc.inverse.claims import Progress, Stopped, claims_of
-from dipc.inverse.question import Question, asked
-from dipc.inverse.solution import DIGITS, Solution, Wanted, checked
-from dipc.inverse.solve_alpha import solve_alpha
-from dipc.inverse.solve_beta import solve_beta
-from dipc.inverse.solve_eps import solve_eps
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
+from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.parametric import FLAT, Kind, Parametric, Selection, TooLarge
+from dipc.claims.claim import Claim, intervals_text
+from dipc.claims.conditions import trend
+from dipc.claims.expression import ClaimExpression
+from dipc.claims.table import Row, Table, TableGiven
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import holds_in_cells
+from dipc.inverse.question import (
+    INTERRUPTED,
+    Claimed,
+    Claims,
+    Progress,
+    Question,
+    Stopped,
+    UnknownCases,
+    asked,
+    claims_of,
+    measured,
+    sayings_of,
+)
+from dipc.inverse.solution import (
+    DIGITS,
+    AlphaSolution,
+    BetaSolution,
+    Cell,
+    EnvelopePiece,
+    Solution,
+    Span,
+    Status,
+    Wanted,
+    checked,
+)
+from dipc.inverse.solve_eps import Cut, cuts, failing_parts, outside, preventing, solve_eps, span_between
 from dipc.inverse.solve_gamma import solve_gamma
 from dipc.options import GivenInverse, Options, takes
 from dipc.program.program import Program
+from dipc.questions.every_input import EveryInput
+from dipc.questions.every_number.all_numbers import AllNumbers
+from dipc.questions.report import ClassNote, ClassResult, RowResult
+from dipc.questions.source import Source
+from dipc.rules.evidence import Posed, Variable
+from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.sign.optimum import Number, number_cell
+from dipc.sign.piecewise import PiecewiseForm
+from dipc.text.ast import mentions
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+
+
+def solve_alpha(
+    question: Question, claim: Claim | None, digits: int, progress: Progress | None = None
+) -> AlphaSolution:
+    """The least alpha >= 0 such that Pr >= 1 - beta(alpha) at all eps asked about wherever dd(u) > alpha.
+
+    `claim` is that of a table with alpha = 0. Raises DiagnosticError where rows have no dd, and where the claim is not
+    of a kind whose least alpha this finds.
+    """
+    if question.table is None:
+        return _in_products(question, digits)
+    assert claim is not None
+    _require_distances(question.table)
+    _check_kind(question.table.rows, claim)
+    return _among_rows(question, claim, digits, progress)
+
+
+# --- rows --------------------------------------------------------------------------------------------------
+
+
+def _among_rows(question: Question, claim: Claim, digits: int, progress: Progress | None) -> AlphaSolution:
+    assert question.table is not None
+    distances = {row.number: _distance(row) for row in question.table.rows}
+    before: tuple[int, ...] = ()
+    shown = question.asking(alpha=0).shown
+
+    def answer(
+        status: Status,
+        remark: str,
+        rows: tuple[int, ...],
+        value: Fraction | None = None,
+        claims: int = 0,
+        interrupted: bool = False,
+    ) -> AlphaSolution:
+        limits = question.program.limits
+        return AlphaSolution(
+            question=question,
+            shown=shown,
+            eps=intervals_text(claim.intervals),
+            digits=digits,
+            status=status,
+            rows=rows,
+            remark=remark,
+            value=value,
+            claims=claims,
+            sayings={} if value is None else sayings_of(question.asking(alpha=value).claim(), limits),
+            interrupted=interrupted,
+        )
+
+    for alpha in sorted({Fraction(0)} | {found for found in distances.values() if found is not None}):
+        above = {number for number, found in distances.items() if found is None or found > alpha}
+        if not above:
+            return answer(Status.NONE, f"from alpha = {alpha} on no row claims anything", before)
+        try:
+            failing, reason = _first_failing(question.asking(alpha=alpha), above, progress)
+        except KeyboardInterrupt:
+            if not alpha:
+                raise
+            remark = f"{INTERRUPTED}: no alpha below {alpha} suffices"
+            return answer(Status.UNDECIDED, remark, before, interrupted=True)
+        if reason is not None:
+            return answer(Status.UNDECIDED, reason, () if failing is None else (failing,))
+        if failing is None:
+            return answer(Status.SOLVED, "", before, alpha, len(above))
+        before = (failing,)
+    return answer(Status.NONE, "a row with dd = inf claims something for every alpha", before)
+
+
+def _first_failing(question: Question, above: set[int], progress: Progress | None) -> tuple[int | None, str | None]:
+    """The number of a row of these that fails, None where all hold; and a reason where that is not known."""
+    claims = claims_of(question, progress, among=above)
+    undecided = next(((unknown.rows[0], unknown.reason) for unknown in claims.unknown), None)
+    limits = question.program.limits
+    failing: list[int] = []
+    for claimed in claims.distinct:
+        try:
+            holds = all(holds_in_cells(claimed.bound.value, claimed.beta, part, limits) for part in claimed.intervals)
+        except Undecided as error:
+            undecided = undecided or (claimed.rows[0], error.reason)
+            continue
+        if not holds:
+            failing.append(claimed.rows[0])
+    return (min(failing), None) if failing else undecided or (None, None)
+
+
+def _require_distances(table: Table) -> None:
+    missing = next((row.number for row in table.rows if row.dd is None), None)
+    if missing is not None:
+        notes = ("give a column `dd`, or a program with an `ideal` block",)
+        raise DiagnosticError(Diagnostic("E1023", f"row {missing} has no distance to disagreement", notes=notes))
+
+
+def _check_kind(rows: Sequence[Row], claim: Claim) -> None:
+    if claim.gamma is not None and mentions(claim.gamma.tree, "alpha"):
+        why = "good alphas then need not begin at a value of dd"
+        raise claim.gamma.error("E1022", "gamma depends on alpha, which is asked for", claim.gamma.tree, "", why)
+    names = claim.constants | {name: Parametric.unknown(name) for name in ("alpha", "gamma", "dd")}
+    for beta in _betas(rows, claim):
+        if mentions(beta.tree, "alpha") and not trend(beta, "alpha", names, claim.intervals).falls:
+            why = "only where beta never grows with alpha do good alphas begin at a value of dd"
+            raise beta.error("E1024", "that beta never grows with alpha could not be shown", beta.tree, "", why)
+
+
+def _betas(rows: Sequence[Row], claim: Claim) -> list[ClaimExpression]:
+    columns = sorted({row.beta.text for row in rows if row.beta is not None})
+    return [*([claim.beta] if claim.beta is not None else []), *(claim.column_beta(text) for text in columns)]
+
+
+def _distance(row: Row) -> Fraction | None:
+    """dd(u); None is infinity."""
+    assert row.dd is not None
+    return row.dd.value if isinstance(row.dd.value, Fraction) else None
+
+
+# --- every real input ----------------------------------------------------------------------------------------
+
+
+def _in_products(question: Question, digits: int) -> AlphaSolution:
+    claims = claims_of(question.asking(alpha="dd"))
+    limits = question.program.limits
+    whole = Interval.positive()
+    fixed = [claimed for claimed in claims.distinct if claimed.variable is not Variable.ALPHA_EPS]
+    moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.ALPHA_EPS]
+    failing, unproved, unknown = failing_parts(moving, [whole], limits)
+    unknown = [*claims.unknown, *unknown]
+    if fixed:
+        _check_kind((), question.asking(alpha="dd").claim())
+    for claimed in fixed:
+        # dd is one number d on such a class, or infinite: what holds with beta(d) holds with beta(alpha) for alpha < d.
+        try:
+            if not all(holds_in_cells(claimed.bound.value, claimed.beta, part, limits) for part in claimed.intervals):
+                return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED)
+        except Undecided as error:
+            return _answer(claims, digits, Status.UNDECIDED, claimed.rows, error.reason)
+    failed = [stretch for stretch, _ in failing[0]]
+    held = outside(failed, whole, limits)
+    certain = [] if unknown else outside([*failed, *(stretch for stretch, _ in unproved[0])], whole, limits)
+    if not held:
+        rows = preventing(failing, [whole], held, limits)
+        return _answer(claims, digits, Status.NONE, rows, "the claim fails for every t = alpha*eps")
+    spans = tuple(span_between(a, b, digits, limits) for a, b in held)
+    low = _start(spans)
+    high = _start(tuple(span_between(a, b, digits, limits) for a, b in certain[:1]))
+    if high is None or high != low:
+        reason = unknown[0].reason if unknown else "a lower bound of the probabilities of a class is below 1 - beta"
+        rows = unknown[0].rows if unknown else tuple(sorted({n for _, claimed in unproved[0] for n in claimed.rows}))
+        assert low is not None
+        between = low[0], None if high is None else high[1]
+        return _answer(claims, digits, Status.UNDECIDED, rows, reason, between, spans)
+    return _answer(claims, digits, Status.SOLVED, preventing(failing, [whole], held, limits), "", high, spans)
+
+
+_FIXED = "the claim fails where dd(u) is one number for all inputs of a class, or infinite"
+
+
+def _start(spans: Sequence[Span]) -> Cell | None:
+    if not spans:
+        return None
+    start = spans[0].start
+    assert start.high is not None
+    return start.low, start.high
+
+
+def _answer(
+    claims: Claims,
+    digits: int,
+    status: Status,
+    rows: tuple[int, ...],
+    remark: str,
+    product: tuple[Fraction, Fraction | None] | None = None,
+    holds: tuple[Span, ...] = (),
+) -> AlphaSolution:
+    cell = None
+    if status is Status.SOLVED and product is not None and product[1] is not None:
+        (first, *more) = claims.intervals
+        if first.is_point and not more:
+            cell = product[0] / first.lower, product[1] / first.lower
+    return AlphaSolution(
+        question=claims.question,
+        shown=claims.shown,
+        eps=intervals_text(claims.intervals),
+        digits=digits,
+        status=status,
+        rows=rows,
+        remark=remark,
+        value=None,
+        claims=claims.cases - claims.vacuous,
+        product=product,
+        holds=holds,
+        cell=cell,
+        sayings={} if status is Status.NONE else claims.sayings(),
+        interrupted=remark == INTERRUPTED,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Missing:
+    """1 - Pr at some cases, or an upper bound of it."""
+
+    value: Closed
+    exact: bool
+    rows: tuple[int, ...]
+
+    @property
+    def form(self) -> Parametric:
+        above, below = fraction_of(self.value)
+        return Parametric({} if above.is_zero() else {FLAT: above}, below)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Envelope:
+    """The largest of some functions: its text, and its pieces."""
+
+    text: str
+    pieces: tuple[EnvelopePiece, ...]
+
+
+def solve_beta(claims: Claims, digits: int) -> BetaSolution:
+    """The least beta such that every case that claims something holds, in closed form, piece by piece: of eps, and of
+    t = alpha*eps or gamma*eps where the claim is about every distance.
+
+    Where a mere bound of 1 - Pr is the largest the answer is undecided: the least beta is at most that. With a constant
+    left open there is an answer for each of its values that are told apart, and a bound for the rest. Past a limit the
+    answer is undecided, too.
+    """
+    question = claims.question
+    unknown = list(claims.unknown)
+    pieces: list[EnvelopePiece] = []
+    texts: list[str] = []
+    for (variable, intervals), group in claims.alike().items():
+        for part in _apart(group) if question.parameter is not None else [group]:
+            try:
+                if any(claimed.power for claimed in part):
+                    pieces.append(_union(part, question, digits))
+                    continue
+                missing = [_Missing(1 - claimed.bound.value, claimed.exact, claimed.rows) for claimed in part]
+                found = _envelope(missing, intervals, variable, digits, question.program.limits)
+            except Undecided as undecided:
+                unknown.append(UnknownCases(undecided.reason, tuple(n for claimed in part for n in claimed.rows)))
+                continue
+            texts.append(found.text)
+            pieces += found.pieces
+    bounds = [piece for piece in pieces if not piece.exact]
+    rows = {number for piece in bounds or pieces for number in piece.rows}
+    remark = "only an upper bound of 1 - Pr is known" if bounds else ""
+    return BetaSolution(
+        question=question,
+        shown=claims.shown,
+        eps=intervals_text(claims.intervals),
+        digits=digits,
+        status=Status.UNDECIDED if unknown or bounds else Status.SOLVED,
+        rows=unknown[0].rows if unknown else tuple(sorted(rows)),
+        remark=unknown[0].reason if unknown else remark,
+        beta=texts[0] if len(texts) == 1 else "",
+        pieces=tuple(pieces),
+    )
+
+
+def _apart(group: Sequence[Claimed]) -> list[list[Claimed]]:
+    """By the case: for each value of a constant that is left open, and for all that are not told apart."""
+    numbers = sorted({number for claimed in group for number in claimed.rows})
+    return [[replace(claimed, rows=(number,)) for claimed in group if number in claimed.rows] for number in numbers]
+
+
+def _union(part: Sequence[Claimed], question: Question, digits: int) -> EnvelopePiece:
+    """A union bound for every value of the constant. Raises Undecided."""
+    first = part[0]
+    assert question.parameter is not None
+    limits = question.program.limits
+    whole = Interval.positive() if first.variable is not Variable.EPS else first.intervals[0]
+    text = union_text(part, question.parameter, limits)
+    return EnvelopePiece(
+        span_between(*cuts(whole), digits, limits), text, first.rows, None, first.variable, exact=False
+    )
+
+
+def union_text(part: Sequence[Claimed], parameter: str, limits: Limits) -> str:
+    """A union bound of 1 - Pr for every value m of the parameter from some start on: a polynomial in m - start, whose
+    coefficients are the largest of those of all sums. Raises Undecided."""
+    first = part[0]
+    terms = []
+    for power in sorted({claimed.power for claimed in part}):
+        coefficients = [_Missing(1 - c.bound.value, c.exact, c.rows) for c in part if c.power == power]
+        highest = _undominated(coefficients, first.intervals, limits)
+        text = str(ClosedForm(highest[0].value)) if len(highest) == 1 else str(_maximum(highest))
+        if text != "0":
+            exponent = f"^{power}" if power > 1 else ""
+            terms.append(f"({text})*({parameter} - {first.start}){exponent}" if power else text)
+    return " + ".join(terms) or "0"
+
+
+def _maximum(highest: Sequence[_Missing]) -> PiecewiseForm:
+    return PiecewiseForm(Selection(Kind.MAX, tuple(found.form for found in highest)))
+
+
+def _envelope(
+    missing: list[_Missing], intervals: tuple[Interval, ...], variable: Variable, digits: int, limits: Limits
+) -> _Envelope:
+    """Raises Undecided past a limit."""
+    highest = _undominated(missing, intervals, limits)
+    if len(highest) == 1:
+        (only,) = highest
+        pieces = [_whole(only, interval, variable, digits, limits) for interval in intervals]
+        return _Envelope(str(ClosedForm(only.value)), tuple(pieces))
+    try:
+        envelope = _maximum(highest)
+        text = str(envelope)
+        split = [
+            piece for interval in intervals for piece in _split(envelope, highest, interval, variable, digits, limits)
+        ]
+    except TooLarge:
+        reason = f"{len(highest)} rows need the largest beta in turn, too many to be put in order"
+        raise LimitReached(None, reason) from None
+    return _Envelope(text, tuple(split))
+
+
+def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: Limits) -> list[_Missing]:
+    """Those that are needed for the maximum: no other is at least as large at every eps asked about."""
+    kept: list[_Missing] = []
+    # The likely winners first, so that most others fall to them at once; only a guess. Of equal ones the exact one.
+    at = intervals[0].inner_point
+    for found in sorted(missing, key=lambda found: (-found.value.enclosure(at, 5)[0], not found.exact)):
+        if any(_at_least(other, found, intervals, limits) for other in kept):
+            continue
+        kept = [other for other in kept if not _at_least(found, other, intervals, limits)]
+        kept.append(found)
+    return kept
+
+
+def _at_least(first: _Missing, second: _Missing, intervals: tuple[Interval, ...], limits: Limits) -> bool:
+    difference = first.value - second.value
+    numerator = difference.numerator if isinstance(difference, Quotient) else difference
+    return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
+
+
+def _whole(found: _Missing, interval: Interval, variable: Variable, digits: int, limits: Limits) -> EnvelopePiece:
+    value = _value(*fraction_of(found.value), interval.lower, digits, limits) if interval.is_point else None
+    span = span_between(*cuts(interval), digits, limits)
+    return EnvelopePiece(span, str(ClosedForm(found.value)), found.rows, value, variable, found.exact)
+
+
+def _split(
+    envelope: PiecewiseForm,
+    highest: list[_Missing],
+    interval: Interval,
+    variable: Variable,
+    digits: int,
+    limits: Limits,
+) -> list[EnvelopePiece]:
+    """The cells of the maximum; neighbors meet in the end that belongs to both."""
+    pieces = []
+    for cell in envelope.cells(interval, limits):
+        owner = next(found for found in highest if _is(found, cell.numerator, cell.denominator))
+        lower, upper = Cut(cell.lower.value, not cell.lower.closed), Cut(cell.upper.value, cell.upper.closed)
+        span = span_between(lower, upper, digits, limits)
+        value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
+        pieces.append(EnvelopePiece(span, str(ClosedForm(owner.value)), owner.rows, value, variable, owner.exact))
+    return pieces
+
+
+def _is(found: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
+    above, below = fraction_of(found.value)
+    return above * denominator == numerator * below
+
+
+def _value(
+    numerator: ExpPoly, denominator: ExpPoly, at: Fraction, digits: int, limits: Limits
+) -> tuple[Fraction, Fraction]:
+    return number_cell(Number(numerator, denominator, at, limits), digits)
 
 
 @takes(GivenInverse, {"digits": DIGITS})
@@ -53,3 +480,57 @@ def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: P
             claims = claims_of(question.asking(beta="0"), progress)
             return replace(solve_beta(claims, digits), warnings=claims.warnings)
     assert_never(wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenForm:
+    """A probability, or, unless `exact`, a lower bound of it: `text` is a function of `variable`, written `eps`."""
+
+    text: str
+    variable: Variable
+    exact: bool
+
+
+def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
+    """Those of a class; of the classes for one number of queries; for all from some one on that of the union bound, a
+    polynomial in the number. None where they are not known."""
+    try:
+        match source, row:
+            case EveryInput(), _:
+                posed = next(case for case in source.cases() if case.number == row.row).posed()
+                return _written(posed, engine, source.program.core.only_at)
+            case AllNumbers(), ClassResult(note=note) if note is not None and note.where:
+                return _for_numbers(source, engine, note)
+    except Undecided:
+        pass
+    return ()
+
+
+def _for_numbers(source: AllNumbers, engine: Engine, note: ClassNote) -> Sequence[WrittenForm]:
+    name, _, value = note.where[0].partition(" = ")
+    if name == source.parameter and value.isdigit():
+        return _written(
+            [one for case in source.at(int(value)).cases() for one in case.posed()], engine, source.program.core.only_at
+        )
+    proof = source.range.proof
+    if proof is None or note.numbers is None:
+        return ()
+    found, unknown = measured(
+        [(1, Posed(o, source.required.variable, why)) for o, why in proof.inequalities(note.numbers[1])], engine
+    )
+    if unknown:
+        return ()
+    wrong = union_text(found, source.parameter, source.program.limits)
+    return [WrittenForm(f"1 - ({wrong})", found[0].variable, exact=False)]
+
+
+def _written(posed: Sequence[Posed], engine: Engine, only_at: Fraction | None) -> Sequence[WrittenForm]:
+    found, _ = measured([(1, one) for one in posed], engine)
+    return [
+        WrittenForm(
+            str(claimed.bound if claimed.variable is not Variable.EPS else claimed.bound.standing_for(only_at)),
+            claimed.variable,
+            claimed.exact,
+        )
+        for claimed in found
+    ]

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 
-from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.limits import Budget, Limits, Undecided
 from dipc.claims.claim import intervals_text
 from dipc.decide.obligation import EndPoint, failing_regions
-from dipc.inverse.claims import INTERRUPTED, Claimed, Claims, UnknownCases, interrupted_before
+from dipc.inverse.question import INTERRUPTED, Claimed, Claims, UnknownCases, interrupted_before
 from dipc.inverse.solution import EpsSolution, Span, Status
-from dipc.rules.posed import Variable
-from dipc.sign.budget import Budget
-from dipc.sign.decide import FailureRegion, RegionEnd
+from dipc.rules.evidence import Variable
+from dipc.sign.chart import FailureRegion, RegionEnd
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import order, root_cell
 from dipc.sign.roots import Root, refine_within

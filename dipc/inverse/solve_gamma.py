@@ -8,9 +8,9 @@ from enum import Enum
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import Closed, product
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.numbers import decimal, magnitude
-from dipc.algebra.quotient import Closed, product
 from dipc.chain.event import EventTemplate
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import Claim, intervals_text
@@ -18,14 +18,13 @@ from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.obligation import holds_in_cells
 from dipc.decide.obligation import slack as slack_of
-from dipc.inverse.claims import INTERRUPTED, Claims, claims_of, sayings_of
-from dipc.inverse.question import Question
+from dipc.inverse.question import INTERRUPTED, Claims, Question, claims_of, sayings_of
 from dipc.inverse.solution import Cell as Enclosure
 from dipc.inverse.solution import GammaSolution, Status, refuse_dependence
 from dipc.inverse.solve_eps import failing_parts, outside, span_between
 from dipc.program.nearness import Nearness
 from dipc.program.program import ExitShare, Probabilities
-from dipc.rules.posed import Variable
+from dipc.rules.evidence import Variable
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, limit_at_zero

@@ -14,30 +14,28 @@ from fractions import Fraction
 from typing import Unpack
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, fraction_of
 from dipc.algebra.limits import Limits, Undecided
-from dipc.algebra.quotient import fraction_of
 from dipc.claims.claim import intervals_text
 from dipc.claims.table import TableGiven
 from dipc.decide.decide import Saying
 from dipc.decide.engine import Engine
-from dipc.inverse.claims import (
+from dipc.inverse.question import (
     INTERRUPTED,
     Claimed,
     Claims,
     Stopped,
     UnknownCases,
+    asked,
     claims_of,
     interrupted_before,
     measured,
 )
-from dipc.inverse.question import asked
 from dipc.options import GivenInverse, Options, takes
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase
 from dipc.rules.goal import Proof
-from dipc.sign.chart import arrange, sign_at
-from dipc.sign.decide import Fails, RegionEnd, decide_nonnegative
+from dipc.sign.chart import Fails, RegionEnd, arrange, decide_nonnegative, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import (
     Far,

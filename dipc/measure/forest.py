@@ -12,13 +12,12 @@ from typing import NamedTuple, TypeVar
 
 import flint
 
+from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
-from dipc.algebra.quotient import Closed
 from dipc.measure.event import Event
 from dipc.measure.lattice import LatticePiecewise
-from dipc.measure.pieces import Piecewise, integral_of_product
+from dipc.measure.pieces import Piecewise, SizedPiecewise, integral_of_product, watch_product_of
 from dipc.measure.power_series import SeriesPiecewise, SeriesRing, integral_of_series
-from dipc.measure.sizes import SizedPiecewise, watch_product_of
 from dipc.noise.law import Sides
 
 # --- Difference -------------------------------------------------------------------------------------------------------

@@ -12,9 +12,8 @@ from math import comb, factorial, gcd, lcm
 import flint
 from flint.utils.flint_exceptions import DomainError
 
-from dipc.algebra.exppoly import ExpPoly, to_fmpq
+from dipc.algebra.exppoly import ExpPoly, Quotient, to_fmpq
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
-from dipc.algebra.quotient import Quotient
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event

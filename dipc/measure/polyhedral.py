@@ -1,23 +1,464 @@
-"""Any linear constraints over continuous noises: one noise integrated out at a time over polyhedral cells."""
+"""Any linear constraints over continuous noises: one noise integrated out at a time over polyhedral cells.
+
+Events whose constraints relate two values at most, each a linear form of noises: message passing over values.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from math import factorial
-from typing import TYPE_CHECKING, TypeVar
+from math import ceil, factorial, floor, gcd, lcm
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
-from dipc.algebra.quotient import Closed
+import flint
+
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
+from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
-from dipc.measure.lattice import lattice_measure
-from dipc.measure.value_tree import lattice_tree_measure, value_tree_measure
+from dipc.measure.lattice import LatticePiecewise, lattice_measure
+from dipc.measure.pieces import Piece, Piecewise, Support, density, integral_of_product, smoothed
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+# --- Rewriting an event over noises as one over values, so that every constraint relates at most two of them ----------
+#
+# Noises that matter only through one linear combination become one value, whose law is a convolution. A noise n that
+# occurs only together with t·r, as in r' <- Lap(a, r), becomes the value r' = n + t·r, tied to r by the law of n: a
+# kernel. What is left is a graph whose edges are ranges of differences and kernels; where it is a forest, messages
+# measure it (`value_tree`).
+
+#: Independent noises around 0 that are added up: sides and rates (multiples of eps).
+Law = tuple[tuple[Support, Fraction], ...]
+
+
+@dataclass(slots=True)
+class Value:
+    """A variable X. Without `parent` it is mean + a sum of noises with the given law; with one, X - ratio·parent is."""
+
+    law: Law
+    mean: Fraction
+    parent: int | None = None
+    ratio: Fraction = Fraction(0)
+
+
+@dataclass(slots=True)
+class ValueSystem:
+    """`rows[n]` = (coefficients, constant) stands for Σ coefficient·X + constant >= 0; at most two coefficients
+    each."""
+
+    values: list[Value] = field(default_factory=list)
+    rows: list[tuple[dict[int, Fraction], Fraction]] = field(default_factory=list)
+
+
+def value_system(event: Event) -> ValueSystem:
+    """The event over values; raises OutsideFragment where some constraint still relates three of them, or a value of
+    integer noises is no integer.
+
+    Noises of the event must be all continuous or all integers.
+    """
+    rows = [(dict(c.coefficients), c.constant) for c in event.constraints]
+    system = _merged(event.noises, rows)
+    meant = [dict(coefficients) for coefficients, _ in system.rows]
+    while wide := [row for row, (coefficients, _) in enumerate(system.rows) if len(coefficients) > 2]:
+        if not any(_introduce(system, row) for row in wide):
+            raise OutsideFragment("the constraints do not reduce to pairs of values")
+    # The meaning of a value must be decided only once, or the measure would be that of another event.
+    assert [_written_out(system, coefficients) for coefficients, _ in system.rows] == meant
+    return system
+
+
+def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict[int, Fraction]:
+    """A row over the independent values that its values are made from."""
+    total: dict[int, Fraction] = {}
+    for value, c in coefficients.items():
+        at: int | None = value
+        while at is not None:
+            total[at] = total.get(at, Fraction(0)) + c
+            c *= system.values[at].ratio
+            at = system.values[at].parent
+    return {i: c for i, c in total.items() if c}
+
+
+def _law(noise: Noise, factor: Fraction) -> tuple[Support, Fraction]:
+    sides = noise.law.sides(noise.rate)
+    left, right = (sides.left, sides.right) if factor > 0 else (sides.right, sides.left)
+    if noise.law.whole and (abs(factor) != 1 or left != right):
+        raise OutsideFragment(
+            "a multiple of an integer noise has no values in between, and its mass has two like sides"
+        )
+    if left is None and right is not None:
+        return Support.RIGHT, right / abs(factor)
+    if right is None and left is not None:
+        return Support.LEFT, left / abs(factor)
+    if left is None or left != right:
+        raise OutsideFragment("the two sides of a noise fall at different rates")
+    return Support.BOTH, left / abs(factor)
+
+
+def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fraction]]) -> ValueSystem:
+    """One value for each class of noises whose columns are proportional."""
+    columns: dict[int, list[tuple[int, Fraction]]] = {}
+    for at, (coefficients, _) in enumerate(rows):
+        for i, c in coefficients.items():
+            columns.setdefault(i, []).append((at, c))
+    classes: dict[tuple[tuple[int, Fraction], ...], list[tuple[int, Fraction]]] = {}
+    for i, column in sorted(columns.items()):
+        first = column[0][1]
+        classes.setdefault(tuple((at, c / first) for at, c in column), []).append((i, first))
+    system = ValueSystem(rows=[({}, constant) for _, constant in rows])
+    for direction, members in classes.items():
+        law = tuple(sorted(_law(noises[i], factor) for i, factor in members))
+        mean = sum((noises[i].mean * factor for i, factor in members), Fraction(0))
+        for at, c in direction:
+            system.rows[at][0][len(system.values)] = c
+        system.values.append(Value(law, mean))
+    return system
+
+
+def _introduce(system: ValueSystem, row: int) -> bool:
+    """Replace one noise of a row by its sum with a value that it never occurs without; False if there is none."""
+    columns: dict[int, dict[int, Fraction]] = {}
+    for at, (coefficients, _) in enumerate(system.rows):
+        for i, c in coefficients.items():
+            columns.setdefault(i, {})[at] = c
+    # The noise that occurs most often first: in a chain of means that is the link next to the start.
+    for n in sorted(system.rows[row][0], key=lambda i: (-len(columns[i]), i)):
+        # A value that others are made from keeps its meaning: their kernels are about it as it is.
+        if system.values[n].parent is not None or any(value.parent == n for value in system.values):
+            continue
+        for r in sorted(system.rows[row][0], key=lambda i: (len(columns[i]), i)):
+            if r == n or not columns[n].keys() <= columns[r].keys() or _descends(system, r, n):
+                continue
+            ratios = {columns[r][at] / c for at, c in columns[n].items()}
+            if len(ratios) == 1:
+                system.values[n].parent, system.values[n].ratio = r, ratios.pop()
+                for at in columns[n]:
+                    del system.rows[at][0][r]
+                return True
+    return False
+
+
+def _descends(system: ValueSystem, value: int, ancestor: int) -> bool:
+    """Whether `value` is made from `ancestor` by kernels."""
+    at: int | None = value
+    while at is not None:
+        if at == ancestor:
+            return True
+        at = system.values[at].parent
+    return False
+
+
+# --- The measure of a forest of values tied by ranges of differences and by kernels, by message passing ---------------
+#
+# The general form of `forest`: densities may be convolutions, sides may differ, and an edge may be the law of an added
+# noise (smoothing) instead of a range (a difference of two shifted integrals). Integers have masses and sums instead,
+# where all values are sums and differences of the noises.
+
+_ONE = Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)})
+_ZERO = Piece.zero()
+
+#: Functions on the reals, or on the integers.
+_Function = TypeVar("_Function", Piecewise, LatticePiecewise)
+
+#: Noises around 0 that are added up, with integer rates.
+_Law = tuple[tuple[Support, int], ...]
+
+
+@dataclass(slots=True)
+class _Range:
+    """Bounds on a difference or on a value; None is unbounded."""
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+    def meet(self, slope: Fraction, constant: Fraction) -> None:
+        """Add slope·z + constant >= 0."""
+        end = -constant / slope
+        if slope > 0:
+            self.low = end if self.low is None else max(self.low, end)
+        else:
+            self.high = end if self.high is None else min(self.high, end)
+
+
+def value_tree_measure(event: Event, limit: Limits) -> ExpPoly:
+    """Pr[every constraint of the event holds] for every eps > 0, exactly, for continuous noises.
+
+    Raises OutsideFragment where the event does not reduce to a forest of values, LimitReached past the limit.
+    """
+    if any(c.constant < 0 for c in event.constraints if not c.coefficients):
+        return ExpPoly.zero()
+    rows = tuple(c for c in event.constraints if c.coefficients)
+    tree = _Densities(value_system(Event(event.noises, rows)), limit)
+    total = ExpPoly.one()
+    for factors in tree.weights():
+        total = total * integral_of_product([(factor, 1) for factor in factors], tree.meter)
+    return total.scaled(tree.stretch)
+
+
+def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
+    """The same for discrete Laplace noises and constraints with coefficients."""
+    rows = tuple(map(_closed, event.constraints))
+    tree = _Masses(value_system(Event(event.noises, rows)), limit)
+    total = Quotient.of(1)
+    for factors in tree.weights():
+        total = total * tree.product(factors).integral(tree.meter)
+    return total.scaled(tree.stretch)
+
+
+def _closed(c: Halfspace) -> Halfspace:
+    """The closed half-space with the same integers, in coprime integers."""
+    whole = lcm(*(x.denominator for _, x in c.coefficients))
+    factor = Fraction(whole, gcd(*(int(x * whole) for _, x in c.coefficients)))
+    constant = c.constant * factor
+    return Halfspace(
+        tuple((i, x * factor) for i, x in c.coefficients),
+        Fraction(ceil(constant) - 1 if c.strict else floor(constant)),
+    )
+
+
+class _Forest(ABC, Generic[_Function]):
+    """The system with every value rescaled so that rows bound differences and kernels have ratio 1, in integers."""
+
+    #: Whether lengths may be counted in any unit.
+    dense: bool
+
+    def __init__(self, system: ValueSystem, limit: Limits) -> None:
+        self._system: ValueSystem = system
+        self.meter: Meter = Meter(limit)
+        self.count: int = len(system.values)
+        pairs = {tuple(sorted(coefficients)) for coefficients, _ in system.rows if len(coefficients) == 2}
+        kernels = {tuple(sorted((i, v.parent))) for i, v in enumerate(system.values) if v.parent is not None}
+        if pairs & kernels:
+            raise OutsideFragment("two values are tied both by a constraint and by a noise")
+        self.adjacent: list[list[int]] = [[] for _ in range(self.count)]
+        for i, j in sorted(pairs | kernels):
+            self.adjacent[i].append(j)
+            self.adjacent[j].append(i)
+        self._scales: list[Fraction] = self._find_scales(len(pairs | kernels))
+        self._bounds: list[_Range] = [_Range() for _ in range(self.count)]
+        self._edges: dict[tuple[int, int], _Range] = {}
+        for coefficients, constant in system.rows:
+            (i, c), *rest = sorted(coefficients.items())
+            slope = c / self._scales[i]
+            if rest:
+                ((j, d),) = rest
+                if d / self._scales[j] != -slope:
+                    raise OutsideFragment("two values are compared in two different proportions")
+                self._edges.setdefault((i, j), _Range()).meet(slope, constant)
+            else:
+                self._bounds[i].meet(slope, constant)
+        rates = [rate / abs(s) for v, s in zip(system.values, self._scales, strict=True) for _, rate in v.law]
+        self._rate_unit = Fraction(1, lcm(*(r.denominator for r in rates)))
+        lengths = [v.mean * s for v, s in zip(system.values, self._scales, strict=True)]
+        spans = (*self._bounds, *self._edges.values())
+        lengths += [x for span in spans for x in (span.low, span.high) if x is not None]
+        self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
+        if not self.dense and (self._length_unit != 1 or any(abs(scale) != 1 for scale in self._scales)):
+            raise OutsideFragment("values of integers are compared in other proportions than 1 and -1")
+        #: By value a number near what it is likely to be, so that exponents are small: from there it is counted.
+        self._centers: list[int] = self._find_centers()
+        #: Rates and lengths are counted in units: the measure in those, at stretch·eps, is the true one at eps.
+        self.stretch = self._rate_unit * self._length_unit
+
+    def _find_scales(self, edges: int) -> list[Fraction]:
+        system = self._system
+        ratios: dict[tuple[int, int], Fraction] = {}
+        for coefficients, _ in system.rows:
+            if len(coefficients) == 2:
+                (i, c), (j, d) = coefficients.items()
+                ratios[i, j], ratios[j, i] = -d / c, -c / d
+        for i, v in enumerate(system.values):
+            if v.parent is not None:
+                ratios[i, v.parent], ratios[v.parent, i] = v.ratio, 1 / v.ratio
+        scales: dict[int, Fraction] = {}
+        trees = 0
+        for start in range(self.count):
+            if start in scales:
+                continue
+            trees += 1
+            scales[start] = Fraction(1)
+            stack = [start]
+            while stack:
+                i = stack.pop()
+                for j in self.adjacent[i]:
+                    if j not in scales:
+                        # Z_i - Z_j = s_i·X_i - s_j·X_j must be proportional to X_i - ratio·X_j.
+                        scales[j] = scales[i] * ratios[i, j]
+                        stack.append(j)
+        if edges != self.count - trees:
+            raise OutsideFragment("the values are tied in a cycle")
+        return [scales[i] for i in range(self.count)]
+
+    def _find_centers(self) -> list[int]:
+        """The middle of what bounds a value on both sides, or where its mean is."""
+        centers: list[int] = []
+        for value, scale, bound in zip(self._system.values, self._scales, self._bounds, strict=True):
+            middle = value.mean * scale if value.parent is None else Fraction(0)
+            if bound.low is not None and bound.high is not None:
+                middle = (bound.low + bound.high) / 2
+            centers.append(floor(middle / self._length_unit))
+        return centers
+
+    def _length(self, x: Fraction | None) -> int | None:
+        return None if x is None else int(x / self._length_unit)
+
+    def _mean(self, i: int) -> int:
+        """That of a value, or of its distance from its parent."""
+        value = self._system.values[i]
+        center = self._centers[i] - (0 if value.parent is None else self._centers[value.parent])
+        return int(value.mean * self._scales[i] / self._length_unit) - center
+
+    def _bound(self, i: int) -> tuple[int | None, int | None]:
+        """The least and the greatest value."""
+        bound, center = self._bounds[i], self._centers[i]
+        low, high = self._length(bound.low), self._length(bound.high)
+        return None if low is None else low - center, None if high is None else high - center
+
+    def _law(self, i: int) -> _Law:
+        scale = self._scales[i]
+        return tuple(
+            (side if scale > 0 else side.reflected(), int(rate / abs(scale) / self._rate_unit))
+            for side, rate in self._system.values[i].law
+        )
+
+    def weights(self) -> Iterator[list[_Function]]:
+        """For each tree functions of its root's value, the shortest first: their product is the density, or mass, that
+        the root has it and all holds.
+
+        The root of a tree is a value without a parent: the density of others, which has a kink, would be passed on.
+        """
+        seen: set[int] = set()
+        values = self._system.values
+        for root in sorted(range(self.count), key=lambda i: (values[i].parent is not None, -len(self.adjacent[i]))):
+            if root not in seen:
+                yield sorted(self._factors(root, seen), key=self.size)
+
+    def product(self, factors: Sequence[_Function]) -> _Function:
+        """The product of some functions."""
+        product: _Function = factors[0]
+        for factor in factors[1:]:
+            product = product.times(factor, self.meter)
+        return product
+
+    def _factors(self, root: int, seen: set[int]) -> list[_Function]:
+        """The functions for the tree of `root`, whose values are added to `seen`."""
+        order, above = [root], {root: -1}
+        for i in order:
+            for j in self.adjacent[i]:
+                if j not in above:
+                    above[j] = i
+                    order.append(j)
+        seen.update(order)
+        messages: dict[int, list[_Function]] = {}
+        for i in order[::-1]:
+            # Pieces outside the bounds would be multiplied for nothing.
+            factors = messages.pop(i, [])
+            if self._system.values[i].parent is None:
+                factors.append(self._density(i))
+            elif not factors:
+                factors.append(self.constant(_ONE))
+            factors = [factor.restricted(*self._bound(i)) for factor in factors]
+            if above[i] < 0:
+                return factors
+            message = self._message(i, above[i], self.product(factors))
+            messages.setdefault(above[i], []).append(message)
+        raise AssertionError("a tree has a root")
+
+    def _density(self, i: int) -> _Function:
+        return self.density(self._law(i)).shifted(-self._mean(i))
+
+    def _message(self, i: int, parent: int, weight: _Function) -> _Function:
+        """P -> the measure of what lies below the edge, given that the value `parent` is P."""
+        values = self._system.values
+        if values[i].parent == parent:
+            for side, rate in self._law(i):
+                weight = self.smoothed(weight, side.reflected(), rate)
+            return weight.shifted(self._mean(i))
+        if values[parent].parent == i:
+            for side, rate in self._law(parent):
+                weight = self.smoothed(weight, side, rate)
+            return weight.shifted(-self._mean(parent))
+        span = self._edges[min(i, parent), max(i, parent)]
+        low, high = self._length(span.low), self._length(span.high)
+        if i > parent:
+            # The edge bounds Z_parent - Z_i; the message needs Z_i - Z_parent.
+            low, high = (None if high is None else -high), (None if low is None else -low)
+        # From the values to what they are counted as.
+        apart = self._centers[i] - self._centers[parent]
+        low, high = (None if low is None else low - apart), (None if high is None else high - apart)
+        if low is not None and high is not None and low + self.dense > high:
+            return self.constant(_ZERO)
+        return weight.within(low, high, self.meter)
+
+    @abstractmethod
+    def constant(self, value: Piece) -> _Function:
+        """A function that is the same everywhere."""
+
+    @abstractmethod
+    def density(self, law: _Law) -> _Function:
+        """That of a sum of noises around 0."""
+
+    @abstractmethod
+    def size(self, function: _Function) -> int:
+        """How long a function is."""
+
+    @abstractmethod
+    def smoothed(self, function: _Function, side: Support, rate: int) -> _Function:
+        """The mean of a function at a distance of one noise."""
+
+
+class _Densities(_Forest[Piecewise]):
+    """Values of continuous noises."""
+
+    dense = True
+
+    def constant(self, value: Piece) -> Piecewise:
+        return Piecewise((), (value,))
+
+    def density(self, law: _Law) -> Piecewise:
+        (side, rate), *more = law
+        found = density(side, rate, 0)
+        for side, rate in more:
+            found = self.smoothed(found, side, rate)
+        return found
+
+    def size(self, function: Piecewise) -> int:
+        return function.size()
+
+    def smoothed(self, function: Piecewise, side: Support, rate: int) -> Piecewise:
+        return smoothed(function, side, rate, self.meter)
+
+
+class _Masses(_Forest[LatticePiecewise]):
+    """Integer values of discrete Laplace noises, which have both sides."""
+
+    dense = False
+
+    def constant(self, value: Piece) -> LatticePiecewise:
+        return LatticePiecewise(Piecewise((), (value,)))
+
+    def density(self, law: _Law) -> LatticePiecewise:
+        # Those of one rate are added up at once.
+        ((most, count), *others) = Counter(rate for _, rate in law).most_common()
+        found = LatticePiecewise.sum_of_laplace(most, count, self.meter)
+        for rate, count in others:
+            for _ in range(count):
+                found = self.smoothed(found, Support.BOTH, rate)
+        return found
+
+    def size(self, function: LatticePiecewise) -> int:
+        return function.numerator.size()
+
+    def smoothed(self, function: LatticePiecewise, side: Support, rate: int) -> LatticePiecewise:
+        assert side is Support.BOTH
+        return function.smoothed(rate, self.meter)
 
 
 # --- The measure of any set of linear constraints over independent continuous noises, one noise at a time -------------

@@ -36,7 +36,7 @@ class DiscreteLaplace(Law):
         return LAPLACE, _ONE
 
     def variation(self, disk: Fraction) -> Fraction:
-        """See `dipc.measure.bound`, for disk² < 2/3."""
+        """See `dipc.measure.measure`, for disk² < 2/3."""
         assert disk**2 < Fraction(2, 3)
         return 1 / (1 - 3 * disk**2 / 2)
 

@@ -31,7 +31,7 @@ class Laplace(Law):
         return rate / 2
 
     def variation(self, disk: Fraction) -> Fraction:
-        """The total variation is |eps|/Re eps, see `dipc.measure.bound`."""
+        """The total variation is |eps|/Re eps, see `dipc.measure.measure`."""
         return 1 / (1 - disk**2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:

@@ -33,7 +33,7 @@ class OneSided(Law):
         return rate
 
     def variation(self, disk: Fraction) -> Fraction:
-        """The total variation is |eps|/Re eps, see `dipc.measure.bound`."""
+        """The total variation is |eps|/Re eps, see `dipc.measure.measure`."""
         return 1 / (1 - disk**2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:

@@ -11,12 +11,16 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Tone
 from dipc.outcome.rows import accuracy, says_something, shortfall
-from dipc.outcome.statement import Asked, Statement, about, kinds, near_outputs
 from dipc.outcome.words import (
+    Asked,
+    Statement,
+    about,
     assignment_text,
     count,
     everywhere_text,
     interval_text,
+    kinds,
+    near_outputs,
     s,
     vacuous_text,
     vacuous_why,
@@ -24,9 +28,7 @@ from dipc.outcome.words import (
 )
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program
-from dipc.questions.class_result import ClassResult, Method
-from dipc.questions.outcome import Counts, RowResult
-from dipc.questions.report import Report
+from dipc.questions.report import ClassResult, Counts, Method, Report, RowResult
 from dipc.questions.source import Source
 from dipc.rules.class_claim import ClassClaim
 from dipc.text.declarations import computed_from
@@ -35,7 +37,7 @@ from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
-    from dipc.inverse.written import WrittenForm
+    from dipc.inverse.solve import WrittenForm
 
 #: Classes of one verdict that are described; the others are counted.
 SHOWN_CLASSES = 4

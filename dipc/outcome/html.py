@@ -18,7 +18,7 @@ from typing import Any, assert_never
 from dipc.algebra.closed_form import ClosedForm, ordered_terms
 from dipc.algebra.limits import Undecided
 from dipc.certificate.uncertified import Uncertified
-from dipc.chain.affine import same_value
+from dipc.chain.constraints import same_value
 from dipc.chain.explore import explore
 from dipc.chain.state import is_symbolic
 from dipc.claims.given import CellPool
@@ -29,9 +29,8 @@ from dipc.outcome.curves import Curve, curves_of
 from dipc.outcome.outcome import Fields, Gap, Grid, Line, Outcome, Part, Tone, Verbatim
 from dipc.outcome.rows import worst_first
 from dipc.program.program import Program
-from dipc.questions.outcome import RowResult
 from dipc.questions.privacy.outcome import PrivacyReport
-from dipc.questions.report import Report
+from dipc.questions.report import Report, RowResult
 from dipc.text.core import Value
 
 #: Rows of a table, and inequalities drawn and written out.

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, assert_never
 
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone, Verbatim
-from dipc.outcome.statement import program_text
 from dipc.outcome.words import (
     DIGITS,
     agreement,
@@ -18,6 +17,7 @@ from dipc.outcome.words import (
     count,
     everywhere_text,
     interval_text,
+    program_text,
     rational,
     shown,
 )
@@ -29,7 +29,7 @@ from dipc.questions.privacy.loss import Loss, Renyi
 from dipc.questions.privacy.outcome import SCHEMA, Numbers, PrivacyCounterexample, PrivacyReport, PrivacyVerdict
 
 if TYPE_CHECKING:
-    from dipc.estimate.loss import LossEstimate
+    from dipc.estimate import LossEstimate
 
 _TONES = {
     PrivacyVerdict.PRIVATE: Tone.GOOD,

@@ -12,13 +12,15 @@ from typing import assert_never
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict, Worst
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone
-from dipc.outcome.statement import Asked, Statement, about
 from dipc.outcome.text import render_parts
 from dipc.outcome.words import (
     LISTED,
     NO_INPUT,
     STANDINGS,
     TONES,
+    Asked,
+    Statement,
+    about,
     agreement,
     assignment_text,
     cell_text,
@@ -34,8 +36,7 @@ from dipc.outcome.words import (
     vacuous_text,
     without_closed_form,
 )
-from dipc.questions.outcome import Effort, RowResult
-from dipc.questions.report import Interrupted, Report
+from dipc.questions.report import Effort, Interrupted, Report, RowResult
 from dipc.questions.source import Source
 
 #: How many counterexamples are shown in full, the worst first; the others are named by their rows.

@@ -19,10 +19,12 @@ from dipc.inverse.solution import (
 )
 from dipc.outcome.classes import where
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone
-from dipc.outcome.statement import Asked, Statement, about
 from dipc.outcome.tighten import about_question
 from dipc.outcome.words import (
     NO_INPUT,
+    Asked,
+    Statement,
+    about,
     assignment_text,
     cell_text,
     everywhere_text,
@@ -32,7 +34,7 @@ from dipc.outcome.words import (
     says_nothing,
     shown,
 )
-from dipc.rules.posed import Variable
+from dipc.rules.evidence import Variable
 
 _STANDINGS = {Status.SOLVED: Standing.HOLDS, Status.NONE: Standing.FAILS, Status.UNDECIDED: Standing.OPEN}
 

@@ -12,9 +12,11 @@ from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.outcome.classes import about_every_input, where
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone, Verbatim
-from dipc.outcome.statement import Asked, Statement, about
 from dipc.outcome.words import (
     NO_INPUT,
+    Asked,
+    Statement,
+    about,
     assignment_text,
     cell_text,
     count,
@@ -24,10 +26,8 @@ from dipc.outcome.words import (
     saying_text,
     says_nothing,
 )
-from dipc.questions.class_result import ClassResult
-from dipc.questions.outcome import RowResult
-from dipc.questions.report import warnings_json
-from dipc.rules.posed import Variable
+from dipc.questions.report import ClassResult, RowResult, warnings_json
+from dipc.rules.evidence import Variable
 
 SCHEMA = "dipc.tighten/1"
 

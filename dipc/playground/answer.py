@@ -16,15 +16,14 @@ import click
 from click.core import ParameterSource
 
 from dipc.cli.check import accuracy_outcome, check
-from dipc.cli.errors import guarded
 from dipc.cli.main import cli, run
 from dipc.cli.options import Work, asked_of
 from dipc.cli.output import TOOL
-from dipc.cli.terminal import write_diagnostics
+from dipc.cli.terminal import guarded, write_diagnostics
 from dipc.outcome import html
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.text import render
-from dipc.questions.check import answer as answer_source
+from dipc.questions.question import answer as answer_source
 from dipc.questions.question import question_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from dipc.cli.values import parse_definitions
+from dipc.cli.options import parse_definitions
 from dipc.program.program import load_source
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source
 

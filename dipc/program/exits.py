@@ -9,19 +9,15 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from dipc.algebra.absorption import absorption_weights
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.increments import Factor, SumOfIncrements
+from dipc.algebra.absorption import Factor, SumOfIncrements, absorption_weights
+from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
 from dipc.algebra.limits import Limits
-from dipc.algebra.quotient import Closed, simplest, total
-from dipc.chain.affine import Affine, same_value
-from dipc.chain.chain import Chain, ExitState
-from dipc.chain.constraints import NOTHING_KNOWN
+from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
+from dipc.chain.constraints import NOTHING_KNOWN, Affine, same_value
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
 from dipc.chain.finite_noise import finite_noise_slots
 from dipc.chain.flow import Flow, slot_set, slots_in, slots_read
-from dipc.chain.reach import NOWHERE, Reach, Step, reach
 from dipc.chain.state import (
     DETERMINISTIC,
     Choice,
@@ -36,7 +32,7 @@ from dipc.chain.state import (
     is_symbolic,
 )
 from dipc.chain.step import step
-from dipc.measure.bound import Bound, Share
+from dipc.measure.measure import Bound, Share
 from dipc.program.weights import Choices, Weights, numerator_of
 from dipc.sign.chart import isolate_roots, place_text
 from dipc.sign.interval import Interval

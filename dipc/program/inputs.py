@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import cast
 
-from dipc.chain.affine import finite_values
+from dipc.chain.constraints import finite_values
 from dipc.chain.state import is_symbolic
 from dipc.claims.given import INFINITY, Cell, CellPool, Specification, array_of
 from dipc.claims.table import (
@@ -23,8 +23,7 @@ from dipc.claims.table import (
     first_of_each_claim,
     read_table,
 )
-from dipc.program.distance import Distances
-from dipc.program.ideal import Ideal
+from dipc.program.ideal import Distances, Ideal
 from dipc.program.program import Program
 from dipc.text.core import Slot, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing

@@ -9,17 +9,13 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil
 
-from dipc.chain.affine import Affine, Answer, Terms, same_value
-from dipc.chain.constraints import Constraint, contradict
-from dipc.linear.differences import ORIGIN, graph_of, greatest_bounds
-from dipc.linear.halfspace import Halfspace, sorted_terms
-from dipc.linear.integers import integer_minimum, integer_solution
-from dipc.linear.program import Infeasible, Least, NotConfirmed, minimum, solution
+from dipc.chain.constraints import Affine, Answer, Constraint, Terms, contradict, same_value
+from dipc.linear.halfspace import ORIGIN, Halfspace, graph_of, greatest_bounds, sorted_terms
+from dipc.linear.program import Infeasible, Least, NotConfirmed, integer_minimum, integer_solution, minimum, solution
 from dipc.program.nearness import Formula, Whole, compared, every, joined, opposite, output_positions, some
 from dipc.text.ast import CompareOp
 from dipc.text.core import IntType
-from dipc.text.metric import CoreMetric
-from dipc.text.program import CoreProgram
+from dipc.text.program import CoreMetric, CoreProgram
 
 # --- The distances between inputs that a program may ask for ----------------------------------------------------------
 #
@@ -150,8 +146,6 @@ Point = Mapping[int, Fraction]
 
 #: (x, y, D): x - y >= D, over input slots and ORIGIN.
 Bound = tuple[int, int, Fraction]
-
-_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class ConvexSet:

@@ -10,18 +10,30 @@ from math import prod
 from typing import assert_never
 
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.chain.affine import Affine, Answer, finite_values, same_value
-from dipc.chain.constraints import Constraint, constraint, equality
+from dipc.chain.constraints import Affine, Answer, Constraint, constraint, equality, finite_values, same_value
 from dipc.chain.state import Fault, SlotValue, is_symbolic
 from dipc.chain.step import evaluate, evaluate_affine, read
 from dipc.claims.given import Cell, CellPool
-from dipc.text import metric as syntax
+from dipc.text import program as syntax
 from dipc.text.ast import CompareOp
-from dipc.text.core import Apply, Const, DomExpr, DomOp, Read, ReadElement, Slot, Value, show_value
+from dipc.text.core import (
+    Apply,
+    Concrete,
+    Condition,
+    Const,
+    DomExpr,
+    DomOp,
+    Junction,
+    Read,
+    ReadElement,
+    Relation,
+    Slot,
+    Value,
+    affine,
+    show_value,
+)
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
-from dipc.text.metric import CoreMetric, Gap
-from dipc.text.program import CoreProgram
-from dipc.text.typed import Concrete, Condition, Junction, Relation, affine
+from dipc.text.program import CoreMetric, CoreProgram, Gap
 
 # --- Conditions on inputs: linear constraints joined by `and` and `or`, with what is known already computed away ------
 #

@@ -14,9 +14,9 @@ from typing import Any
 
 from dipc.above import above
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import Closed, total
 from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
-from dipc.algebra.quotient import Closed, total
 from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
 from dipc.chain.finite_noise import with_finite_noise
 from dipc.chain.flow import Flow, analyze
@@ -24,10 +24,8 @@ from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, given_text
 from dipc.claims.given import Cell, CellPool, show_value
 from dipc.claims.table import input_cells, output_cells
-from dipc.measure.bound import Bound, BoundMeasurer, Share, UnexpandedBound
-from dipc.measure.enclosed import EnclosedForm, Probability
 from dipc.measure.event import Event
-from dipc.measure.measure import Measurer
+from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, Share, UnexpandedBound
 from dipc.noise.law import NoClosedForm
 from dipc.program.exits import Laws, exits
 from dipc.program.nearness import Nearness
@@ -469,7 +467,7 @@ class Program:
     def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Any:  # noqa: A002
         """The Markov chain at an input: what each state knows of the noises drawn so far, and the exact probability of
         each step; cut where it cannot come to `output`. A notebook shows it as a table.
-        The result is a `dipc.outcome.chain.Dtmc`.
+        The result is a `dipc.outcome.program.Dtmc`.
 
         Raises as `probability` does; a step whose probability is past a limit has the reason in its place.
         """

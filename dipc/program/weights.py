@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest, total
 from dipc.algebra.limits import Limits, Meter, Undecided
-from dipc.algebra.quotient import Closed, Quotient, simplest, total
 from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, NoiseWeight
 from dipc.claims.expression import ClaimExpression
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
-from dipc.sign.chart import isolate_roots, number_text, place_text, refined, sign_at
-from dipc.sign.decide import Fails, decide_nonnegative
+from dipc.sign.chart import Fails, decide_nonnegative, isolate_roots, number_text, place_text, refined, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
 from dipc.text.ast import Binary, BinaryOp, Call, Expr, Number, Unary

@@ -37,15 +37,13 @@ from dipc.decide.decide import Saying, saying
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
 from dipc.program.metric import Norm
 from dipc.program.program import Program
-from dipc.questions.class_result import ClassEvidence, ClassResult, Method, Refuted, answer_texts
 from dipc.questions.every_input import ClassCase, EveryInput, described
-from dipc.questions.outcome import RowResult
+from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, RowResult, answer_texts
 from dipc.questions.source import Case, Settling
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, ShiftedHalfspace
 from dipc.rules.class_claim import FREE, ClassClaim
-from dipc.rules.evidence import ClaimedDistances, Farkas, Proved
+from dipc.rules.evidence import ClaimedDistances, Farkas, Posed, Proved, Variable
 from dipc.rules.goal import ConvexClass
-from dipc.rules.posed import Posed, Variable
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
 

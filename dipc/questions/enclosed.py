@@ -11,11 +11,9 @@ from dipc.claims.transcendental import DIGITS
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.program.program import Program, Work
-from dipc.questions.class_result import ClassResult, Method, ReportedRows
-from dipc.questions.outcome import RowResult
-from dipc.questions.report import Report
+from dipc.questions.report import ClassResult, Method, Report, ReportedRows, RowResult
 from dipc.questions.source import Case, Settling, Source, results
-from dipc.rules.posed import Posed
+from dipc.rules.evidence import Posed
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
 

@@ -23,15 +23,13 @@ from dipc.claims.table import Row, Table
 from dipc.decide.decide import saying, together
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict
-from dipc.measure.bound import Bound
+from dipc.measure.measure import Bound
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program, Work
-from dipc.questions.decided_rows import CaseEvidence, RowNames, RowOutcome
-from dipc.questions.outcome import RowResult
-from dipc.questions.report import Report
+from dipc.questions.report import CaseEvidence, Report, RowNames, RowOutcome, RowResult
 from dipc.questions.source import Settling, Source
 from dipc.rules.class_claim import FREE
-from dipc.rules.posed import Posed, TheProbability, Variable
+from dipc.rules.evidence import Posed, TheProbability, Variable
 from dipc.sign.interval import Interval
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError

@@ -19,33 +19,31 @@ from itertools import islice
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import Constraint
+from dipc.chain.constraints import Affine, Constraint
 from dipc.claims.claim import ClaimOptions
 from dipc.decide.decide import saying
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
 from dipc.linear.halfspace import Halfspace
-from dipc.program.distance import Distances
-from dipc.program.ideal import Answer, Ideal, Region
+from dipc.program.ideal import Answer, Distances, Ideal, Region
 from dipc.program.metric import Norm
 from dipc.program.program import Program
-from dipc.questions.class_result import (
+from dipc.questions.report import (
+    CaseEvidence,
     ClassEvidence,
     ClassNote,
     ClassResult,
     Method,
     Refuted,
+    Report,
     ReportedRows,
+    RowResult,
     answer_texts,
     corner_texts,
     facet_texts,
     guard_texts,
     input_texts,
 )
-from dipc.questions.decided_rows import CaseEvidence
-from dipc.questions.outcome import RowResult
-from dipc.questions.report import Report
 from dipc.questions.source import Case, Settling, Source, results
 from dipc.questions.witnesses import Claimed, Witnesses, candidates, most_promising, near_integers, proposals
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
@@ -62,7 +60,7 @@ from dipc.rules.every_rule import (
     simple_proofs,
     united_proofs,
 )
-from dipc.rules.evidence import Approached, ClaimedDistances, Empty, Exact, Farkas, Proved
+from dipc.rules.evidence import Approached, ClaimedDistances, Empty, Exact, Farkas, Posed, Proved, Variable
 from dipc.rules.facets import Metric as FacetMetric
 from dipc.rules.facets import choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, stated_goal
@@ -71,7 +69,6 @@ from dipc.rules.input_classes import InputClass, classes, finite_cases, near_ans
 from dipc.rules.integer_distances import Asking, at_distance
 from dipc.rules.least_slacks import Lower
 from dipc.rules.parts import all_facets, by_distances, has_static_facets, known_region
-from dipc.rules.posed import Posed, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.core import Value

@@ -1,18 +1,319 @@
-"""What a check found in all, with the fields of the JSON contract."""
+"""What a check found in all, with the fields of the JSON contract.
+
+What a check found at one row or class: verdict, counterexample, failure set, with the fields of the JSON contract.
+
+Attributes hold exact Python values; subscripting (`report["verdict"]`, `row["probability"]`) gives the value that the
+JSON output has under that key.
+
+Decided rows in a few bytes each: rows with the same claim, probability and verdict share one outcome.
+
+Classes of inputs as rows of a report: the fields of `dipc.check/1`, and what the class is and how it was decided.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, overload
 
 from dipc.above import VERSION, above
+from dipc.algebra.closed_form import ClosedForm
+from dipc.chain.constraints import Affine, Constraint, affine_text, comparison_text
+from dipc.claims.claim import Claim, Terms
 from dipc.claims.conditions import Theorem
+from dipc.claims.given import show_value
+from dipc.claims.table import NumberList, Row, Table
 from dipc.decide.decide import Saying, together
-from dipc.decide.obligation import Verdict
-from dipc.questions.decided_rows import CaseEvidence, Evidence
-from dipc.questions.outcome import Counts, Effort, RowResult, Rows
+from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Verdict
+from dipc.program.ideal import Region
+from dipc.program.program import Probabilities, Program
+from dipc.rules.evidence import Empty, Proved
+from dipc.rules.halfspaces import Corner, Moving
+from dipc.sign.piecewise import BetaForm
+from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic
+from dipc.text.program import CoreProgram
+
+
+@dataclass(frozen=True, slots=True)
+class RowResult:
+    """One row of the table, decided.
+
+    `row` counts data rows from 1. `input` and `output` map names to canonical cell texts (`1/4` for `0.25`);
+    unconstrained outputs are absent. `closed_form` is Pr[output within gamma] for every eps > 0, None where a
+    limit was reached on the way to it. `failing` is the exact set of eps in the
+    interval where the claim fails: empty unless the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
+    `says` is where beta < 1, for values of eps, or of the variable of a class; None where the row is about no input of
+    the claim (dd < alpha). The row is `vacuous` then, and where beta is at least 1 everywhere.
+    Where the row stands for a class of inputs, `count` is how many these are; where gamma is free, `obligations` has
+    one result for each range of gamma, and the row is the one that decides.
+    """
+
+    row: int
+    input: Mapping[str, str]
+    output: Mapping[str, str]
+    alpha: str
+    beta_form: BetaForm
+    gamma: str
+    verdict: Verdict
+    closed_form: ClosedForm | None = None
+    vacuous: bool = False
+    counterexample: Counterexample | None = None
+    failing: tuple[FailureInterval, ...] = ()
+    reason: str | None = None
+    count: int | None = None
+    obligations: tuple[RowResult, ...] = ()
+    says: Saying | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def variable(self) -> str:
+        """What the row's obligation is a function of."""
+        return "eps"
+
+    @property
+    def beta(self) -> str:
+        """beta at this row in closed form, with alpha, gamma and the constants put in; text that SymPy reads."""
+        return str(self.beta_form)
+
+    @property
+    def probability(self) -> str | None:
+        """The closed form as text that `sympy.sympify` reads, made on demand."""
+        return None if self.closed_form is None else str(self.closed_form)
+
+    def as_json(self) -> dict[str, Any]:
+        """The row's object in the JSON output."""
+        result: dict[str, Any] = {
+            "row": self.row,
+            "input": dict(self.input),
+            "output": dict(self.output),
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "gamma": self.gamma,
+            "verdict": str(self.verdict),
+            "probability": self.probability,
+            "counterexample": None if self.counterexample is None else self.counterexample.as_json(),
+            "reason": self.reason,
+        }
+        if self.failing:
+            result["failing"] = [interval.as_json() for interval in self.failing]
+        if self.vacuous:
+            result["vacuous"] = True
+        if self.count is not None:
+            result["count"] = self.count
+        if self.obligations:
+            own = {"row", "input", "output"}
+            parts = [obligation.as_json() for obligation in self.obligations]
+            result["obligations"] = [{key: part[key] for key in part if key not in own} for part in parts]
+        return result
+
+    def __getitem__(self, key: str) -> Any:
+        return self.as_json()[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many rows there are of each kind; `vacuous` rows are among the accurate ones, and `above_one` of these are
+    vacuous because beta >= 1."""
+
+    rows: int = 0
+    accurate: int = 0
+    inaccurate: int = 0
+    undecided: int = 0
+    vacuous: int = 0
+    above_one: int = 0
+
+
+class Rows(Sequence[RowResult]):
+    """Many rows that are not held as objects; equal to any sequence of equal rows."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> Counts:
+        """How many rows there are of each kind, without making them."""
+
+    @property
+    @abstractmethod
+    def sayings(self) -> Iterable[Saying]:
+        """Where the rows say something, each different one at least once."""
+
+    @abstractmethod
+    def select(self, verdict: Verdict) -> Iterator[RowResult]:
+        """The rows with this verdict, in order."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What the check took: seconds by stage (they say nothing about the result), and how much was shared."""
+
+    seconds: float = 0.0
+    table_seconds: float = 0.0
+    chain_seconds: float = 0.0
+    measure_seconds: float = 0.0
+    sign_seconds: float = 0.0
+    explorations: int = 0
+    measures: int = 0
+    obligations: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowOutcome:
+    """What was found for a row: what is claimed there, the probability (None where a limit was reached), the verdict.
+    The parts are compared by identity: equal ones are the same object."""
+
+    terms: Terms
+    probability: ClosedForm | None
+    settled: Decision
+    says: Saying | None = None
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether nothing is claimed: dd < alpha, or beta >= 1."""
+        return self.terms.vacuous or (self.says is not None and self.says.nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class RowNames:
+    """The names of a program's inputs and outputs, in order, and the eps that it may be `only_at`."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    only_at: Fraction | None
+
+    def result(self, row: Row, outcome: RowOutcome) -> RowResult:
+        """The row as the report shows it."""
+        terms, settled = outcome.terms, outcome.settled
+        return RowResult(
+            row=row.number,
+            input={name: cell.text for name, cell in zip(self.inputs, row.inputs, strict=True)},
+            output={name: cell.text for name, cell in zip(self.outputs, row.outputs, strict=True) if cell is not None},
+            alpha=terms.alpha_text,
+            beta_form=terms.beta,
+            gamma=terms.gamma.text,
+            verdict=settled.verdict,
+            closed_form=None if outcome.probability is None else outcome.probability.standing_for(self.only_at),
+            vacuous=outcome.vacuous,
+            says=outcome.says,
+            counterexample=settled.counterexample,
+            failing=settled.failing,
+            reason=settled.reason,
+        )
+
+
+class DecidedRows(Rows):
+    """The first rows of a table with their outcomes; a RowResult is made when it is asked for."""
+
+    def __init__(self, table: Sequence[Row], names: RowNames) -> None:
+        self._table = table
+        self._names = names
+        self._outcomes: list[RowOutcome] = []
+        self._place: dict[tuple[int, int, int], int] = {}
+        self._numbers = NumberList()
+
+    def append(self, outcome: RowOutcome) -> None:
+        """Add the outcome of the next row."""
+        key = (id(outcome.terms), id(outcome.probability), id(outcome.settled))
+        place = self._place.get(key)
+        if place is None:
+            place = self._place[key] = len(self._outcomes)
+            self._outcomes.append(outcome)  # which keeps the three objects alive, and their identities with them
+        self._numbers.append(place)
+
+    @property
+    def counts(self) -> Counts:
+        numbers = [0] * len(self._outcomes)
+        for place in self._numbers:
+            numbers[place] += 1
+        by_verdict = dict.fromkeys(Verdict, 0)
+        vacuous = above_one = 0
+        for number, outcome in zip(numbers, self._outcomes, strict=True):
+            by_verdict[outcome.settled.verdict] += number
+            vacuous += number if outcome.vacuous else 0
+            above_one += number if outcome.vacuous and not outcome.terms.vacuous else 0
+        return Counts(
+            len(self),
+            by_verdict[Verdict.ACCURATE],
+            by_verdict[Verdict.INACCURATE],
+            by_verdict[Verdict.UNDECIDED],
+            vacuous,
+            above_one,
+        )
+
+    @property
+    def sayings(self) -> Iterable[Saying]:
+        return [outcome.says for outcome in self._outcomes if outcome.says is not None]
+
+    def select(self, verdict: Verdict) -> Iterator[RowResult]:
+        wanted = [outcome.settled.verdict is verdict for outcome in self._outcomes]
+        for at, place in enumerate(self._numbers):
+            if wanted[place]:
+                yield self._names.result(self._table[at], self._outcomes[place])
+
+    @property
+    def outcomes(self) -> tuple[Sequence[RowOutcome], NumberList]:
+        """The distinct outcomes, and for each row the number of its own among them."""
+        return self._outcomes, self._numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[RowResult]:
+        for row, place in zip(self._table, self._numbers, strict=False):  # an interrupted check has fewer outcomes
+            yield self._names.result(row, self._outcomes[place])
+
+    @overload
+    def __getitem__(self, at: int) -> RowResult: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[RowResult, ...]: ...
+    def __getitem__(self, at: int | slice) -> RowResult | tuple[RowResult, ...]:
+        if isinstance(at, slice):
+            return tuple(self[index] for index in range(*at.indices(len(self))))
+        index = range(len(self))[at]
+        return self._names.result(self._table[index], self._outcomes[self._numbers[index]])
+
+
+# --- evidence -------------------------------------------------------------------------------------
+#
+# What a check keeps for those who want to see its proofs.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Everything that the verdicts of one report rest on."""
+
+    program: Program
+    table: Table
+    claim: Claim
+    rows: DecidedRows
+    probabilities: Probabilities
+
+    @property
+    def decisions(self) -> dict[tuple[ClosedForm, BetaForm], Decision]:
+        """What was decided, with the proofs, by the closed form of the bound and by beta."""
+        outcomes, _ = self.rows.outcomes
+        return {
+            (outcome.probability, outcome.terms.beta): outcome.settled
+            for outcome in outcomes
+            if outcome.probability is not None and outcome.settled.proof is not None
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseEvidence:
+    """The results of all cases of a question, each of which has its own evidence."""
+
+    question: object
+    results: Sequence[RowResult]
+
 
 SCHEMA = "dipc.check/1"
 
@@ -183,3 +484,188 @@ class Interrupted(Exception):
         self.report = report
         self.done = done
         self.total = total
+
+
+class Method(StrEnum):
+    """How a class was decided."""
+
+    CORNER = "corner"
+    """One input attains the least probability of the class, and so decides it."""
+    BOUND = "bound"
+    """A lower bound of the probabilities of the class meets the claim."""
+    WITNESS = "witness"
+    """An input refutes the claim."""
+    UNION = "union bound"
+    """A union bound over single comparisons proves the claim for every m from some one on."""
+    EMPTY = "empty"
+    """No input of the class is so far from other answers: the claim says nothing about it."""
+    NOTHING = "nothing"
+    """beta is at least 1 everywhere: the claim says nothing, whatever the probabilities are."""
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """The row of a table at which the claim is refuted, with its dd; `gamma` is its own where gamma is left open."""
+
+    row: RowResult
+    dd: str
+    gamma: Fraction | None
+    obligation: Obligation
+
+
+@dataclass(frozen=True, slots=True)
+class ClassEvidence:
+    """Every input of the class at which something is claimed is in the half-spaces; None: undecided."""
+
+    halfspaces: tuple[Moving, ...]
+    found: Proved | Refuted | Empty | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassNote:
+    """What a row that stands for a whole class of inputs says besides.
+
+    `answer` is det on the class, real outputs as forms of the inputs; `where` the inequalities of the class. `corner`
+    is the input that decides, as forms of the open distance, empty where the proof needs none or has none. `variable`
+    is what the closed forms of the obligation are functions of, written `eps` there: `alpha*eps`, `gamma*eps` or `eps`;
+    `range` its values. `probability` is the least probability of the class where `exact`, else a lower bound of all;
+    the claim for the class is `probability` >= 1 - `beta` for every value of the variable.
+    """
+
+    answer: Mapping[str, str]
+    where: tuple[str, ...]
+    method: Method
+    variable: str = "eps"
+    range: str = ""
+    corner: Mapping[str, str] = field(default_factory=dict)
+    probability: str | None = None
+    beta: str | None = None
+    exact: bool = False
+    #: Of a row about all numbers of queries from some one on: the least number that the claim is about, and that one.
+    numbers: tuple[int, int] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "answer": dict(self.answer),
+            "where": list(self.where),
+            "method": str(self.method),
+            "exact": self.exact,
+            "corner": dict(self.corner) or None,
+            "obligation": {
+                "variable": self.variable,
+                "range": self.range,
+                "probability": self.probability,
+                "beta": self.beta,
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult(RowResult):
+    """One class, decided: `input` is one of its inputs, for an inaccurate one the counterexample's. Where it takes more
+    than one row to say what was found, these are `rows`."""
+
+    note: ClassNote | None = None
+    rows: tuple[ClassResult, ...] = ()
+    evidence: ClassEvidence | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def variable(self) -> str:
+        return "eps" if self.note is None else str(self.note.variable)
+
+    def as_json(self) -> dict[str, Any]:
+        result = RowResult.as_json(self)
+        if self.note is not None:
+            result["class"] = self.note.as_json()
+        return result
+
+
+class ReportedRows(Sequence[RowResult]):
+    """The rows of a report, numbered: for each result of a case those that say what was found."""
+
+    def __init__(self) -> None:
+        self.results: list[RowResult] = []
+        self._rows: list[RowResult] = []
+
+    def extend(self, result: RowResult) -> None:
+        self.results.append(result)
+        for row in (result.rows if isinstance(result, ClassResult) else ()) or (result,):
+            self._rows.append(replace(row, row=len(self._rows) + 1))
+
+    @overload
+    def __getitem__(self, at: int) -> RowResult: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[RowResult]: ...
+
+    def __getitem__(self, at: int | slice) -> RowResult | Sequence[RowResult]:
+        return self._rows[at]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ReportedRows) and self.results == other.results
+
+    def __hash__(self) -> int:
+        raise TypeError("rows of a report grow, and have no hash")
+
+
+# --- describe -------------------------------------------------------------------------------------
+#
+# Classes of inputs and their corners as texts.
+
+
+def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
+    """det on the region: a value for every output, or a form of the inputs."""
+    return {
+        core.slots[slot].name: form_text(core, value) if isinstance(value, Affine) else show_value(value)
+        for slot, value in zip(core.outputs, region.answer, strict=True)
+    }
+
+
+def guard_texts(core: CoreProgram, guards: Iterable[Constraint], finite: Mapping[int, Value]) -> tuple[str, ...]:
+    """The inequalities of a class, `q[1] < 0`, after its finite inputs."""
+    fixed = [f"{core.slots[slot].name} = {show_value(value)}" for slot, value in finite.items()]
+    texts = [comparison_text(g.difference, g.op.value, _no_noise, _names(core)) for g in guards]
+    return tuple(dict.fromkeys([*fixed, *texts]))
+
+
+def facet_texts(core: CoreProgram, facets: Iterable[Moving]) -> tuple[str, ...]:
+    """Facets that move with alpha: `-x - 1 >= 2*alpha`."""
+    return tuple(f"{form_text(core, facet.form)} >= {_line(Fraction(0), facet.step, 'alpha')}" for facet in facets)
+
+
+def corner_texts(core: CoreProgram, found: Corner, finite: Mapping[int, Value], letter: str) -> dict[str, str]:
+    """The corner as forms of the open distance `letter`."""
+    texts: dict[str, str] = {}
+    for slot in core.inputs:
+        name = core.slots[slot].name
+        if slot in found.base:
+            texts[name] = _line(found.base[slot], found.slope[slot], letter)
+        else:
+            texts[name] = show_value(finite[slot])
+    return texts
+
+
+def input_texts(core: CoreProgram, inputs: Mapping[int, Value]) -> dict[str, str]:
+    """An input as a row of a report shows it."""
+    return {core.slots[slot].name: show_value(inputs[slot]) for slot in core.inputs}
+
+
+def form_text(core: CoreProgram, form: Affine) -> str:
+    """A form of inputs: `2*q[1] - 1`."""
+    return affine_text(form, _no_noise, _names(core))
+
+
+def _names(core: CoreProgram) -> Callable[[int], str]:
+    return lambda slot: core.slots[slot].name
+
+
+def _no_noise(noise: int) -> str:
+    raise AssertionError(f"noise {noise} in a form of inputs")
+
+
+def _line(base: Fraction, slope: Fraction, letter: str) -> str:
+    return affine_text(Affine((), ((0, slope),) if slope else (), base), _no_noise, lambda _: letter)

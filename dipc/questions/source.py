@@ -14,11 +14,10 @@ from dipc.claims.claim import intervals_text
 from dipc.claims.table import Table
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Decision, Obligation
-from dipc.measure.bound import Bound
+from dipc.measure.measure import Bound
 from dipc.program.program import Program, Work
-from dipc.questions.outcome import Effort, RowResult
-from dipc.questions.report import Report
-from dipc.rules.posed import Posed
+from dipc.questions.report import Effort, Report, RowResult
+from dipc.rules.evidence import Posed
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
 

@@ -10,14 +10,12 @@ from math import floor, prod
 from typing import Any
 
 from dipc.algebra.limits import Undecided
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import Constraint
+from dipc.chain.constraints import Affine, Constraint
 from dipc.chain.state import is_symbolic
 from dipc.claims.conditions import Theorem
 from dipc.claims.given import INFINITY, CellPool
 from dipc.claims.table import Row, Table
-from dipc.program.distance import Distances
-from dipc.program.ideal import Ideal, Region
+from dipc.program.ideal import Distances, Ideal, Region
 from dipc.program.inputs import FiniteInputs, default_inputs, parse_inputs
 from dipc.program.metric import Norm
 from dipc.program.nearness import Nearness

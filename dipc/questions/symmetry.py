@@ -14,9 +14,8 @@ from itertools import combinations_with_replacement, product
 from math import factorial, prod
 from typing import TypeVar, assert_never
 
-from dipc.algebra.quotient import Closed
-from dipc.chain.affine import Affine, Answer, Terms, finite_values, same_value
-from dipc.chain.constraints import Constraint
+from dipc.algebra.exppoly import Closed
+from dipc.chain.constraints import Affine, Answer, Constraint, Terms, finite_values, same_value
 from dipc.chain.event import ComponentTemplate, EventTemplate
 from dipc.linear.halfspace import Halfspace
 from dipc.noise import law as noise_law

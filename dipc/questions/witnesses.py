@@ -16,28 +16,24 @@ from math import ceil, exp, floor, sqrt
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import LimitReached, Undecided
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import Constraint
+from dipc.chain.constraints import Affine, Constraint
 from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.given import Cell, CellPool, arrays_among, show_value, slot_reader
 from dipc.claims.table import read_table
 from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.linear.halfspace import Halfspace, equation
-from dipc.linear.integers import integer_minimum
-from dipc.linear.program import Infeasible, Least, minimum, solution
-from dipc.measure.bound import Bound
-from dipc.program.distance import Distances
-from dipc.program.ideal import Ideal
+from dipc.linear.program import Infeasible, Least, integer_minimum, minimum, solution
+from dipc.measure.measure import Bound
+from dipc.program.ideal import Distances, Ideal
 from dipc.program.metric import inner_point
-from dipc.questions.class_result import Refuted, input_texts
-from dipc.questions.outcome import RowResult
+from dipc.questions.report import Refuted, RowResult, input_texts
 from dipc.questions.rows import TableRows
 from dipc.questions.source import Case
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
+from dipc.rules.evidence import Posed
 from dipc.rules.goal import ConvexClass
 from dipc.rules.halfspaces import Moving, least
 from dipc.rules.least_slacks import Lower
-from dipc.rules.posed import Posed
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value

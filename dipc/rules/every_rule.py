@@ -15,16 +15,14 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Undecided
 from dipc.decide.obligation import Obligation, Verdict
 from dipc.rules.complement import COMPLEMENT
-from dipc.rules.evidence import Empty, Proved, SlackBound
+from dipc.rules.evidence import Empty, Posed, Proved, SlackBound
 from dipc.rules.extreme_weights import with_extreme_weights
-from dipc.rules.goal import Goal, Proof, stated_goal
+from dipc.rules.goal import Goal, Proof, fixed_requirement, is_certified, restatements, stated_goal
 from dipc.rules.integer_distances import Asking, at_every_integer
 from dipc.rules.joint_tails import JOINT_TAILS
 from dipc.rules.least_slacks import LEAST_SLACKS
 from dipc.rules.log_concave import CORNERS
 from dipc.rules.parts import by_distances, by_signs
-from dipc.rules.posed import Posed
-from dipc.rules.requirement import fixed_requirement, is_certified, restatements
 from dipc.rules.rule import Bounds, Rule
 from dipc.rules.vertices import VERTICES
 

@@ -1,14 +1,51 @@
-"""Why the bound of a class of inputs is one: plain data that can be added up again without linear programming."""
+"""Why the bound of a class of inputs is one: plain data that can be added up again without linear programming.
+
+Obligations with where they come from: what a proof rule gives.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
+from typing import Protocol
 
-from dipc.chain.affine import Affine
+from dipc.chain.constraints import Affine
 from dipc.decide.obligation import Obligation
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
-from dipc.rules.posed import Posed
+
+
+class Variable(StrEnum):
+    """What the functions of an obligation are functions of."""
+
+    EPS = "eps"
+    ALPHA_EPS = "alpha*eps"
+    GAMMA_EPS = "gamma*eps"
+
+
+class Why(Protocol):
+    """Why a bound is one. `exact`: it is the probability itself, at an input that the claim is about, so that what
+    refutes the obligation refutes the claim; otherwise it is a lower bound only, with evidence (Farkas weights, the
+    complement, a union) from which a certificate is written."""
+
+    @property
+    def exact(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """An obligation with where it comes from."""
+
+    obligation: Obligation
+    variable: Variable
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class TheProbability:
+    """The bound of an obligation is the probability itself, at an input that the claim is about."""
+
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)

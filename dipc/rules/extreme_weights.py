@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
-from dipc.algebra.quotient import Closed, Quotient, fraction_of
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Verdict
 from dipc.rules.centered_exits import CenteredExit

@@ -14,7 +14,7 @@ Over ints, where forms are integers at integers, u' = u - k·d for k = floor((a_
 Where det's answer on R is given nowhere else, every way out leads to another one; else the other regions with the same
 answer are ruled out one by one, and a facet for which that fails keeps step 0: the class is then described by fewer
 half-spaces than it could be, which loses sharpness only. In the other direction nothing is claimed here: that an input
-has some distance is computed for that input, by `dipc.program.distance`.
+has some distance is computed for that input, by `dipc.program.ideal`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from itertools import combinations, product
 from math import comb, prod
 
 from dipc.algebra.limits import LimitReached
-from dipc.chain.affine import Affine, Answer, combination
-from dipc.chain.constraints import Constraint, connected, constraint, contradict, entails
+from dipc.chain.constraints import Affine, Answer, Constraint, combination, connected, constraint, contradict, entails
 from dipc.chain.flow import slots_in, slots_read
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, NotConfirmed, Unbounded, minimum, solution
@@ -38,7 +37,7 @@ from dipc.program.metric import Norm
 from dipc.program.nearness import Every, Formula, Some
 from dipc.rules.halfspaces import Moving
 from dipc.rules.input_classes import finite_cases
-from dipc.text import metric as syntax
+from dipc.text import program as syntax
 from dipc.text.ast import CompareOp
 from dipc.text.core import Value
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.chain.affine import Affine
+from dipc.chain.constraints import Affine
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms, weighted_sum
 from dipc.linear.program import Infeasible, Least, Unbounded, minimum, solution
 

@@ -9,8 +9,7 @@ from itertools import product
 from math import prod
 
 from dipc.algebra.limits import LimitReached, Undecided
-from dipc.chain.affine import Affine, Answer, finite_values, same_value
-from dipc.chain.constraints import Constraint, contradict
+from dipc.chain.constraints import Affine, Answer, Constraint, contradict, finite_values, same_value
 from dipc.chain.state import Fault, SlotValue, is_symbolic
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, solution
@@ -34,8 +33,7 @@ from dipc.rules.class_claim import ClassClaim
 from dipc.text.ast import CompareOp
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt
-from dipc.text.metric import Gap
-from dipc.text.program import CoreProgram
+from dipc.text.program import CoreProgram, Gap
 
 _ZERO = Fraction(0)
 

@@ -15,12 +15,10 @@ from itertools import count
 from math import ceil
 from typing import TypeVar
 
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
 from dipc.algebra.parametric import Kind, Parametric, Selected, Selection
-from dipc.algebra.quotient import Closed, fraction_of
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import contradict
+from dipc.chain.constraints import Affine, contradict
 from dipc.claims.conditions import trend
 from dipc.decide.obligation import Bound, Decision, Obligation
 from dipc.linear.halfspace import Halfspace
@@ -29,13 +27,11 @@ from dipc.measure.lattice import Unsettled, lattice_trend
 from dipc.measure.measure import Measurer
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace
 from dipc.rules.class_claim import ClassClaim, Fixed
-from dipc.rules.evidence import ClaimedDistances, Farkas
-from dipc.rules.goal import ConvexClass, Goal
+from dipc.rules.evidence import ClaimedDistances, Farkas, Posed
+from dipc.rules.goal import ConvexClass, Goal, Requirement, at_zero, fixed_requirement
 from dipc.rules.halfspaces import Moving, best_bound
 from dipc.rules.joint_tails import front_of, is_tail, total_of
 from dipc.rules.least_slacks import slack_of
-from dipc.rules.posed import Posed
-from dipc.rules.requirement import Requirement, at_zero, fixed_requirement
 from dipc.rules.rule import Instance
 from dipc.rules.vertices import Certain, End, box_of
 from dipc.sign.box import Growth, Trend, never_negative, of_ring, times, total

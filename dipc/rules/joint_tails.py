@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Closed
-from dipc.chain.affine import Affine, combination
+from dipc.algebra.exppoly import Closed, ExpPoly
+from dipc.chain.constraints import Affine, combination
 from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event

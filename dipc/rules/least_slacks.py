@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, lcm
 
-from dipc.algebra.quotient import Closed, Quotient
-from dipc.chain.affine import Affine
+from dipc.algebra.exppoly import Closed, Quotient
+from dipc.chain.constraints import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.rules.centered_exits import CenteredExit
 from dipc.rules.evidence import ClaimedDistances, Farkas, Jointly, ShareEvidence, SlackBound

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import Constraint, constraint, contradict
+from dipc.chain.constraints import Affine, Constraint, constraint, contradict
 from dipc.program.ideal import Region
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, pieces
 from dipc.rules.facets import MOST_CHOICES, choices
-from dipc.rules.goal import ConvexClass, Setting
+from dipc.rules.goal import ConvexClass, Setting, requirement
 from dipc.rules.halfspaces import Moving
 from dipc.rules.input_classes import InputClass
-from dipc.rules.requirement import requirement
 from dipc.text.ast import CompareOp
 
 _ZERO = Fraction(0)

@@ -12,16 +12,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
+from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
-from dipc.algebra.quotient import Closed
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import Constraint, contradict
-from dipc.measure.bound import Bound
-from dipc.rules.centered_exits import CenteredExit, with_weights
-from dipc.rules.evidence import ClaimedDistances
+from dipc.chain.constraints import Affine, Constraint, contradict
+from dipc.measure.measure import Bound
+from dipc.rules.centered_exits import CenteredExit, united, with_weights
+from dipc.rules.evidence import ClaimedDistances, Why
 from dipc.rules.halfspaces import Moving
-from dipc.rules.posed import Why
-from dipc.rules.united import united
 from dipc.sign.interval import Interval
 
 

@@ -16,12 +16,11 @@ from itertools import product
 from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole, opposite
 from dipc.rules.evidence import ClaimedDistances
 from dipc.rules.halfspaces import Moving, best_bound
 from dipc.rules.least_slacks import is_constant, jointly, slack_of
 from dipc.rules.rule import Bounds, Instance, Rule
-from dipc.rules.united import is_whole, opposite
 
 #: More comparisons than this have too many vertices.
 _MOST_COMPARISONS = 5

@@ -12,11 +12,9 @@ from math import factorial, gcd, lcm
 import flint
 
 from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import Budget, LimitReached, Limits
 from dipc.algebra.numbers import magnitude, round_down
-from dipc.sign.budget import Budget
-from dipc.sign.chart import isolate_roots, sign_at, sign_chart
-from dipc.sign.decide import RegionEnd
+from dipc.sign.chart import RegionEnd, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.polynomial import Layout, normal_form
 from dipc.sign.roots import Root, TaylorCoefficients, refine, refine_within

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, assert_never
 
 from dipc.algebra.closed_form import ClosedForm, format_terms, sympy_terms
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.algebra.parametric import (
@@ -24,9 +24,7 @@ from dipc.algebra.parametric import (
     conditions,
     resolve,
 )
-from dipc.algebra.quotient import Closed, Quotient, fraction_of
-from dipc.sign.chart import arrange, isolate_roots, sign_at
-from dipc.sign.decide import RegionEnd
+from dipc.sign.chart import RegionEnd, arrange, isolate_roots, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root, refine
 

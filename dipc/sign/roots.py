@@ -8,9 +8,7 @@ from fractions import Fraction
 from itertools import accumulate
 from math import factorial
 
-from dipc.algebra.limits import Limits
-from dipc.sign.budget import Budget
-from dipc.sign.factor import rational_root
+from dipc.algebra.limits import Budget, Limits
 from dipc.sign.polynomial import (
     LOG2E_LOW,
     LOG2E_SCALE,
@@ -19,6 +17,7 @@ from dipc.sign.polynomial import (
     Polynomial,
     magnitude_at,
     point_value,
+    rational_root,
     sign_at_point,
 )
 from dipc.sign.taylor import (

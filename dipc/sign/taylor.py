@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import comb, factorial, lgamma, log, log2
 
-from dipc.sign.budget import Budget
+from dipc.algebra.limits import Budget
 from dipc.sign.polynomial import LOG2E_LOW, LOG2E_SCALE, Layout, growth_bits
 
 # --- Taylor models: a polynomial with integer coefficients and a proved distance to F on an interval ------------------

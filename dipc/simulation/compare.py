@@ -19,7 +19,7 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.claims.given import Cell, CellPool, show_value
 from dipc.claims.table import input_cells, output_cells
-from dipc.measure.enclosed import Probability
+from dipc.measure.measure import Probability
 from dipc.options import takes
 from dipc.program.program import Outcome, Program
 from dipc.simulation.runs import LOOP_LIMIT, Event, Progress, Tally, run

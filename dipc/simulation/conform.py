@@ -13,13 +13,12 @@ from math import isfinite
 from pathlib import Path
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, total
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_rational
-from dipc.algebra.quotient import total
 from dipc.claims.given import BadCell, Cell, CellPool, Column, show_value, slot_reader
 from dipc.claims.table import cell_text, input_cells
-from dipc.measure.enclosed import Probability
+from dipc.measure.measure import Probability
 from dipc.program.program import Program
 from dipc.simulation.compare import CONFIDENCE, Agreement, Row, clopper_pearson
 from dipc.text.core import IntType, RealType, Value

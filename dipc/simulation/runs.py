@@ -1,18 +1,26 @@
-"""Running a program many times, and counting what comes out."""
+"""Running a program many times, and counting what comes out.
+
+Statements, executed for many runs at once, and the random numbers that they draw.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
-from typing import TypedDict, Unpack
+from math import exp, fsum
+from typing import Any, TypedDict, Unpack, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dipc.simulation.columns import (
     Batch,
+    Column,
     Mask,
+    OutsideDomain,
     Positions,
     Scope,
     apply,
@@ -21,15 +29,342 @@ from dipc.simulation.columns import (
     joined,
     minus,
     plus,
+    split,
     truth_mask,
 )
-from dipc.simulation.expressions import Expressions, declared
-from dipc.simulation.statements import Noise, SharedNoise, Statements
+from dipc.simulation.expressions import Code, Expressions, LoopLimitReached, declared, text
 from dipc.text import ast
-from dipc.text.ast import CompareOp
+from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, weighing
 from dipc.text.core import SampleNoise, Value
+from dipc.text.diagnostic import Span
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
+
+_CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[DivisionByZero, InvalidOperation, Overflow])
+
+#: The rounding error allowed in a weight or a sum of weights; no simulation can notice a smaller error.
+_SLACK = Decimal("1e-12")
+
+Weight = Fraction | Decimal
+
+
+def weight(expr: ast.Expr, exact: Callable[[ast.Expr], Fraction]) -> Weight:
+    """The weight; `exact` evaluates what has no `exp` in it.
+
+    Raises ArithmeticError where it has no value, or one beyond all bounds.
+    """
+    match expr:
+        case ast.Call("exp", (argument,)):
+            power = exact(argument)
+            return _CONTEXT.exp(_decimal(power)) if power else Fraction(1)
+        case ast.Unary(UnaryOp.NEGATE, operand):
+            inner = weight(operand, exact)
+            return -inner if isinstance(inner, Fraction) else _CONTEXT.minus(inner)
+        case ast.Binary(BinaryOp.POWER, base, exponent):
+            below, times = weight(base, exact), exact(exponent)
+            return below ** int(times) if isinstance(below, Fraction) else _CONTEXT.power(below, int(times))
+        case ast.Binary(op, first, second):
+            return _combined(op, weight(first, exact), weight(second, exact))
+        case _:
+            return exact(expr)
+
+
+def _combined(op: BinaryOp, left: Weight, right: Weight) -> Weight:
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        match op:
+            case BinaryOp.ADD:
+                return left + right
+            case BinaryOp.SUBTRACT:
+                return left - right
+            case BinaryOp.MULTIPLY:
+                return left * right
+            case _:
+                return left / right
+    first, second = _decimal(left), _decimal(right)
+    match op:
+        case BinaryOp.ADD:
+            return _CONTEXT.add(first, second)
+        case BinaryOp.SUBTRACT:
+            return _CONTEXT.subtract(first, second)
+        case BinaryOp.MULTIPLY:
+            return _CONTEXT.multiply(first, second)
+        case _:
+            return _CONTEXT.divide(first, second)
+
+
+def _decimal(value: Weight) -> Decimal:
+    if isinstance(value, Decimal):
+        return value
+    return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def shares(weights: Sequence[Weight]) -> list[float] | None:
+    """The weights as floats; None if they are no distribution: one is negative, or they do not sum to 1."""
+    total: Weight = Fraction(0)
+    for item in weights:
+        total = _combined(BinaryOp.ADD, total, item)
+    if isinstance(total, Fraction):
+        fits = total == 1
+    else:
+        fits = _CONTEXT.abs(_CONTEXT.subtract(total, Decimal(1))) <= _SLACK
+    if not fits or any(item < (0 if isinstance(item, Fraction) else -_SLACK) for item in weights):
+        return None
+    return [max(0.0, float(item)) for item in weights]
+
+
+# --- random numbers: the only place where they come from -------------------------------------------
+
+
+class Noise:
+    """Independent draws of standard distributions from one stream, NumPy's PCG64: equal seeds, equal draws."""
+
+    def __init__(self, seed: int) -> None:
+        """`seed` is a natural number, of any size."""
+        self._generator = np.random.Generator(np.random.PCG64(seed))
+
+    def attend(self, runs: Positions) -> None:
+        """What is drawn next is for these runs of the batch."""
+
+    def laplace(self, size: int) -> NDArray[np.float64]:
+        """Reals with density e^{-|x|}/2."""
+        return self._generator.laplace(size=size)
+
+    def normal(self, size: int) -> NDArray[np.float64]:
+        """Reals with density e^{-x²/2}/√(2π)."""
+        return self._generator.standard_normal(size)
+
+    def exponential(self, size: int) -> NDArray[np.float64]:
+        """Reals with density e^{-x} on [0, inf)."""
+        return self._generator.standard_exponential(size)
+
+    def exponential_pairs(self, size: int) -> NDArray[np.float64]:
+        """Two rows of those."""
+        return self._generator.standard_exponential((2, size))
+
+    def uniform(self, size: int) -> NDArray[np.float64]:
+        """Reals uniform on [0, 1)."""
+        return self._generator.random(size)
+
+
+class SharedNoise(Noise):
+    """The same draws for the same runs of a batch whenever it is executed, whatever runs take part: so two inputs see
+    the same noises for as long as the same statements are executed, in some run or other."""
+
+    def __init__(self, seed: int, batch: int, size: int) -> None:
+        """For one execution of the batch with this number, of so many runs."""
+        self._generator = np.random.Generator(np.random.PCG64([seed, batch]))
+        self._size = size
+        self._runs: Positions = np.arange(size)
+
+    def attend(self, runs: Positions) -> None:
+        self._runs = runs
+
+    def laplace(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().laplace(self._size)[self._runs]
+
+    def exponential(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().exponential(self._size)[self._runs]
+
+    def exponential_pairs(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().exponential_pairs(self._size)[:, self._runs]
+
+    def normal(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().normal(self._size)[self._runs]
+
+    def uniform(self, size: int) -> NDArray[np.float64]:
+        assert size == len(self._runs)
+        return super().uniform(self._size)[self._runs]
+
+
+# --- statements ------------------------------------------------------------------------------------
+
+
+#: Where rates must lie: beyond, sums of draws would overflow, or integers would not be exact.
+_LEAST_RATE, _LEAST_WHOLE_RATE, _GREATEST_RATE = Fraction(1, 10**150), Fraction(1, 10**13), Fraction(10**150)
+
+
+class Statements:
+    """Executes the statements of a type-checked program in the runs of one batch."""
+
+    def __init__(self, expressions: Expressions, noise: Noise, loop_limit: int) -> None:
+        """No run goes through one execution of a `while` more than `loop_limit` times."""
+        self._expressions = expressions
+        self._batch = expressions.batch
+        self._noise = noise
+        self._loop_limit = loop_limit
+
+    def block(self, body: Sequence[ast.Statement], runs: Positions) -> Positions:
+        """Execute `body` in `runs`, which increase; the runs that have not exited.
+
+        Raises DiagnosticError for what goes wrong in some run.
+        """
+        for statement in body:
+            if not len(runs):
+                break
+            match statement:
+                case ast.Assign(target, value):
+                    self._store(target, self._expressions.column(value, runs), runs, statement.span)
+                case ast.Sample(target, distribution):
+                    for alike in self._expressions.alike(weighing(distribution), runs):
+                        self._sample(target, distribution, alike)
+                case ast.If(condition, then, otherwise):
+                    truth = self._expressions.holds(condition, runs)
+                    self.block(then, runs[truth])
+                    self.block(otherwise, runs[~truth])
+                case ast.For():
+                    self._for(statement, runs)
+                case ast.While():
+                    self._while(statement, runs)
+                case ast.Exit():
+                    self._batch.alive[runs] = False
+                case _:
+                    assert_never(statement)
+            if not isinstance(statement, ast.Assign | ast.Sample):
+                runs = self._living(runs)
+        return runs
+
+    def _living(self, runs: Positions) -> Positions:
+        alive = self._batch.alive[runs]
+        return runs if alive.all() else runs[alive]
+
+    def _for(self, loop: ast.For, runs: Positions) -> None:
+        low, high = self._expressions.integer(loop.low), self._expressions.integer(loop.high)
+        with self._expressions.local(loop.variable):
+            for value in range(low, high + 1) if loop.body else ():
+                if not len(runs):
+                    break
+                self._expressions.locals[loop.variable] = Fraction(value)
+                runs = self.block(loop.body, runs)
+
+    def _while(self, loop: ast.While, runs: Positions) -> None:
+        rounds = 0
+        while len(runs):
+            runs = runs[self._expressions.holds(loop.condition, runs)]
+            if rounds >= self._loop_limit and len(runs):
+                raise self._endless(loop, runs)
+            runs = self.block(loop.body, runs)
+            rounds += 1
+
+    def _endless(self, loop: ast.While, runs: Positions) -> LoopLimitReached:
+        count, size = len(runs), self._batch.size
+        message = f"after {self._loop_limit} rounds of this `while`, {count} of {size} runs are still in it"
+        notes = ("if it ends with probability 1, only later, allow more rounds",)
+        fault = self._expressions.fault(Code.LOOP_LIMIT, message, loop.span, int(runs[0]), *notes)
+        return LoopLimitReached(*fault.diagnostics)
+
+    # --- assignment ---
+
+    def _store(self, target: ast.Name | ast.Element, column: Column[Any], runs: Positions, span: Span) -> None:
+        variable = self._expressions.scope.variables[target.name]
+        if isinstance(target, ast.Name):
+            offsets = constant(0, len(runs))
+        else:
+            offsets = self._expressions.offsets(variable, target.index, runs)
+        for offset, positions in split(offsets):
+            cell = self._batch.cell(variable, offset)
+            try:
+                cell.write(runs[positions], column.at(positions))
+            except OutsideDomain as outside:
+                message = f"`{cell.name}` would become {text(outside.value)}, which is outside its domain"
+                run, note = int(runs[positions[outside.position]]), "widen the domain, or guard the assignment"
+                raise self._expressions.fault(Code.OUTSIDE_DOMAIN, message, span, run, note) from None
+
+    # --- random assignment ---
+
+    def _sample(self, target: ast.Name | ast.Element, distribution: ast.Distribution, runs: Positions) -> None:
+        size, drawn = len(runs), None
+        self._noise.attend(runs)
+        match distribution:
+            case ast.Noise(law, rate, mean):
+                least = _LEAST_WHOLE_RATE if law.whole else _LEAST_RATE
+                values = law.drawn(self._noise, self._rate(rate, least, runs, deviation=law.by_deviation), size)
+                drawn = self._around(mean, values, runs)
+            case ast.ExponentialMechanism():
+                drawn = self._exponential(distribution, runs)
+            case ast.Choose(arms):
+                self._choose(target, arms, runs, distribution.span)
+                return
+            case _:
+                assert_never(distribution)
+        self._store(target, drawn, runs, distribution.span)
+
+    def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions, *, deviation: bool) -> float:
+        """The rate of these runs at this eps, or one over the `deviation`; it is positive whatever eps is."""
+        rate = self._expressions.number(expr, runs)
+        if deviation:
+            rate = 1 / rate
+        if not least <= rate <= _GREATEST_RATE:
+            message = f"at this eps the rate is {float(min(rate, _GREATEST_RATE)):.3g}, too extreme to simulate"
+            notes = (f"a simulation needs rates between {float(least):.0e} and {float(_GREATEST_RATE):.0e}",)
+            raise self._expressions.fault(Code.BEYOND_FLOATS, message, expr.span, None, *notes)
+        return float(rate)
+
+    def _around(self, mean: ast.Expr | None, values: NDArray[Any], runs: Positions) -> Column[Any]:
+        drawn = self._batch.draw(runs, values)
+        if mean is None:
+            return constant(drawn, len(runs))
+        center = self._expressions.column(mean, runs)
+        return apply(lambda number: plus(number, drawn), center)
+
+    def _exponential(self, mechanism: ast.ExponentialMechanism, runs: Positions) -> Column[Any]:
+        """Values of the domain, in each run with the weights that its scores there give."""
+        expressions = self._expressions
+        rate, domain = expressions.number(mechanism.rate, runs), expressions.domain(mechanism.domain)
+        scores = []
+        with expressions.local(mechanism.variable):
+            for value in domain.values:
+                expressions.locals[mechanism.variable] = value
+                scores.append(expressions.column(mechanism.score, runs))
+        uniform = self._noise.uniform(len(runs))
+        codes = np.empty(len(runs), dtype=np.intp)
+        for vector, positions in split(joined(scores)):
+            best = max(vector)
+            codes[positions] = _places([exp(_power(rate * (score - best))) for score in vector], uniform[positions])
+        return Column(domain.values, codes)
+
+    def _choose(
+        self,
+        target: ast.Name | ast.Element,
+        arms: Sequence[tuple[ast.Expr, ast.Expr]],
+        runs: Positions,
+        span: Span,
+    ) -> None:
+        expressions = self._expressions
+        try:
+            parts = shares([weight(expr, lambda part: expressions.number(part, runs)) for _, expr in arms])
+        except ArithmeticError:
+            message, note = "at this eps a weight of `choose` has no value", "weights must be finite for every eps > 0"
+            raise expressions.fault(Code.BEYOND_FLOATS, message, span, None, note) from None
+        if parts is None:
+            message = f"at eps = {expressions.eps} these weights are no distribution"
+            note = "weights must be at least 0 and sum to 1 for every eps > 0"
+            raise expressions.fault(Code.NO_DISTRIBUTION, message, span, None, note)
+        chosen = Column(range(len(arms)), _places(parts, self._noise.uniform(len(runs))))
+        for arm, positions in split(chosen):
+            at = runs[positions]
+            self._store(target, expressions.column(arms[arm][0], at), at, arms[arm][0].span)
+
+
+def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
+    """For each uniform number the place of the weight it falls on; never one of weight 0."""
+    heavy = [place for place, share in enumerate(weights) if share > 0]
+    ends = np.cumsum([weights[place] for place in heavy]) / fsum(weights)
+    if len(heavy) == 2:
+        found: Positions = (uniform >= ends[0]).astype(np.intp)
+    else:
+        found = np.searchsorted(ends[:-1], uniform, side="right")
+    places: Positions = np.array(heavy, dtype=np.intp)[found]
+    return places
+
+
+def _power(exponent: Fraction) -> float:
+    """An exponent <= 0 as a float; far below 0 only its being far below matters."""
+    return float(max(exponent, Fraction(-(10**6))))
+
 
 #: The most often that a run goes through one execution of a `while`.
 LOOP_LIMIT = 100_000

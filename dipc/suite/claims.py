@@ -13,7 +13,7 @@ from dipc.algebra.limits import LIMIT_NAMES, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.decide.obligation import Verdict
 from dipc.options import Options
-from dipc.outcome.statement import Asked
+from dipc.outcome.words import Asked
 from dipc.program.program import load_source
 from dipc.questions.privacy.outcome import PrivacyVerdict
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source, Span, listing, nearest, read_source

@@ -9,41 +9,32 @@ from typing import assert_never
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, walk
 from dipc.text.core import (
+    NUMERIC,
+    UNKNOWN,
     AffineExpr,
     Apply,
     BoolType,
     Code,
+    Concrete,
+    Condition,
     Const,
     DomExpr,
     DomOp,
     DomType,
     IntType,
-    Read,
-    ReadElement,
-    RealType,
-    Slot,
-    Value,
-    ValueTooLarge,
-    power,
-    show_affine,
-    show_read,
-    show_type,
-    show_value,
-)
-from dipc.text.diagnostic import Span
-from dipc.text.scope import FUNCTIONS, DeclaredVariable, References, suggest
-from dipc.text.typed import (
-    NUMERIC,
-    UNKNOWN,
-    Concrete,
-    Condition,
     Junction,
     Kind,
     Linear,
+    Read,
+    ReadElement,
+    RealType,
     Relation,
+    Slot,
     Switch,
     Typed,
     Unknown,
+    Value,
+    ValueTooLarge,
     affine,
     divided,
     fold,
@@ -54,11 +45,18 @@ from dipc.text.typed import (
     negated,
     negation,
     plus,
+    power,
     scaled,
+    show_affine,
+    show_read,
+    show_type,
+    show_value,
     times,
     total,
     truth,
 )
+from dipc.text.diagnostic import Span
+from dipc.text.scope import FUNCTIONS, DeclaredVariable, References, suggest
 
 # --- The meaning of expressions: resolving, typing, folding constants, and normalizing linear forms in one walk -------
 #

@@ -1,37 +1,260 @@
-"""The typed program, what the chain is built from, and its instructions as text."""
+"""The typed program, what the chain is built from, and its instructions as text.
+
+The `metric` block: how far two inputs, and two answers, are apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.text import ast
 from dipc.text.ast import ClaimDecl, ClaimedInputs, IdealDecl
 from dipc.text.core import (
+    UNKNOWN,
     AssignAffine,
     AssignComparison,
     AssignDom,
     Branch,
     BranchComparison,
     Code,
+    Concrete,
+    Condition,
+    Const,
+    DomExpr,
     DomType,
     Exit,
     Instruction,
+    IntType,
     Jump,
+    Kind,
+    RealType,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
     Target,
+    Type,
+    Typed,
+    Unknown,
     show_affine,
     show_expression,
     show_multiple,
     show_value,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
-from dipc.text.metric import CoreMetric
+from dipc.text.expressions import Elaborator
 from dipc.text.printer import print_expression
+from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, Scope, suggest
+
+INPUT_DISTANCES = ("linf", "l1", "discrete")
+OUTPUT_DISTANCES = ("product", "discrete", "linf")
+
+_NOWHERE = Span(0, 0)
+
+#: The most conditions that `for` may stand for.
+MOST_CONDITIONS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaSlot:
+    """What a slot of a formula holds: the program's slot `slot`, of the input (or answer) itself or the primed one."""
+
+    slot: int
+    primed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """Conditions over two inputs, or over an input and two answers. `places` are what their slots hold."""
+
+    conditions: tuple[Condition, ...]
+    slots: tuple[Slot, ...]
+    places: tuple[FormulaSlot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A number computed from an input and two answers, real ones among the inputs read as numbers."""
+
+    value: DomExpr
+    slots: tuple[Slot, ...]
+    places: tuple[FormulaSlot, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CoreMetric:
+    """A metric with its defaults filled in. Inputs are `apart` where any condition holds, answers are the `same`
+    where all do; None where there is no such field. `span` is the block."""
+
+    span: Span = _NOWHERE
+    input: str = "linf"
+    apart: Formula | None = None
+    output: str | Gap = "product"
+    same: Formula | None = None
+
+
+def single_metric(program: ast.Program, findings: Findings) -> ast.MetricDecl | None:
+    """The metric of the program; a second one is reported."""
+    metrics = [declaration for declaration in program.declarations if isinstance(declaration, ast.MetricDecl)]
+    for again in metrics[1:]:
+        findings.report(
+            Code.BAD_METRIC,
+            again.span,
+            "a program has one metric",
+            notes=("put all fields into one block",),
+            secondary=((metrics[0].span, "the first metric"),),
+        )
+    return metrics[0] if metrics else None
+
+
+def compile_metric(metric: ast.MetricDecl, shared: Scope, findings: Findings) -> CoreMetric:
+    """The metric with all names resolved; what is wrong with it is reported, and left out."""
+    result = CoreMetric(metric.span)
+    for each in metric.fields:
+        match each.name:
+            case "input":
+                result = replace(result, input=_named(each, INPUT_DISTANCES, findings) or result.input)
+            case "output" if isinstance(each.value, ast.Name) and each.value.name in OUTPUT_DISTANCES:
+                result = replace(result, output=each.value.name)
+            case "output":
+                gap = _gap(each, shared, findings)
+                result = result if gap is None else replace(result, output=gap)
+            case "apart":
+                result = replace(result, apart=_formula(each, shared, findings))
+            case "same":
+                result = replace(result, same=_formula(each, shared, findings))
+    return result
+
+
+def _named(field: ast.MetricField, known: tuple[str, ...], findings: Findings) -> str | None:
+    if isinstance(field.value, ast.Name) and field.value.name in known:
+        return field.value.name
+    close = suggest(field.value.name, list(known)) if isinstance(field.value, ast.Name) else ()
+    listed = ", ".join(known[:-1])
+    findings.report(
+        Code.BAD_METRIC,
+        field.value.span,
+        f"the distance of inputs is {listed} or {known[-1]}",
+        notes=(*close, "other distances are made with `apart`"),
+    )
+    return None
+
+
+def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | None:
+    elaborator = _Elaborator(_scope(shared, "output", numbers=True), findings, "output")
+    if isinstance(field.value, ast.Each):
+        notes = ("write the distance as one number, for example `abs(q[out] - q[out'])`",)
+        findings.report(Code.BAD_METRIC, field.value.span, "`for` cannot stand in a distance of answers", notes=notes)
+        return None
+    typed = elaborator.typed(field.value)
+    if isinstance(typed, Concrete) and typed.kind is Kind.NUMBER:
+        return Gap(typed.expr, tuple(elaborator.scope.slots), elaborator.places(shared), field.value.span)
+    if not isinstance(typed, Unknown):
+        listed = ", ".join(OUTPUT_DISTANCES)
+        message = f"the distance of answers is a number, and `{findings.snippet(field.value.span)}` is none"
+        notes = (f"write one of {listed}, or a number such as `abs(q[out] - q[out'])`",)
+        findings.report(Code.BAD_METRIC, field.value.span, message, notes=notes)
+    return None
+
+
+def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formula | None:
+    elaborator = _Elaborator(_scope(shared, field.name), findings, field.name)
+    conditions = [found for found in elaborator.conditions(field.value) if not isinstance(found, Unknown)]
+    return Formula(tuple(conditions), tuple(elaborator.scope.slots), elaborator.places(shared))
+
+
+def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
+    """The names of one field: constants, domain values, the inputs and, primed or not, what is compared."""
+    inner = Scope(shared.eps)
+    inner.domains.update(shared.domains)
+    for name, symbol in shared.symbols.items():
+        if isinstance(symbol, Constant | EnumeratedValue):
+            inner.symbols[name] = symbol
+        elif isinstance(symbol, DeclaredVariable) and symbol.role is not ast.Role.VAR:
+            compared = (symbol.role is ast.Role.INPUT) is (field == "apart")
+            if compared or symbol.role is ast.Role.INPUT:
+                _adopt(symbol, name, inner, shared, numbers=numbers)
+            if compared:
+                _adopt(symbol, f"{name}'", inner, shared, numbers=numbers)
+    return inner
+
+
+def _adopt(variable: DeclaredVariable, name: str, inner: Scope, shared: Scope, *, numbers: bool) -> None:
+    known = replace(inner.adopt(variable, shared), name=name)
+    for slot in known.slots:
+        shown = inner.slots[slot].name.replace(variable.name, name, 1)
+        inner.slots[slot] = replace(inner.slots[slot], name=shown)
+    if numbers and isinstance(known.type, RealType | IntType):
+        known = replace(known, type=_as_numbers(known.type))
+    inner.symbols[name] = known
+
+
+def _as_numbers(_: Type) -> DomType:
+    """Reals and ints whose values are known, as the numbers of a DOM are."""
+    return DomType((Fraction(0),))
+
+
+class _Elaborator(Elaborator):
+    """Expressions of a metric: every variable there is an input or an answer."""
+
+    def __init__(self, scope: Scope, findings: Findings, field: str) -> None:
+        super().__init__(scope, findings)
+        self._field = field
+
+    def places(self, shared: Scope) -> tuple[FormulaSlot, ...]:
+        """What the slots of this scope hold."""
+        found: dict[int, FormulaSlot] = {}
+        for name, symbol in self.scope.symbols.items():
+            if isinstance(symbol, DeclaredVariable):
+                original = shared.symbols[name.removesuffix("'")]
+                assert isinstance(original, DeclaredVariable)
+                for own, slot in zip(symbol.slots, original.slots, strict=True):
+                    found[own] = FormulaSlot(slot, name.endswith("'"))
+        return tuple(found[slot] for slot in range(len(self.scope.slots)))
+
+    def conditions(self, value: ast.Expr | ast.Each) -> Iterator[Condition | Unknown]:
+        """The condition, or those that a `for` stands for."""
+        if not isinstance(value, ast.Each):
+            yield self.condition(value)
+            return
+        for at in self._range(value):
+            self.locals[value.variable] = at
+            yield from self.conditions(value.body)
+        self.locals.pop(value.variable, None)
+
+    def _range(self, each: ast.Each) -> list[Typed]:
+        low, high = self.integer(each.low, "a bound of `for`"), self.integer(each.high, "a bound of `for`")
+        free = self.check_local(each.variable, each.span, "the variable", may_hide_variables=False)
+        if low is None or high is None or not free:
+            return []
+        if high - low >= MOST_CONDITIONS:
+            notes = (f"at most {MOST_CONDITIONS} conditions can be given",)
+            self.findings.report(Code.BAD_METRIC, each.span, "this `for` stands for too many conditions", notes=notes)
+            return []
+        found: list[Typed] = [Concrete(Kind.NUMBER, Const(Fraction(at))) for at in range(low, high + 1)]
+        return found or [UNKNOWN]
+
+    def undeclared(self, name: str, span: Span, index: str = "") -> None:
+        bare = name.removesuffix("'")
+        if name == bare and index == "" and name in _RESERVED:
+            super().undeclared(name, span, index)
+            return
+        known = [known for known, symbol in self.scope.symbols.items() if isinstance(symbol, DeclaredVariable)]
+        if self._field == "apart":
+            made_of = "`apart` compares an input q with another one, q'"
+        else:
+            made_of = f"`{self._field}` is about an input, the program's answer out and the exact answer out'"
+        notes = (*suggest(name, [*self.scope.symbols]), made_of) if known else (made_of,)
+        message = f"`{name}` cannot stand in `{self._field}`"
+        self.findings.report(Code.BAD_METRIC, span, message, notes=notes, once=(self._field, name))
+
+
+_RESERVED: Mapping[str, None] = dict.fromkeys(("min", "max", "abs", "exp"))
+
 
 # --- The typed program: what the chain is built from ------------------------------------------------------------------
 #

@@ -10,20 +10,29 @@ from dipc.noise.laws import LAWS
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, walk
 from dipc.text.core import (
+    UNKNOWN,
     AffineExpr,
     BoolType,
     Code,
+    Concrete,
     Const,
     DomExpr,
     DomType,
     IntType,
+    Kind,
+    Linear,
+    Place,
     RealType,
     SampleChoice,
     SampleExponential,
     SampleNoise,
+    Switch,
     Type,
+    Typed,
+    Unknown,
     ValueTooLarge,
     bounded,
+    kind_of,
     show_multiple,
     show_type,
     show_values,
@@ -34,7 +43,6 @@ from dipc.text.expressions import FIX_EPS, Elaborator, Fitting
 from dipc.text.parser import parse_interval
 from dipc.text.scope import Findings, Scope
 from dipc.text.syntax_errors import MAX_POWER
-from dipc.text.typed import UNKNOWN, Concrete, Kind, Linear, Place, Switch, Typed, Unknown, kind_of
 
 # --- The one eps at which a program is read, where one is asked about -------------------------------------------------
 #

@@ -11,9 +11,29 @@ from typing import assert_never
 
 from dipc.text import ast
 from dipc.text.ast import Role, walk
-from dipc.text.core import BoolType, Code, Const, DomExpr, DomType, Read, ReadElement, Slot, Type, Value, show_value
+from dipc.text.core import (
+    ONE,
+    UNKNOWN,
+    ZERO,
+    BoolType,
+    Code,
+    Concrete,
+    Const,
+    DomExpr,
+    DomType,
+    Kind,
+    Linear,
+    Read,
+    ReadElement,
+    Slot,
+    Switch,
+    Type,
+    Typed,
+    Value,
+    kind_of,
+    show_value,
+)
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span
-from dipc.text.typed import ONE, UNKNOWN, ZERO, Concrete, Kind, Linear, Switch, Typed, kind_of
 
 # --- Collecting what is wrong with one program, so that all of it is said at once -------------------------------------
 #

@@ -10,8 +10,8 @@ from typing import assert_never
 
 from dipc.text import ast
 from dipc.text.ast import Role, walk, weighing
-from dipc.text.claims import check_claims
 from dipc.text.core import (
+    UNKNOWN,
     Apply,
     AssignAffine,
     AssignComparison,
@@ -20,6 +20,8 @@ from dipc.text.core import (
     Branch,
     BranchComparison,
     Code,
+    Concrete,
+    Condition,
     Const,
     DomOp,
     DomType,
@@ -27,36 +29,30 @@ from dipc.text.core import (
     Instruction,
     IntType,
     Jump,
-    Read,
-    ReadElement,
-    RealType,
-    Slot,
-    Target,
-    Value,
-    show_value,
-    show_values,
-)
-from dipc.text.declarations import Budget, compute_constants, declare_domains, declare_variables, register
-from dipc.text.diagnostic import Source, Span
-from dipc.text.expressions import Elaborator, Fitting
-from dipc.text.metric import CoreMetric, compile_metric, single_metric
-from dipc.text.program import CoreProgram
-from dipc.text.sampling import Sampling
-from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, FixedEps, Foreign, Scope, word_for
-from dipc.text.typed import (
-    UNKNOWN,
-    Concrete,
-    Condition,
     Junction,
     Kind,
     Place,
+    Read,
+    ReadElement,
+    RealType,
     Relation,
+    Slot,
     Switch,
+    Target,
     Typed,
+    Value,
     affine,
     fold,
+    show_value,
+    show_values,
     truth,
 )
+from dipc.text.declarations import Budget, check_claims, compute_constants, declare_domains, declare_variables, register
+from dipc.text.diagnostic import Source, Span
+from dipc.text.expressions import Elaborator, Fitting
+from dipc.text.program import CoreMetric, CoreProgram, compile_metric, single_metric
+from dipc.text.sampling import Sampling
+from dipc.text.scope import Constant, DeclaredVariable, EnumeratedValue, Findings, FixedEps, Foreign, Scope, word_for
 
 # --- Instructions with symbolic labels, and conditions compiled to jumps ----------------------------------------------
 #

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipc.algebra.absorption import Arithmetic, Trapped, absorption_weights
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.algebra.limits import Limits, Meter
-from dipc.algebra.quotient import Closed, Quotient
 from tests.patience import examples
 
 HALF = ExpPoly.constant(Fraction(1, 2))

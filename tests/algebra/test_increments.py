@@ -8,10 +8,9 @@ from itertools import product
 
 import pytest
 
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.increments import Factor, SumOfIncrements
+from dipc.algebra.absorption import Factor, SumOfIncrements
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, total
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.algebra.quotient import Closed, Quotient, total
 
 R = ExpPoly.term(1, 0, Fraction(-1))
 HALF = ExpPoly.constant(Fraction(1, 2))

@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Quotient
+from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.bound import Bound, Share
 from dipc.measure.event import Event, Noise
+from dipc.measure.measure import Bound, Share
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.one_sided import ONE_SIDED
 
@@ -55,7 +54,7 @@ def test_bounds_survive_in_a_process_with_other_hashes() -> None:
     known = {bound: "found"}
     code = (
         "import pickle, sys; b = pickle.loads(sys.stdin.buffer.read());"
-        "from dipc.measure.bound import Bound; c = Bound(b.shares, b.constant);"
+        "from dipc.measure.measure import Bound; c = Bound(b.shares, b.constant);"
         "assert {b: 1}[c] == 1; sys.stdout.buffer.write(pickle.dumps(b))"
     )
     done = subprocess.run(

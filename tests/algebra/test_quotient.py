@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached
-from dipc.algebra.quotient import Quotient
 from tests.patience import examples
 
 rationals = st.fractions(min_value=-3, max_value=3, max_denominator=4)

@@ -16,8 +16,8 @@ from benchmarks.privacy.mechanism import EPS, HERE, Mechanism
 from benchmarks.privacy.run import Exact, exact
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
-from dipc.questions.privacy.claim import power, read_claim
 from dipc.questions.privacy.loss import at_most
+from dipc.questions.privacy.outcome import power, read_claim
 
 #: What takes less than half a second; the others are slow.
 QUICK = (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dipc.cli.errors import ExitCode
 from dipc.cli.main import run
+from dipc.cli.terminal import ExitCode
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

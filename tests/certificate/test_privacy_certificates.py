@@ -16,7 +16,7 @@ from dipc.certificate.seal import sealed
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
+from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected
 from tests.privacy import mechanisms

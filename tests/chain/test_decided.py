@@ -9,9 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import constraint, constraint_set, contradict, decided, entails, graph_entails, irredundant
-from dipc.linear.differences import graph_of
+from dipc.chain.constraints import (
+    Affine,
+    constraint,
+    constraint_set,
+    contradict,
+    decided,
+    entails,
+    graph_entails,
+    irredundant,
+)
+from dipc.linear.halfspace import graph_of
 from dipc.text.ast import CompareOp
 from tests.linear.elimination import is_feasible
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.affine import Affine
+from dipc.chain.constraints import Affine
 from dipc.chain.event import Ball, template
 from dipc.chain.explore import explore
 from dipc.chain.state import is_symbolic

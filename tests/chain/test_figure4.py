@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
+from dipc.chain.event import view
 from dipc.chain.explore import explore
-from dipc.chain.view import view
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.noise.laplace import LAPLACE

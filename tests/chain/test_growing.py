@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.chain.chain import Leaves, Transitions
+from dipc.chain.explore import Dominators
 from dipc.chain.state import DETERMINISTIC
-from dipc.chain.unite import Dominators
 
 
 @given(st.data(), st.integers(2, 30))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dipc.algebra.absorption import absorption_weights
 from dipc.algebra.exppoly import ExpPoly
+from dipc.chain.chain import NOWHERE, has_choices, reach, weighted_edges
 from dipc.chain.explore import explore
-from dipc.chain.reach import NOWHERE, has_choices, reach, weighted_edges
 from dipc.chain.state import ExponentialWeight, is_symbolic
 from dipc.text.ast import Role
 from tests.chain.interpreter import run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dipc.chain.event import view
 from dipc.chain.explore import explore
 from dipc.chain.state import ExponentialWeight
-from dipc.chain.view import view
 from dipc.text.diagnostic import Source
 from dipc.text.parser import parse
 from dipc.text.statements import lower

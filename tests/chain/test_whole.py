@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.chain.affine import Affine
 from dipc.chain.constraints import (
+    Affine,
     constraint,
     constraint_set,
     contradict,

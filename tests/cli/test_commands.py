@@ -14,8 +14,7 @@ import sympy
 import dipc.cli.tools
 from dipc.algebra.limits import LIMIT_NAMES
 from dipc.cli.main import COMMANDS, run
-from dipc.cli.options import parse_definitions
-from dipc.cli.values import parse_limits
+from dipc.cli.options import parse_definitions, parse_limits
 from tests.cli.conftest import ROOT, Dipc
 
 SPARSE = str(ROOT / "benchmarks" / "sparse.dip")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dipc.cli.values import MOST_MEMBERS, member_text, members, parse_family, table_path
+from dipc.cli.options import MOST_MEMBERS, member_text, members, parse_family, table_path
 from dipc.text.diagnostic import DiagnosticError
 
 

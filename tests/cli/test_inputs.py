@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.cli.values import parse_input, parse_output
+from dipc.cli.options import parse_input, parse_output
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreProgram
 

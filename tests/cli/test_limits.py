@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from dipc.algebra.limits import LIMIT_NAMES, LimitReached, Limits
-from dipc.cli.values import parse_limits
+from dipc.cli.options import parse_limits
 
 
 @pytest.mark.parametrize("name", LIMIT_NAMES)

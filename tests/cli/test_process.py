@@ -220,7 +220,7 @@ def test_diagnostics_are_colored_at_a_terminal_only() -> None:
 
 
 IMPATIENT = """
-import dipc.questions.check as check, dipc.cli.progress as progress
+import dipc.questions.question as check, dipc.cli.progress as progress
 check._PROGRESS_ROWS = 1
 progress._PATIENCE = progress._INTERVAL = 0
 from dipc.cli.main import main

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dipc.cli.errors import ExitCode
 from dipc.cli.main import run
+from dipc.cli.terminal import ExitCode
 from dipc.verifier.command import main as alone
 from tests.sources.real_programs import ABOVE_THRESHOLD
 from tests.verifier.samples import document, resealed

@@ -20,7 +20,7 @@ import dipc
 from dipc.cli.main import run
 from dipc.decide import cache as cache_module
 from dipc.decide.cache import Cache, question_key
-from dipc.decide.executors import fingerprint
+from dipc.decide.engine import fingerprint
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from tests.decide.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
 from tests.patience import SECONDS
@@ -107,7 +107,7 @@ def test_what_matters_is_in_the_key(tmp_path: Path) -> None:
         assert asked(program, eps="(0, 1]") == {"decide"}
         assert asked(program, digits=30, beta="exp(-alpha*eps/4)") == {"decide"}
         assert asked(dipc.load(SPARSE, c=2), beta="1") >= {"both"}
-        from dipc.cli.values import parse_limits
+        from dipc.cli.options import parse_limits
 
         assert asked(program.with_limits(parse_limits(["intervals=1"]))) == {"both"}
         assert asked(program.with_limits(parse_limits(["terms=4"]))) == {"both"}

@@ -13,8 +13,7 @@ import pytest
 
 import dipc
 from dipc.decide import processes as module
-from dipc.decide.engine import Question
-from dipc.decide.executors import Finished, Task
+from dipc.decide.engine import Finished, Question, Task
 from dipc.decide.processes import Cluster
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from tests.decide.clusters import Dask, cluster

@@ -17,18 +17,19 @@ import dipc
 from benchmarks.undecided import random_claim
 from benchmarks.undecided_ints import random_int_claim
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, to_fmpq
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, to_fmpq
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
-from dipc.algebra.quotient import Closed, Quotient, fraction_of
 from dipc.certificate.seal import sealed
 from dipc.cli.main import run
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.decide.series import Search, decide_by_series, too_long
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.bound import (
+from dipc.measure.event import Event, Noise
+from dipc.measure.measure import (
     Bound,
     BoundMeasurer,
+    Measurer,
     Share,
     UnexpandedBound,
     coefficients,
@@ -36,8 +37,6 @@ from dipc.measure.bound import (
     majorant_of,
     series_of,
 )
-from dipc.measure.event import Event, Noise
-from dipc.measure.measure import Measurer
 from dipc.measure.power_series import precision
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.laplace import LAPLACE

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Quotient
-from dipc.decide.memory import (
+from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.decide.cache import (
     Unreadable,
     bound_text,
     closed_text,
@@ -26,8 +25,8 @@ from dipc.decide.memory import (
 )
 from dipc.decide.obligation import Counterexample, Decision, EndPoint, FailureInterval, Verdict, Worst
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.bound import Bound, Share
 from dipc.measure.event import Event, Noise
+from dipc.measure.measure import Bound, Share
 from dipc.noise.laws import LAWS
 
 rationals = st.fractions(max_denominator=10**6) | st.integers(-(10**40), 10**40).map(Fraction)

@@ -8,11 +8,9 @@ import pytest
 
 from dipc.algebra.limits import Limits
 from dipc.decide import processes
-from dipc.decide.engine import Engine
-from dipc.decide.executors import Done, Finished, Setup, Task, perform
+from dipc.decide.engine import Done, Engine, Finished, Setup, Task, perform
 from dipc.decide.processes import LateProcesses
-from dipc.measure.bound import Bound
-from dipc.measure.measure import Measurer
+from dipc.measure.measure import Bound, Measurer
 from tests.patience import until
 
 SETUP = Setup.of(Engine(Measurer(Limits()), Limits()))

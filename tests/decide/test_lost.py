@@ -14,11 +14,10 @@ import pytest
 
 import dipc
 from dipc.decide.cache import Cache
-from dipc.decide.engine import Question
-from dipc.decide.executors import Finished, Task, fingerprint
+from dipc.decide.engine import Finished, Question, Task, fingerprint
 from dipc.decide.obligation import Verdict
 from dipc.decide.processes import Processes
-from dipc.measure.bound import Bound
+from dipc.measure.measure import Bound
 from dipc.questions.question import question
 from dipc.questions.report import Interrupted
 from dipc.text.diagnostic import DiagnosticError
@@ -213,7 +212,7 @@ def test_no_process_sees_an_interrupt() -> None:
     """Ctrl-C goes to all processes of a terminal: the workers leave it to the one that started them."""
     script = """
 from dipc.decide.processes import Processes
-from dipc.decide.executors import Task
+from dipc.decide.engine import Task
 processes = Processes(2)
 for ticket in (1, 2):
     processes.submit(ticket, Task("no engine", b"", b""))

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.limits import Limits, Undecided
-from dipc.algebra.quotient import Quotient
 from dipc.decide.decide import failing_intervals
 from dipc.decide.obligation import FailureInterval, Verdict, decide_cells
-from dipc.questions.outcome import RowResult
+from dipc.questions.report import RowResult
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from tests.sign.oracle import sign, value

@@ -10,18 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import dipc
-from dipc.decide.cache import Cache
-from dipc.decide.engine import Question
-from dipc.decide.executors import Executor, InTurn, Task
-from dipc.decide.memory import Memory
+from dipc.decide.cache import Cache, Memory
+from dipc.decide.engine import Executor, InTurn, Question, Task
 from dipc.decide.shared import SharedEngine
-from dipc.measure.bound import Bound
+from dipc.measure.measure import Bound
 from dipc.outcome.formats import write_rows
 from dipc.outcome.rows import row_parts
-from dipc.outcome.statement import Statement
 from dipc.outcome.text import render_parts
-from dipc.questions.check import answer
-from dipc.questions.question import question
+from dipc.outcome.words import Statement
+from dipc.questions.question import answer, question
 from dipc.questions.report import Report
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -12,7 +12,7 @@ import pytest
 import dipc
 from dipc import estimate
 from dipc.cli.main import run
-from dipc.estimate.histogram import _least_density, _samples
+from dipc.estimate import _least_density, _samples
 from tests.privacy import mechanisms
 
 SVT = "benchmarks/privacy/svt1.dip"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dipc.cli.main import run
-from dipc.explain.explanation import codes, explanation
+from dipc.explain import codes, explanation
 from dipc.text.diagnostic import DiagnosticError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

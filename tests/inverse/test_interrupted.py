@@ -11,8 +11,9 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
-from dipc.inverse import solve_alpha, solve_eps, solve_gamma, tighten
-from dipc.inverse.claims import INTERRUPTED, Stopped
+from dipc.inverse import solve as solve_alpha
+from dipc.inverse import solve_eps, solve_gamma, tighten
+from dipc.inverse.question import INTERRUPTED, Stopped
 from dipc.inverse.solution import Solution
 from dipc.inverse.tighten import Tightest
 

@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from dipc.cli.main import main, run
-from dipc.language_server.analysis import Stopped, Worker, mistakes
+from dipc.editors.symbols import Stopped, Worker, mistakes
 from dipc.text.diagnostic import Source
 from dipc.text.printer import formatted
 from tests.patience import SECONDS, until
@@ -130,7 +130,7 @@ def test_what_nobody_waits_for_is_ended() -> None:
 def test_without_pygls_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "dipc.language_server.server", raising=False)
+    monkeypatch.delitem(sys.modules, "dipc.editors.server", raising=False)
     monkeypatch.setitem(sys.modules, "lsprotocol", None)
     with pytest.raises(SystemExit) as ended:
         main(["lsp"])

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dipc.language_server.analysis import Mistake, mistakes, probabilities
-from dipc.language_server.symbols import Symbol, Symbols, completions
+from dipc.editors.symbols import Mistake, Symbol, Symbols, completions, mistakes, probabilities
 
 ROOT = Path(__file__).resolve().parents[2]
 SPARSE = (ROOT / "benchmarks/sparse.dip").read_text(encoding="utf-8")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms
-from dipc.linear.integers import integer_minimum, integer_solution
-from dipc.linear.program import Infeasible, solution
+from dipc.linear.program import Infeasible, integer_minimum, integer_solution, solution
 from tests.linear.systems import boxed, satisfied
 from tests.patience import examples
 

@@ -12,8 +12,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits, OutsideFragment
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
-from dipc.measure.polyhedral import polyhedral_measure
-from dipc.measure.value_tree import value_tree_measure
+from dipc.measure.polyhedral import polyhedral_measure, value_tree_measure
 from tests.measure.linear_extensions import measure_by_linear_extensions
 from tests.patience import examples
 from tests.strategies.events import difference_events, order_events, tree_events

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.algebra.quotient import Quotient
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import lattice_measure

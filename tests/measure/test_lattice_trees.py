@@ -15,7 +15,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.lattice import LatticePiecewise, lattice_measure
 from dipc.measure.measure import Measurer, measure
-from dipc.measure.value_tree import lattice_tree_measure
+from dipc.measure.polyhedral import lattice_tree_measure
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from tests.patience import examples
 from tests.strategies.events import above, halfspace

@@ -12,9 +12,8 @@ import pytest
 from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.bound import Bound, BoundMeasurer, Share, UnexpandedBound
 from dipc.measure.event import Event, Noise
-from dipc.measure.measure import measure
+from dipc.measure.measure import Bound, BoundMeasurer, Share, UnexpandedBound, measure
 from dipc.measure.normal import normal_measure
 from dipc.measure.power_series import DISK, precision
 from dipc.noise.law import NoClosedForm

@@ -14,8 +14,7 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
-from dipc.measure.polyhedral import polyhedral_measure
-from dipc.measure.value_tree import value_tree_measure
+from dipc.measure.polyhedral import polyhedral_measure, value_tree_measure
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.one_sided import ONE_SIDED
 from tests.patience import examples

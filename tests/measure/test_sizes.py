@@ -13,8 +13,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import watch_size
 from dipc.measure.measure import BRIEF_WAY, Measurer
-from dipc.measure.pieces import Piece, Piecewise
-from dipc.measure.sizes import SizedPiece, SizedPiecewise
+from dipc.measure.pieces import Piece, Piecewise, SizedPiece, SizedPiecewise
 from dipc.noise.laplace import LAPLACE
 from tests.decide.test_decide_by_series import random_event, star
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.algebra.quotient import Quotient
+from dipc.algebra.exppoly import Quotient
+from dipc.chain.event import NoiseView, StateView, view
 from dipc.chain.explore import explore
-from dipc.chain.view import NoiseView, StateView, view
 from dipc.noise.laws import law_of
-from dipc.outcome.chain import Dtmc, build, dot_text, noise_text, outcome
+from dipc.outcome.program import Dtmc, build, dot_text, noise_text, outcome
 from dipc.outcome.text import render
 
 SPARSE = "benchmarks/sparse.dip"

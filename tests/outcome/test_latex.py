@@ -5,9 +5,8 @@ from fractions import Fraction
 import pytest
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Quotient
-from dipc.outcome.latex import aligned, escape, latex, latex_assignment
+from dipc.algebra.exppoly import ExpPoly, Quotient
+from dipc.outcome.formats import aligned, escape, latex, latex_assignment
 
 
 def form(*terms: tuple[int, str, str]) -> ClosedForm:

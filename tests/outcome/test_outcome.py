@@ -13,21 +13,23 @@ import pytest
 import dipc
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
-from dipc.inverse.claims import claims_of
 from dipc.inverse.question import asked as question_about
+from dipc.inverse.question import claims_of
 from dipc.inverse.tighten import tightest
 from dipc.options import Options, takes
-from dipc.outcome import chain, classes, experiments, formats, html, outputs, privacy, rows, solve, tighten
+from dipc.outcome import classes, experiments, formats, html, privacy, rows, solve, tighten
+from dipc.outcome import program as chain
+from dipc.outcome import program as outputs
 from dipc.outcome.outcome import Fields, Grid, Kind, Line, Outcome, Standing, Tone
 from dipc.outcome.privacy import PrivacyStatement
-from dipc.outcome.statement import Asked
 from dipc.outcome.text import Look, render, render_parts
+from dipc.outcome.words import Asked
 from dipc.program.program import Program
-from dipc.questions.check import answer
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
-from dipc.questions.question import question_of
-from dipc.suite import testing, written
+from dipc.questions.privacy.outcome import read_claim
+from dipc.questions.question import answer, question_of
+from dipc.suite import testing
+from dipc.suite import testing as written
 from dipc.suite.claims import read_claims
 
 COIN = """

@@ -10,10 +10,9 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict
 from dipc.outcome.outcome import Line
 from dipc.outcome.rows import failing_text, interrupted, row_parts, verdict_line
-from dipc.outcome.statement import Statement
 from dipc.outcome.text import Look, render, render_parts
-from dipc.questions.outcome import RowResult
-from dipc.questions.report import Interrupted, Report
+from dipc.outcome.words import Statement
+from dipc.questions.report import Interrupted, Report, RowResult
 from dipc.sign.piecewise import PiecewiseForm
 
 HALF = Fraction(1, 2)

@@ -15,10 +15,9 @@ import dipc
 from dipc.options import Options
 from dipc.outcome.formats import write_csv, write_json
 from dipc.outcome.outcome import Outcome
-from dipc.outcome.statement import Asked
 from dipc.outcome.text import Look, render
 from dipc.outcome.tighten import Member, as_json, headline, outcome
-from dipc.outcome.words import cell_text
+from dipc.outcome.words import Asked, cell_text
 
 LAPLACE = "program l; input q : real; output o : real; o <- Lap(eps, q);"
 CERTAIN = "program p; input q : {0..1}; output o : {0..1}; o <- q;"

@@ -12,10 +12,10 @@ import pytest
 import dipc
 from dipc.cli.main import run
 from dipc.options import Options
-from dipc.outcome import pictures
-from dipc.outcome.pictures import check_plot, draw
-from dipc.outcome.statement import Asked
+from dipc.outcome import curves as pictures
+from dipc.outcome.curves import check_plot, draw
 from dipc.outcome.tighten import Member, family, outcome
+from dipc.outcome.words import Asked
 from dipc.text.diagnostic import DiagnosticError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

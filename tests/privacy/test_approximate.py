@@ -11,7 +11,7 @@ import dipc
 from dipc.algebra.exppoly import ExpPoly
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
+from dipc.questions.privacy.outcome import read_claim
 from tests.privacy import mechanisms
 from tests.privacy.test_pure import EPS, linf_pairs
 

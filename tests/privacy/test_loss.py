@@ -10,7 +10,7 @@ import pytest
 import dipc
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
+from dipc.questions.privacy.outcome import read_claim
 from tests.privacy import mechanisms
 
 SVT = "benchmarks/privacy/svt1.dip"

@@ -14,7 +14,7 @@ from dipc.cli.main import run
 from dipc.decide.engine import Engine
 from dipc.measure.measure import Measurer
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
+from dipc.questions.privacy.outcome import read_claim
 from tests.privacy import mechanisms
 
 EPS = [Fraction(1, 10), Fraction(1), Fraction(7, 2), Fraction(12)]

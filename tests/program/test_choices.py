@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, product, total
 from dipc.algebra.limits import Limits, Meter
-from dipc.algebra.quotient import Closed, Quotient, product, total
 from dipc.program.weights import Exponential
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from tests.patience import examples

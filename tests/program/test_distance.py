@@ -17,8 +17,7 @@ from benchmarks.mechanisms import MECHANISMS
 from benchmarks.tasks import FIRST_TWO
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.linear.program import Simplex
-from dipc.program.distance import Distances, distance
-from dipc.program.ideal import Ideal
+from dipc.program.ideal import Distances, Ideal, distance
 from dipc.program.metric import Norm
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples

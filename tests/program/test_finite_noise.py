@@ -10,7 +10,7 @@ from math import comb, exp
 import pytest
 
 import dipc
-from dipc.algebra.quotient import total
+from dipc.algebra.exppoly import total
 from dipc.program.exits import Laws
 from dipc.program.program import Program
 from tests.patience import at_most

@@ -15,7 +15,7 @@ from dipc.algebra.limits import Limits
 from dipc.claims.table import Table, read_table
 from dipc.cli.main import run
 from dipc.outcome.formats import write_csv
-from dipc.outcome.outputs import answers
+from dipc.outcome.program import answers
 from dipc.program.program import Program
 from dipc.text.diagnostic import DiagnosticError
 from tests.program.programs import BENCHMARKS, with_ideal

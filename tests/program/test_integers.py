@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, total
 from dipc.algebra.limits import Limits
-from dipc.algebra.quotient import Closed, Quotient, total
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, total
 from dipc.algebra.limits import Limits, Undecided
-from dipc.algebra.quotient import Closed, Quotient, total
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from tests.patience import at_most, examples
 

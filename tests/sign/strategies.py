@@ -10,8 +10,7 @@ import mpmath
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits
-from dipc.sign.budget import Budget
+from dipc.algebra.limits import Budget, Limits
 from dipc.sign.polynomial import NormalForm, Polynomial, normal_form
 
 EPS = ExpPoly.term(1, 1, 0)

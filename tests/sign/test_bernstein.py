@@ -5,8 +5,7 @@ from math import comb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.algebra.limits import Limits
-from dipc.sign.budget import Budget
+from dipc.algebra.limits import Budget, Limits
 from dipc.sign.taylor import Shape, TaylorModel, _halves, _to_bernstein, parts, sign_by_partial_sums
 
 integers = st.integers(-(2**30), 2**30)

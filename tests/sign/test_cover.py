@@ -7,8 +7,7 @@ import mpmath
 import pytest
 from hypothesis import given
 
-from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.budget import Budget
+from dipc.algebra.limits import Budget, LimitReached, Limits
 from dipc.sign.polynomial import Layout, Polynomial
 from dipc.sign.roots import CoverPiece, Crossing, _Worker, cover
 from dipc.sign.taylor import Shape, Subinterval, TaylorModel

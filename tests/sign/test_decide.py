@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.chart import Analysis, sign_chart
-from dipc.sign.decide import Decision, Fails, Holds, PointProof, decide_nonnegative
+from dipc.sign.chart import Analysis, Decision, Fails, Holds, PointProof, decide_nonnegative, sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
 from tests.sign.oracle import sign

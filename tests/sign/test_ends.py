@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.budget import Budget
+from dipc.algebra.limits import Budget, LimitReached, Limits
 from dipc.sign.chart import sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.polynomial import Layout, Polynomial

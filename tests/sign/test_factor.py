@@ -6,10 +6,8 @@ import sympy
 from hypothesis import given
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.budget import Budget
-from dipc.sign.factor import is_surely_square_free, rational_root, split_content, square_free_parts
-from dipc.sign.polynomial import Polynomial
+from dipc.algebra.limits import Budget, LimitReached, Limits
+from dipc.sign.polynomial import Polynomial, is_surely_square_free, rational_root, split_content, square_free_parts
 from tests.sign.strategies import EPS, Planted, e, normal, planted, polynomials
 
 T, Z = sympy.symbols("t z")

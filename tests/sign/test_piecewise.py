@@ -15,15 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.parametric import Parametric
-from dipc.algebra.quotient import Quotient
 from dipc.claims.claim import resolve_claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import read_table
 from dipc.decide.obligation import FailureInterval
-from dipc.questions.outcome import RowResult
-from dipc.sign.decide import RegionEnd
+from dipc.questions.report import RowResult
+from dipc.sign.chart import RegionEnd
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.sign.roots import Root, refine

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.budget import Budget
+from dipc.algebra.limits import Budget, LimitReached, Limits
 from dipc.sign.chart import sign_at
 from dipc.sign.polynomial import Layout, Polynomial, magnitude_at, point_value
 from tests.sign.oracle import polynomial_terms, sign, terms_value

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dipc.algebra.limits import LimitReached, Limits
-from dipc.sign.budget import Budget
+from dipc.algebra.limits import Budget, LimitReached, Limits
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root, refine, separated

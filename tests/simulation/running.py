@@ -8,8 +8,7 @@ import numpy as np
 
 from dipc.simulation.columns import Batch, Form
 from dipc.simulation.expressions import Expressions, declared
-from dipc.simulation.runs import run
-from dipc.simulation.statements import Noise, Statements
+from dipc.simulation.runs import Noise, Statements, run
 from dipc.text.diagnostic import Source
 from dipc.text.parser import parse
 from dipc.text.statements import lower

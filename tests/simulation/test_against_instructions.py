@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dipc.simulation.columns import Batch, Form
 from dipc.simulation.expressions import Expressions, declared
-from dipc.simulation.statements import Noise, Statements
+from dipc.simulation.runs import Noise, Statements
 from dipc.text import ast
 from dipc.text.diagnostic import Source
 from dipc.text.parser import parse

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
-from dipc.simulation.statements import Noise
+from dipc.simulation.runs import Noise
 from tests.simulation.running import finals, shares, tally
 
 RARE = 1e-9

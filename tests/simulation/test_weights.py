@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dipc.simulation.statements import shares, weight
+from dipc.simulation.runs import shares, weight
 from dipc.text import ast
 from dipc.text.diagnostic import Source
 from dipc.text.parser import parse_expression

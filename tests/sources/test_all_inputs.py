@@ -10,17 +10,13 @@ import pytest
 
 import dipc
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Quotient
+from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.claims.given import show_value
 from dipc.decide.obligation import Verdict
-from dipc.program.distance import Distances
-from dipc.program.ideal import Ideal
+from dipc.program.ideal import Distances, Ideal
 from dipc.program.program import Program
 from dipc.questions import every_input
-from dipc.questions.class_result import ClassNote, ClassResult, Method
-from dipc.questions.outcome import RowResult
-from dipc.questions.report import Report
+from dipc.questions.report import ClassNote, ClassResult, Method, Report, RowResult
 from dipc.rules.class_claim import products
 from dipc.sign.interval import Interval
 from dipc.text.core import Value

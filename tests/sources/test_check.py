@@ -17,9 +17,8 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Verdict
-from dipc.questions.check import iter_rows
-from dipc.questions.outcome import RowResult
-from dipc.questions.report import Interrupted, Report
+from dipc.questions.question import iter_rows
+from dipc.questions.report import Interrupted, Report, RowResult
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples

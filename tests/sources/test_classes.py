@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import dipc
-from dipc.program.distance import Distances
-from dipc.program.ideal import Ideal
+from dipc.program.ideal import Distances, Ideal
 from dipc.program.inputs import FiniteInputs
 from dipc.questions.symmetric_inputs import SymmetryClass, class_table, input_classes
 from dipc.text.core import DomType, Value

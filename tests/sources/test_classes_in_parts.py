@@ -12,23 +12,21 @@ import dipc
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import constraint
-from dipc.measure.bound import Bound, BoundMeasurer, Share
+from dipc.chain.constraints import Affine, constraint
 from dipc.measure.event import Noise
+from dipc.measure.measure import Bound, BoundMeasurer, Share
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.laplace import LAPLACE
 from dipc.program.ideal import Region
 from dipc.program.metric import ConvexSet, Norm
-from dipc.questions.class_result import ClassResult
-from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, with_weights
+from dipc.questions.report import ClassResult
+from dipc.rules.centered_exits import CenteredExit, NoiseComponent, ShiftedHalfspace, united, with_weights
 from dipc.rules.evidence import ClaimedDistances, Jointly
 from dipc.rules.extreme_weights import ends
 from dipc.rules.facets import Metric, choices
 from dipc.rules.halfspaces import Moving
 from dipc.rules.joint_tails import joint_tails
 from dipc.rules.rule import Instance
-from dipc.rules.united import united
 from dipc.rules.vertices import vertices
 from dipc.sign.interval import Interval
 from dipc.text.ast import CompareOp

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
-from dipc.chain.affine import Affine
-from dipc.program.distance import Distances
-from dipc.program.ideal import Ideal, Region
+from dipc.chain.constraints import Affine
+from dipc.program.ideal import Distances, Ideal, Region
 from dipc.program.metric import Norm
 from dipc.rules.centered_exits import pieces
 from dipc.rules.facets import Metric, choices, facet_metric, facets, way_out

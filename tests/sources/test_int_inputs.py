@@ -13,9 +13,9 @@ import dipc
 from dipc import DiagnosticError, Verdict
 from dipc.claims.claim import ClaimOptions
 from dipc.cli.main import run
-from dipc.program.distance import Distances
-from dipc.questions.class_result import ClassResult
+from dipc.program.ideal import Distances
 from dipc.questions.every_input import ClassCase, EveryInput
+from dipc.questions.report import ClassResult
 from dipc.rules.parts import by_distances
 
 THRESHOLD = "x <- DLap(eps, n); if x >= 0 then o <- true else o <- false end"

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 import dipc
-from dipc.chain.affine import Affine
+from dipc.chain.constraints import Affine
 from dipc.claims.claim import ClaimOptions
-from dipc.measure.bound import BoundMeasurer
+from dipc.measure.measure import BoundMeasurer
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.rules.evidence import ClaimedDistances
 from dipc.rules.halfspaces import Moving

@@ -8,8 +8,7 @@ import pytest
 
 import dipc
 from dipc.decide.obligation import Verdict
-from dipc.program.distance import distance
-from dipc.program.ideal import Ideal
+from dipc.program.ideal import Ideal, distance
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.questions.every_number.union_bound import UnionBound, union_of
 from dipc.text.diagnostic import DiagnosticError

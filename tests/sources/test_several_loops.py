@@ -12,11 +12,11 @@ import dipc
 from dipc.decide.obligation import Verdict
 from dipc.measure.event import Event
 from dipc.program.program import Program
-from dipc.questions.check import check_for_all
 from dipc.questions.every_number.agreement import Term
-from dipc.questions.every_number.one_loop import parts, with_one_loop
+from dipc.questions.every_number.normal_form import parts, with_one_loop
 from dipc.questions.every_number.uniform import NotUniform, Number, parameter_arrays
 from dipc.questions.every_number.union_bound import Sum, plus
+from dipc.questions.question import check_for_all
 from dipc.text import ast
 from dipc.text.diagnostic import Source
 from dipc.text.parser import parse

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.limits import LimitReached, Limits
-from dipc.chain.affine import Affine
-from dipc.chain.constraints import Constraint, constraint
+from dipc.chain.constraints import Affine, Constraint, constraint
 from dipc.program.inputs import FiniteInputs
 from dipc.program.program import Probabilities
 from dipc.questions.symmetric_inputs import ClassDistances, class_table, escape, input_classes, promoted

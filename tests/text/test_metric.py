@@ -6,10 +6,9 @@ import pytest
 
 from dipc.text import ast
 from dipc.text.diagnostic import DiagnosticError, Source, Span, render
-from dipc.text.metric import CoreMetric, FormulaSlot, Gap
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
-from dipc.text.program import CoreProgram
+from dipc.text.program import CoreMetric, CoreProgram, FormulaSlot, Gap
 from dipc.text.statements import lower
 
 HEADER = "program p; const m = 2; domain d = {red, green}; input q[1..m] : real; input b : bool; input c : d;\n"

@@ -19,7 +19,7 @@ from dipc.certificate.privacy import certify_privacy, shifts
 from dipc.certificate.seal import sealed
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
+from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.probability import program_of
 from dipc.verifier.reading import Budget, NotDerived, Rejected

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.chain.affine import finite_values
-from dipc.program.distance import Distances
-from dipc.program.ideal import Ideal
+from dipc.chain.constraints import finite_values
+from dipc.program.ideal import Distances, Ideal
 from dipc.text.core import IntType, RealType
 from dipc.verifier.document import check_text
 from dipc.verifier.ideal import Guard, implied, is_empty, least

@@ -16,8 +16,9 @@ import pytest
 
 import dipc
 from dipc import Verdict
-from dipc.chain.affine import Affine
-from dipc.rules import facets, least_slacks, requirement
+from dipc.chain.constraints import Affine
+from dipc.rules import facets, least_slacks
+from dipc.rules import goal as requirement
 from dipc.rules.halfspaces import Moving
 from dipc.verifier.document import check_text
 from dipc.verifier.ideal import least_whole

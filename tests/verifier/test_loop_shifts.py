@@ -19,8 +19,8 @@ from dipc.certificate.seal import sealed
 from dipc.certificate.uncertified import Uncertified
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
-from dipc.questions.privacy.claim import read_claim
 from dipc.questions.privacy.every_number import EveryNumber
+from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.shifts import require_private

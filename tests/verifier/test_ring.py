@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Quotient
+from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.certificate.terms import closed_data, ring_data
 from dipc.verifier import functions as ring
 from dipc.verifier.reading import Budget, Exhausted, Rejected

@@ -18,7 +18,7 @@ from dipc.certificate.least import certify_factor
 from dipc.certificate.privacy import certify_privacy
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
+from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
 from tests.sources.real_programs import NOISY_MAX, SPARSE

@@ -7,12 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import dipc
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.quotient import Closed, Quotient
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
 from dipc.claims.claim import resolve_claim, resolve_intervals
 from dipc.claims.table import read_table
-from dipc.sign.chart import isolate_roots, sign_at, sign_chart
-from dipc.sign.decide import Holds, decide_nonnegative
+from dipc.sign.chart import Holds, decide_nonnegative, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval
 from dipc.sign.roots import refine
 from dipc.text.diagnostic import Source

@@ -18,17 +18,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dipc.algebra.quotient import Closed
-from dipc.chain.affine import Affine, Terms, centered, finite_values
-from dipc.chain.constraints import Constraint, contradict
+from dipc.algebra.exppoly import Closed
+from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict, finite_values
 from dipc.chain.state import Mark, NoiseVar, State, is_symbolic
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.measure.measure import Measurer
 from dipc.program.ideal import Ideal, Region
-from dipc.questions.every_number.loop_heads import (
+from dipc.questions.every_number.uniform import (
     Automaton,
     Heads,
+    NotUniform,
+    Uniform,
     entered,
     initial,
     key_of,
@@ -38,7 +39,6 @@ from dipc.questions.every_number.loop_heads import (
     steps,
     stripped,
 )
-from dipc.questions.every_number.uniform import NotUniform, Uniform
 from dipc.rules.evidence import ClaimedDistances, SlackBound
 from dipc.rules.facets import Metric, facets
 from dipc.rules.halfspaces import Moving, best_bound, single_bound

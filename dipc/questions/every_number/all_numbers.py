@@ -21,10 +21,8 @@ from dipc.claims.expression import ClaimExpression
 from dipc.decide.decide import decide, saying, together
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict
-from dipc.measure.bound import Bound
+from dipc.measure.measure import Bound
 from dipc.program.program import Program, load_source
-from dipc.questions.class_result import ClassEvidence, ClassNote, ClassResult, Method, ReportedRows
-from dipc.questions.decided_rows import CaseEvidence
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.in_number import (
     ONE,
@@ -38,16 +36,25 @@ from dipc.questions.every_number.in_number import (
 )
 from dipc.questions.every_number.normal_form import Constants
 from dipc.questions.every_number.uniform import NotUniform, Number
-from dipc.questions.every_number.union_bound import UnionBound, union_of
-from dipc.questions.every_number.union_proof import Proof, UnionEvidence, UnionProof, Unit
-from dipc.questions.outcome import Counts, RowResult
-from dipc.questions.report import Report, overall
+from dipc.questions.every_number.union_bound import Proof, UnionBound, UnionEvidence, UnionProof, Unit, union_of
+from dipc.questions.report import (
+    CaseEvidence,
+    ClassEvidence,
+    ClassNote,
+    ClassResult,
+    Counts,
+    Method,
+    Report,
+    ReportedRows,
+    RowResult,
+    overall,
+)
 from dipc.questions.source import Case, Settling, Source, results
 from dipc.questions.witnesses import stretched
 from dipc.rules.class_claim import ClassClaim, products
+from dipc.rules.evidence import Posed
+from dipc.rules.goal import Requirement, fixed_requirement, open_requirement
 from dipc.rules.input_classes import require_product
-from dipc.rules.posed import Posed
-from dipc.rules.requirement import Requirement, fixed_requirement, open_requirement
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import leading_at_infinity
 from dipc.sign.piecewise import PiecewiseForm

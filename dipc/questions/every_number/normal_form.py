@@ -7,29 +7,306 @@ an index is nothing but a name of the element. Where all arrays and loops that d
 c, indices are counted from another number, so that they end at m; an output whose values are indices is renamed with
 them. Several loops become one (`one_loop`). What a program with rates such as eps/(2*m) does is found with marks in the
 place of its rates, the same mark for equal ones: the runs are those for every number.
+
+Programs with several loops, or with parts that do not meet, as ones with a single loop.
+
+**Several loops** over the same queries, one after the other, are a single loop:
+
+    S0; for i in low..m do A end; S1; for j in low..m do B end; S2
+
+is S0; S1; for i in low..m do A; B[i for j] end; S2, where B(i) commutes with A(k) for every k > i, and S1 with A:
+
+  * arrays up to m are used in the loops alone, with the loop's variable as the index (which `uniform` requires of the
+    single loop): A(k) and B(i) have no element in common, and each element is read and written in the same order;
+  * no scalar is written by one of A and B (or S1) and read or written by the other. A scalar of the second part that is
+    written there before it is read is another variable, and is renamed;
+  * A and S1 do not exit. Where B does, what is left of the program is not executed from there on, but for the A's: a
+    flag takes the place of the exit.
+
+Draws are independent of each other, so that their order does not matter. So the outputs have the same law.
+
+**Parts** that do not meet are a selection loop, and all the rest:
+
+    S;  best <- Lap(a*eps, q[1]); for i in 2..m do ... end;  T
+
+The loop reads inputs and its own variables only; neither S nor T reads what it leaves (T may write to its variables
+first), nor has another part in its answer, and S does not exit. So its answer has the law that it has alone, and the
+other outputs have the law that they have without it. The same is required of the ideal.
+
+**Lemma.** The answers of such a program are those of its parts, side by side. An input with another answer of a part
+has another answer of the program, so that dd(u) is at most the dd(u) of each part; and the error has at most the
+probability of the sum of the errors of both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from itertools import count
+from typing import Any, TypeVar, assert_never
 
 from dipc.algebra.limits import LimitReached
 from dipc.program.program import Program, load_source
 from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, rate_of, sign_from
-from dipc.questions.every_number.loop_heads import TooFew
-from dipc.questions.every_number.one_loop import changed, with_one_loop
-from dipc.questions.every_number.uniform import NotUniform, Number, parameter_arrays
+from dipc.questions.every_number.uniform import NotUniform, Number, Selection, TooFew, parameter_arrays, selection_of
 from dipc.text import ast
 from dipc.text.ast import mentions, walk
 from dipc.text.declarations import computed_from
-from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.diagnostic import DiagnosticError, Source, Span
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 from dipc.text.program import CoreProgram
+
+Block = tuple[ast.Statement, ...]
+
+
+def with_one_loop(program: ast.Program, number: Number, arrays: frozenset[str]) -> ast.Program:
+    """The same program with one loop up to the parameter, and an ideal with one; itself where both have one at most.
+    Raises NotUniform where the loops depend on each other."""
+    names = _fresh(program)
+    own = tuple(found for found in program.declarations if isinstance(found, ast.VariableDecl))
+    body, added = _Fusion(number, arrays, own, names).fused(program.body)
+    declarations: list[ast.Declaration] = []
+    for declaration in program.declarations:
+        if isinstance(declaration, ast.IdealDecl):
+            outputs = tuple(found for found in own if found.role is not ast.Role.VAR)
+            fusion = _Fusion(number, arrays, (*outputs, *declaration.declarations), names)
+            inner, more = fusion.fused(declaration.body)
+            variables = (*declaration.declarations, *more)
+            declarations.append(replace(declaration, declarations=variables, body=inner))
+        else:
+            declarations.append(declaration)
+    return replace(program, declarations=(*declarations, *added), body=body)
+
+
+def _fresh(program: ast.Program) -> Iterator[str]:
+    """Names that do not occur in the program."""
+    known = {str(getattr(part, "name", "")) for part in walk(program)}
+    known |= {part.variable for part in walk(program) if isinstance(part, ast.For | ast.Each)}
+    known |= {name for part in walk(program) if isinstance(part, ast.ConstDecl) for name, _ in part.bindings}
+    return (name for at in count(1) if (name := f"other_{at}") not in known)
+
+
+@dataclass(slots=True)
+class _Fusion:
+    """Of one body, with the variables that it may use; those that are added are among them from there on."""
+
+    number: Number
+    arrays: frozenset[str]
+    variables: tuple[ast.VariableDecl, ...]
+    names: Iterator[str]
+
+    def fused(self, body: Block) -> tuple[Block, tuple[ast.VariableDecl, ...]]:
+        """The statements with one loop, and the variables that are added."""
+        places = [at for at, statement in enumerate(body) if self._is_loop(statement)]
+        if len(places) < 2:
+            return body, ()
+        first, *others = places
+        before, loop, after = list(body[:first]), body[first], body[first + 1 :]
+        assert isinstance(loop, ast.For)
+        given = len(self.variables)
+        for _ in others:
+            after = self._apart((*before, loop), after)
+            place = next(at for at, statement in enumerate(after) if self._is_loop(statement))
+            between, other, after = after[:place], after[place], after[place + 1 :]
+            assert isinstance(other, ast.For)
+            if exits((*before, loop, *between)):
+                raise NotUniform("a loop is left by `exit` before another one")
+            if exits((other,)):
+                flag = ast.VariableDecl(
+                    ast.Role.VAR,
+                    (ast.Declarator(next(self.names), None, None),),
+                    ast.BaseTypeExpr(ast.BaseType.BOOL),
+                    ast.Truth(value=False),
+                )
+                self.variables += (flag,)
+                going_on = ast.Unary(ast.UnaryOp.NOT, ast.Name(flag.declarators[0].name))
+                own_body = _withoutexits(other.body, flag.declarators[0].name)
+                other = replace(other, body=(ast.If(going_on, own_body, ()),))
+                after = (ast.If(going_on, after, ()),) if after else ()
+                if any(self._is_loop(statement) for part in after for statement in walk(part)):
+                    raise NotUniform("a loop is left by `exit` before another one")
+            loop = self._joined(loop, between, other)
+            before += between
+        return (*before, loop, *after), self.variables[given:]
+
+    def _is_loop(self, statement: object) -> bool:
+        return isinstance(statement, ast.For) and mentions(statement.high, self.number.parameter)
+
+    def _apart(self, left: Block, right: Block) -> Block:
+        """The second part with variables of its own for those that it writes before it reads them."""
+        for declaration in self.variables:
+            for declarator in declaration.declarators if declaration.role is ast.Role.VAR else ():
+                name = declarator.name
+                if declarator.high is None and mentions(left, name) and mentions(right, name):
+                    if may_read(right, name):
+                        continue
+                    own = next(self.names)
+                    self.variables += (replace(declaration, declarators=(replace(declarator, name=own),)),)
+                    right = _renamed(right, name, own)
+        return right
+
+    def _joined(self, loop: ast.For, between: Block, other: ast.For) -> ast.For:
+        """The loop that does what both do. Raises NotUniform where that is not seen to be the same."""
+        if (loop.low, loop.high) != (other.low, other.high):
+            raise NotUniform("two loops do not go from the same index to the same", other.span)
+        for part in walk(between):
+            if isinstance(part, ast.Name | ast.Element) and part.name in self.arrays:
+                raise NotUniform(f"`{part.name}` is used outside of the loop", part.span)
+        if other.variable != loop.variable and mentions(other.body, loop.variable):
+            raise NotUniform(f"`{loop.variable}` is the index of one loop, and something else in another", other.span)
+        for later in (between, other.body):
+            for name in self._scalars():
+                used, reused = mentions(loop.body, name), mentions(later, name)
+                if used and reused and (writes(loop.body, name) or writes(later, name)):
+                    raise NotUniform(f"two loops, one after the other, share `{name}`", other.span)
+        body = _renamed(other.body, other.variable, loop.variable)
+        return replace(loop, body=(*loop.body, *body))
+
+    def _scalars(self) -> Iterator[str]:
+        """Variables and outputs that are no arrays up to the parameter."""
+        for declaration in self.variables:
+            if declaration.role is not ast.Role.INPUT:
+                yield from (found.name for found in declaration.declarators if found.name not in self.arrays)
+
+
+# --- what statements do -----------------------------------------------------------------------------------
+
+
+def writes(part: object, name: str) -> bool:
+    """Whether a variable, or an element of it, is written."""
+    return any(isinstance(found, ast.Assign | ast.Sample) and found.target.name == name for found in walk(part))
+
+
+def may_read(block: Sequence[ast.Statement], name: str) -> bool:
+    """Whether a scalar may be read before it is written. A loop up to the parameter is executed at least once."""
+    return _first(block, name)[0]
+
+
+def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
+    """Whether it may be read before it is written, and whether it is surely written."""
+    for statement in block:
+        match statement:
+            case ast.Assign(target=target, value=value):
+                read, written = mentions(value, name), isinstance(target, ast.Name) and target.name == name
+            case ast.Sample(target=target, distribution=distribution):
+                read, written = mentions(distribution, name), isinstance(target, ast.Name) and target.name == name
+            case ast.If(condition=condition, then=then, otherwise=otherwise):
+                ways = _first(then, name), _first(otherwise, name)
+                read = mentions(condition, name) or any(way[0] for way in ways)
+                written = all(way[1] for way in ways)
+            case ast.For(body=body):
+                read, written = _first(body, name)
+            case ast.While(condition=condition, body=body):
+                read, written = mentions(condition, name) or _first(body, name)[0], False
+            case ast.Exit():
+                return False, True
+            case _:
+                assert_never(statement)
+        if read or written:
+            return read, written
+        if isinstance(statement, ast.Assign | ast.Sample) and mentions(statement.target, name):
+            return True, False
+    return False, False
+
+
+def exits(part: object) -> bool:
+    """Whether the program may end in it."""
+    return any(isinstance(found, ast.Exit) for found in walk(part))
+
+
+def _withoutexits(block: Block, flag: str) -> Block:
+    """The statements with the flag set where they exit, and nothing done afterwards."""
+    for at, statement in enumerate(block):
+        if not exits(statement):
+            continue
+        head, rest = block[:at], block[at + 1 :]
+        match statement:
+            case ast.Exit():
+                return (*head, ast.Assign(ast.Name(flag), ast.Truth(value=True)))
+            case ast.If(then=then, otherwise=otherwise):
+                ways = replace(statement, then=_withoutexits(then, flag), otherwise=_withoutexits(otherwise, flag))
+                going_on = ast.Unary(ast.UnaryOp.NOT, ast.Name(flag))
+                later = (ast.If(going_on, _withoutexits(rest, flag), ()),) if rest else ()
+                return (*head, ways, *later)
+        raise NotUniform("there is another loop", statement.span)
+    return block
+
+
+def _renamed(part: Any, name: str, other: str) -> Any:
+    """The same part of a program with another name for a variable that is no array."""
+
+    def rename(node: Any) -> Any:
+        return replace(node, name=other) if isinstance(node, ast.Name) and node.name == name else node
+
+    return changed(part, rename)
+
+
+def changed(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The same part of a program with each node changed, those in it first."""
+    if isinstance(node, tuple):
+        return tuple([changed(part, change) for part in node])
+    if isinstance(node, Span) or not is_dataclass(node) or isinstance(node, type):
+        return node
+    return change(replace(node, **{part.name: changed(getattr(node, part.name), change) for part in fields(node)}))
+
+
+def parts(program: ast.Program, parameter: str) -> tuple[ast.Program, ast.Program] | None:
+    """A selection loop with its ideal, and the rest with its own; None where the program is none with a selection loop
+    apart from the rest."""
+    ideal = next((found for found in program.declarations if isinstance(found, ast.IdealDecl)), None)
+    if ideal is None:
+        return None
+    outputs = {
+        declarator.name
+        for declaration in program.declarations
+        if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT
+        for declarator in declaration.declarators
+    }
+    for answer, alone, rest in _selections(program.body, parameter, outputs):
+        for other, ideal_alone, ideal_rest in _selections(ideal.body, parameter, outputs):
+            if answer == other:
+                return (
+                    _with_outputs(program, alone, ideal_alone, answer.__eq__),
+                    _with_outputs(program, rest, ideal_rest, answer.__ne__),
+                )
+    return None
+
+
+def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
+    """Selection loops apart from the rest: their answer, their statements, and all others."""
+    for at in range(len(body) - 1):
+        before, alone, after = body[:at], body[at : at + 2], body[at + 2 :]
+        try:
+            found: Selection = selection_of(alone, parameter)
+        except NotUniform:
+            continue
+        if not found.is_plain or not (before or after) or exits(before) or mentions((before, after), found.answer):
+            continue
+        if found.held.isdisjoint(outputs) and not any(may_read(after, name) for name in found.held):
+            yield found.answer, alone, (*before, *after)
+
+
+def _with_outputs(program: ast.Program, body: Block, ideal: Block, wanted: Callable[[str], bool]) -> ast.Program:
+    """The program with these statements, those of its ideal, and the outputs that are wanted. What it claims is left
+    out."""
+    declarations: list[ast.Declaration] = []
+    for declaration in program.declarations:
+        match declaration:
+            case ast.ClaimDecl():
+                continue
+            case ast.VariableDecl(role=ast.Role.OUTPUT, declarators=declarators):
+                left = tuple(declarator for declarator in declarators if wanted(declarator.name))
+                if left:
+                    declarations.append(replace(declaration, declarators=left))
+            case ast.IdealDecl():
+                declarations.append(replace(declaration, body=ideal))
+            case _:
+                declarations.append(declaration)
+    return replace(program, declarations=tuple(declarations), body=body)
+
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
-from dipc.chain.affine import same_value
+from dipc.chain.constraints import same_value
 from dipc.chain.state import is_symbolic
 from dipc.claims.given import Cell, show_value
 from dipc.claims.table import CsvSource, read_table

@@ -35,15 +35,13 @@ from itertools import combinations, compress, product
 from math import floor
 
 from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
-from dipc.algebra.quotient import Closed
-from dipc.chain.affine import Affine, centered
 from dipc.chain.chain import ExitState
-from dipc.chain.constraints import irredundant
+from dipc.chain.constraints import Affine, centered, irredundant
 from dipc.chain.state import is_symbolic, nonnegative
 from dipc.linear.halfspace import Halfspace, equation, is_covered, sorted_terms, united
-from dipc.linear.integers import integer_minimum, integer_solution
-from dipc.linear.program import Least, Point, minimum
+from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
 from dipc.linear.shifts import Ball, Shift, least_shift, worst_shift
 from dipc.program.exits import exits
 from dipc.program.program import Program

@@ -9,10 +9,9 @@ from itertools import islice
 from typing import Unpack
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import ExpPoly, total
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.numbers import outward
-from dipc.algebra.quotient import total
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
@@ -20,9 +19,16 @@ from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, Progress, within
 from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, parse_adjacency, read_pairs, texts
-from dipc.questions.privacy.bounds import LossBounds, bounds_at_pairs, bounds_for_every_pair, of_table
-from dipc.questions.privacy.claim import PrivacyClaim, multiple_of_eps, power, read_claim
-from dipc.questions.privacy.constant import Constant, Ends, constant_of_candidates, refuted_ends
+from dipc.questions.privacy.constant import (
+    Constant,
+    Ends,
+    LossBounds,
+    bounds_at_pairs,
+    bounds_for_every_pair,
+    constant_of_candidates,
+    of_table,
+    refuted_ends,
+)
 from dipc.questions.privacy.delta import (
     DeltaPiece,
     Excess,
@@ -34,10 +40,10 @@ from dipc.questions.privacy.delta import (
     pieces_of,
     supremum_of,
 )
-from dipc.questions.privacy.laws import LawTable, integer_table, law_table
 from dipc.questions.privacy.loss import (
     DIGITS,
     Findings,
+    LawTable,
     Loss,
     Refuted,
     Renyi,
@@ -45,11 +51,22 @@ from dipc.questions.privacy.loss import (
     at_most,
     couples,
     decide_pure,
+    integer_table,
     largest_divergence,
     largest_loss,
+    law_table,
     loss_text,
 )
-from dipc.questions.privacy.outcome import PrivacyCounterexample, PrivacyReport, PrivacyVerdict, Sides
+from dipc.questions.privacy.outcome import (
+    PrivacyClaim,
+    PrivacyCounterexample,
+    PrivacyReport,
+    PrivacyVerdict,
+    Sides,
+    multiple_of_eps,
+    power,
+    read_claim,
+)
 from dipc.text.core import RealType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 

@@ -2,27 +2,410 @@
 
 Limits of log(p/p')/eps next to 0 and towards infinity are rational; where the greatest of them is a bound for all pairs
 it is the constant. Where the supremum is between, it is enclosed.
+
+What is known of the loss at pairs whose outputs cannot be listed: a bound from above by alignment, and candidates
+that may refute a smaller one.
+
+**Finite inputs** whose values are numbers are looked at as real ones. What is proved for all adjacent real inputs is so
+for those of the domains; what refutes is looked for among these.
+
+**From below.** For large eps the probability of an exit at u is of the order of e^(-E·eps), where E is the least cost
+of noises that reach it. The duals of the worst shift bound E at u + d from below; a u at which the bound of E from
+above leaves nothing over is found by a linear program. What comes of it is measured: nothing is believed of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice, product
+from math import floor
 from typing import Any
 
-from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
+from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import round_down
-from dipc.algebra.quotient import Closed, fraction_of
+from dipc.chain.constraints import Affine
+from dipc.chain.state import is_symbolic
+from dipc.claims.given import show_value
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
-from dipc.questions.privacy.bounds import Candidate
-from dipc.questions.privacy.claim import power
-from dipc.questions.privacy.loss import at_most, loss_enclosure
-from dipc.questions.privacy.outcome import SCHEMA, Numbers
+from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.program import Least, minimum
+from dipc.program.program import Program, load_source
+from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within, texts
+from dipc.questions.privacy.alignment import (
+    AlignedExit,
+    Costly,
+    Emptiness,
+    aligned_exits,
+    ball_of,
+    costliest,
+    integer_cost,
+    onto_others,
+    pivot_cost,
+)
+from dipc.questions.privacy.loss import LawTable, at_most, couples, law_table, loss_enclosure
+from dipc.questions.privacy.outcome import SCHEMA, Numbers, Texts, power
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, leading_at_infinity, limit_at_zero
+from dipc.text import ast
+from dipc.text.core import DomType, IntType, RealType, Slot
+from dipc.text.diagnostic import DiagnosticError, Source
+from dipc.text.parser import parse
+from dipc.text.printer import print_program
+
+#: Exits, and pairs for each of them, that are looked at from below; inputs of a grid that is looked at where nothing
+#: better is known.
+_EXITS, _PAIRS, _GRID = 12, 8, 81
+
+
+@dataclass(frozen=True, slots=True)
+class LossBounds:
+    """The loss is at most proved·eps for every eps > 0 (None: nothing is proved, and `reason` says why); the candidates
+    are probabilities at some of the pairs."""
+
+    proved: Fraction | None
+    reason: str | None
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def proof(self) -> str:
+        """How the bound is proved, in words."""
+        return "shifts of the noises, for each exit and each extreme move of the inputs"
+
+
+_NO_SHIFT = "no shift of the noises maps an exit into itself for every move of the inputs"
+
+
+def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> LossBounds:
+    """The bounds for all adjacent real inputs."""
+    finite = _finite_outputs(program)
+    try:
+        real = with_real_inputs(program)
+        ball = Within(Distance.L1, within.radius) if within.distance is Distance.HAMMING else within
+        costly = [costliest(found, ball, real) for found in aligned_exits(real)]
+    except Undecided as undecided:
+        pairs = _grid_pairs(program, within) if finite else None
+        found = () if pairs is None else tuple(_at(program, pairs, engine))
+        return LossBounds(None, undecided.reason, found)
+    costly.sort(key=_order, reverse=True)
+    proved, reason = _least_bound(costly, ball, real), None
+    if proved is None:
+        reason = _NO_SHIFT
+    elif within.distance is Distance.HAMMING and proved:
+        # One input may differ by anything, and the cost grows with it.
+        proved, reason = None, "the cost of a shift grows with the move of an input, and no move is the greatest"
+    near: list[Candidate] = []
+    ordered: dict[tuple[Input, Input], None] = {}
+    for each in costly[:_EXITS]:
+        for start, *pair in islice(starting_pairs(real, each), _PAIRS):
+            if (own := fitted(program, *pair)) is None:
+                continue
+            ordered[own] = None
+            near += () if finite else near_outputs(program, each.exit, *own, start)
+    if finite and ordered:
+        near += _at(program, _pairs_of(list(ordered)), engine)
+    return LossBounds(proved, reason, tuple(near))
+
+
+def _least_bound(costly: Sequence[Costly], within: Within, program: Program) -> Fraction | None:
+    """The largest cost, None for infinity: that of each exit, or where it is less of all with one likeness by a pivot.
+    The costliest exits come first. Raises NotConfirmed."""
+    alike: dict[Hashable, list[Costly]] = {}
+    for each in costly:
+        alike.setdefault(each.exit.likeness, []).append(each)
+    bound = Fraction(0)
+    for group in alike.values():
+        worst = group[0].cost
+        if worst is not None and worst <= bound:
+            break  # nor do the others cost more
+        costs = (worst, _pivoted([each.exit for each in group], within, program))
+        known = [cost for cost in costs if cost is not None]
+        if not known:
+            return None
+        bound = max(bound, min(known))
+    return bound
+
+
+def _order(each: Costly) -> tuple[bool, Fraction]:
+    return each.cost is None, each.cost or Fraction(0)
+
+
+def _pivoted(exits: Sequence[AlignedExit], within: Within, program: Program) -> Fraction | None:
+    """A bound by a pivot for all exits of one likeness; None where there is none."""
+    core = program.core
+    if len(exits) == 1 or not all(isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
+        return None
+    try:
+        return pivot_cost(exits, len(core.inputs), ball_of(within), within.radius, Emptiness(program, exits[0]))
+    except LimitReached:
+        return None
+
+
+def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
+    """The bounds for these pairs of a program with real or int outputs."""
+    proved: Fraction | None = Fraction(0)
+    reason = None
+    near: list[Candidate] = []
+    core = program.core
+    places = [(at, slot) for at, slot in enumerate(core.inputs) if not is_symbolic(core.slots[slot].type)]
+    numbers = [at for at, slot in enumerate(core.inputs) if is_symbolic(core.slots[slot].type)]
+    known: dict[Hashable, tuple[AlignedExit, ...]] = {}
+
+    def exits_at(point: Input) -> tuple[AlignedExit, ...]:
+        """Those for the finite inputs of a point."""
+        finite = {slot: point[at] for at, slot in places}
+        key = tuple([(isinstance(value, bool), value) for value in finite.values()])
+        if key not in known:
+            known[key] = aligned_exits(program, finite)
+        return known[key]
+
+    for i, j in pairs.ordered:
+        one, two = pairs.inputs[i], pairs.inputs[j]
+        try:
+            every, others = exits_at(one), exits_at(two)
+        except Undecided as undecided:
+            return LossBounds(None, undecided.reason, tuple(near))
+        onto: Sequence[tuple[AlignedExit, AlignedExit | None]]
+        try:
+            onto = [(found, found) for found in every] if every is others else list(onto_others(every, others))
+        except Undecided as undecided:
+            proved, reason, onto = None, undecided.reason, [(found, None) for found in every]
+        for found, other in onto:
+            start = {found.first_input + at: one[at] for at in numbers}
+            near += near_outputs(program, found, one, two, start)  # type: ignore[arg-type]
+            if other is None:
+                continue
+            move: dict[int, Fraction] = {found.first_input + at: two[at] - one[at] for at in numbers}  # type: ignore[operator, misc]
+            try:
+                cost = integer_cost(found, move, program.limits, other)
+            except Undecided as undecided:
+                proved, reason = None, undecided.reason
+                continue
+            if cost is None:
+                proved, reason = None, _NO_SHIFT
+            elif proved is not None:
+                proved = max(proved, cost)
+    return LossBounds(proved, reason, tuple(near))
+
+
+def _finite_outputs(program: Program) -> bool:
+    slots = program.core.slots
+    return not any(is_symbolic(slots[slot].type) for slot in program.core.outputs)
+
+
+def _at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[Candidate]:
+    try:
+        table = law_table(program, pairs.inputs, engine)
+    except Undecided:
+        return
+    yield from of_table(program, table, pairs)
+
+
+def _pairs_of(ordered: list[tuple[Input, Input]]) -> Pairs:
+    points = tuple(dict.fromkeys(point for pair in ordered for point in pair))
+    place = {point: at for at, point in enumerate(points)}
+    return Pairs(points, tuple((place[one], place[two]) for one, two in ordered), "all real inputs")
+
+
+def _grid_pairs(program: Program, within: Within) -> Pairs | None:
+    """Adjacent inputs of a small grid; None where there is none."""
+    core = program.core
+    if not all(is_symbolic(core.slots[slot].type) for slot in core.inputs):
+        return None
+    for values in ((-_STEP, Fraction(0), _STEP), (Fraction(0), _STEP)):
+        if len(values) ** len(core.inputs) <= _GRID:
+            points = list(product(values, repeat=len(core.inputs)))
+            return _pairs_of([(one, two) for one in points for two in points if within.relates(one, two)])
+    return None
+
+
+_STEP = Fraction(1)
+
+
+def of_real_inputs(tree: ast.Program, program: Program) -> ast.Program:
+    """The program with real inputs in place of those whose values are numbers of finite domains."""
+    slots = [program.core.slots[slot] for slot in program.core.inputs]
+    numeric = {slot.name.partition("[")[0] for slot in slots if _numbers(program, slot.index) is not None}
+
+    def real(declaration: ast.Declaration) -> ast.Declaration:
+        match declaration:
+            case ast.VariableDecl(role=ast.Role.INPUT, declarators=declarators):
+                if any(declarator.name in numeric for declarator in declarators):
+                    return replace(declaration, type=ast.BaseTypeExpr(ast.BaseType.REAL))
+        return declaration
+
+    return replace(tree, declarations=tuple(real(each) for each in tree.declarations)) if numeric else tree
+
+
+def with_real_inputs(program: Program) -> Program:
+    """The same program about all real inputs; itself where it has no finite ones. Raises OutsideFragment where a finite
+    input is needed as such."""
+    core = program.core
+    tree = parse(core.source)
+    real = of_real_inputs(tree, program)
+    if real == tree:
+        return program
+    try:
+        source = Source("<real inputs>", print_program(real))
+        return load_source(source, core.constants, core.only_at).with_limits(program.limits)
+    except DiagnosticError:
+        raise OutsideFragment("a finite input is used otherwise than as a number that noise is added to") from None
+
+
+def fitted(program: Program, one: Input, two: Input) -> tuple[Input, Input] | None:
+    """The pair with values of the domains in place of finite inputs, which move as they did: those next to what they
+    were; None where there are none."""
+    first, second = list(one), list(two)
+    for at, slot in enumerate(program.core.inputs):
+        if is_symbolic(program.core.slots[slot].type):
+            continue
+        values, here, there = _numbers(program, slot), one[at], two[at]
+        assert isinstance(here, Fraction), "it was a real number"
+        assert isinstance(there, Fraction), "it was a real number"
+        starts = [value for value in values or () if value + there - here in (values or ())]
+        if not starts:
+            return None
+        first[at] = min(starts, key=lambda value: abs(value - here))
+        second[at] = first[at] + there - here  # type: ignore[operator]
+    return tuple(first), tuple(second)
+
+
+def _numbers(program: Program, slot: int) -> tuple[Fraction, ...] | None:
+    """The values of a finite input where they are numbers."""
+    type_ = program.core.slots[slot].type
+    values = type_.values if isinstance(type_, DomType) else ()
+    numbers = tuple([value for value in values if isinstance(value, Fraction)])
+    return numbers if numbers and len(numbers) == len(values) else None
+
+
+#: How wide the intervals of real outputs are.
+_WIDTH = Fraction(1)
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The probabilities `first` and `second` of an output at an input and at an adjacent one; `balls` are the intervals
+    that its real parts lie in."""
+
+    input: Texts
+    adjacent: Texts
+    output: Texts
+    balls: Mapping[str, tuple[Fraction, Fraction]]
+    first: Closed
+    second: Closed
+
+
+def starting_pairs(program: Program, found: Costly) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
+    """Pairs with the move of a costly exit, in both directions, each with noises and inputs by key."""
+    keys = [found.exit.first_input + at for at in range(len(program.inputs))]
+    for start in _starts(found):
+        point = tuple([start.get(key, _ZERO) for key in keys])
+        other = tuple([value + found.move.get(key, _ZERO) for key, value in zip(keys, point, strict=True)])
+        if point != other:
+            yield start, point, other
+            yield start, other, point
+
+
+def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candidate]:
+    """All answers at the pairs, those with the same functions once. What is past a limit is left out."""
+    for couple in couples(table, pairs):
+        try:
+            first, second = table.closed(couple.first), table.closed(couple.second)
+        except Undecided:
+            continue
+        one, two = (texts(program, pairs.inputs[at]) for at in couple.pair)
+        yield Candidate(one, two, table.texts(couple.answer), {}, first, second)
+
+
+def _starts(found: Costly) -> Iterator[Mapping[int, Fraction]]:
+    """Inputs, with the noises, from which to move."""
+    yield {}
+    yield {key: -value for key, value in found.move.items()}
+    if found.shift is None:
+        return
+    here = found.exit
+    fixed = here.whole
+    rates = {key: rate for key, rate in here.rates.items() if key not in fixed}
+    last = here.first_input + len(found.move)
+    sizes = {key: last + at for at, key in enumerate([*rates, *found.move])}
+    system = [Halfspace(item.coefficients, item.constant) for item in here.slacks]
+    system += [
+        Halfspace(sorted_terms({key: sign, at: _ONE}), _ZERO) for key, at in sizes.items() for sign in (_ONE, -_ONE)
+    ]
+    cost: dict[int, Fraction] = {sizes[key]: rate for key, rate in rates.items()}
+    constant = _ZERO
+    for weight, item in zip(found.shift.inequality_multipliers, here.slacks, strict=True):
+        constant += weight * item.constant
+        for key, c in item.coefficients:
+            if key >= here.first_input:
+                cost[key] = cost.get(key, _ZERO) + weight * c
+    for weight, (_, form) in zip(found.shift.equation_multipliers, here.reals, strict=True):
+        for key, c in form.coefficients:
+            if key < here.first_input:
+                cost[key] = cost.get(key, _ZERO) - weight * c
+    small = Halfspace(sorted_terms({sizes[key]: _ONE for key in found.move}), _ZERO)
+    try:
+        best = minimum(Halfspace(sorted_terms(cost), constant), system, then=[small])
+    except Undecided:
+        return
+    if isinstance(best, Least):
+        yield best.point
+
+
+def near_outputs(
+    program: Program, here: AlignedExit, one: Input, two: Input, at: Mapping[int, Fraction]
+) -> Iterator[Candidate]:
+    """Intervals of the real and int outputs around those that an exit gives at these noises and inputs."""
+    slots = program.core.slots
+    finite: dict[str, str | None] = {
+        slots[slot].name: show_value(value)
+        for slot, value in here.state.outputs.items()
+        if value is not None and not isinstance(value, Affine)
+    }
+    centers = {slots[slot].name: _center(slots[slot], form.value(_zeros(form, at))) for slot, form in here.reals}
+    signs = dict(zip(centers, _signs(here, one, two), strict=True))
+    for side in (-_WIDTH, _ZERO, _WIDTH):
+        middles = {name: center + signs[name] * side for name, center in centers.items()}
+        balls = {name: (middle - _WIDTH, middle + _WIDTH) for name, middle in middles.items()}
+        output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
+        try:
+            first, second = (
+                program.closed_probability(texts(program, point), output, _WIDTH).value for point in (one, two)
+            )
+        except Undecided:
+            continue
+        if first != second and not fraction_of(first)[0].is_zero():
+            yield Candidate(texts(program, one), texts(program, two), finite, balls, first, second)
+
+
+def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
+    """For each real output 1, or -1 where the move to another input moves it the other way than the first one moved."""
+    moved: list[Fraction] = []
+    for _, form in here.reals:
+        change = _ZERO
+        for key, c in form.coefficients:
+            if key >= here.first_input:
+                first, second = one[key - here.first_input], two[key - here.first_input]
+                assert isinstance(first, Fraction)
+                assert isinstance(second, Fraction)
+                change += c * (second - first)
+        moved.append(change)
+    first_moved = next((change for change in moved if change), _ONE)
+    return [-1 if change * first_moved < 0 else 1 for change in moved]
+
+
+def _center(slot: Slot, value: Fraction) -> Fraction:
+    return Fraction(floor(value)) if isinstance(slot.type, IntType) else value
+
+
+def _zeros(form: Halfspace, at: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    return {key: at.get(key, _ZERO) for key, _ in form.coefficients}
+
 
 #: Where the supremum is neither next to 0 nor towards infinity, it is enclosed to this width.
 WIDTH = Fraction(1, 64)

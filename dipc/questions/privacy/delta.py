@@ -21,21 +21,17 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, total
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.numbers import exact_text
-from dipc.algebra.quotient import Closed, fraction_of, total
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, EndPoint, Obligation, Verdict, end_point
-from dipc.measure.bound import Bound
+from dipc.measure.measure import Bound
 from dipc.program.program import Progress
 from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.claim import PrivacyClaim, power
-from dipc.questions.privacy.laws import LawTable, different_pairs
-from dipc.questions.privacy.loss import Findings, Refuted, UnprovedLoss, at_most
-from dipc.questions.privacy.outcome import SCHEMA, Texts
-from dipc.sign.chart import arrange, sign_at
-from dipc.sign.decide import Holds, RegionEnd, decide_nonnegative
+from dipc.questions.privacy.loss import Findings, LawTable, Refuted, UnprovedLoss, at_most, different_pairs
+from dipc.questions.privacy.outcome import SCHEMA, PrivacyClaim, Texts, power
+from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, root_cell, supremum
 

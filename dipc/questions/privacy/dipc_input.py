@@ -15,7 +15,7 @@ from typing import NoReturn
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.claims.expression import ClaimExpression
-from dipc.sign.decide import Holds, decide_nonnegative
+from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 

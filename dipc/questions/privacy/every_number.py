@@ -15,13 +15,10 @@ from dipc.questions.every_number.in_number import Ratio
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, Selection, parameter_arrays, selection
 from dipc.questions.privacy.adjacency import Distance, Within, parse_adjacency
-from dipc.questions.privacy.bounds import of_real_inputs
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import PrivacyClaim, read_claim
-from dipc.questions.privacy.constant import Constant
-from dipc.questions.privacy.loop_paths import LoopPaths, loop_paths, without_claim
-from dipc.questions.privacy.loop_shifts import LoopCost, loop_cost, shift_cost
-from dipc.questions.privacy.outcome import Numbers, PrivacyReport, PrivacyVerdict
+from dipc.questions.privacy.constant import Constant, of_real_inputs
+from dipc.questions.privacy.loops import LoopCost, LoopPaths, loop_cost, loop_paths, shift_cost, without_claim
+from dipc.questions.privacy.outcome import Numbers, PrivacyClaim, PrivacyReport, PrivacyVerdict, read_claim
 from dipc.sign.interval import Interval
 from dipc.text import ast
 from dipc.text.core import SampleNoise

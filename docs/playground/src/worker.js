@@ -38,7 +38,7 @@ os.chdir("/work")
 os.environ["COLUMNS"] = "80"
 from dipc.playground.answer import answer
 from dipc.playground.mistakes import mistakes
-import dipc, dipc.outcome.html, dipc.questions.check, dipc.program.program, flint
+import dipc, dipc.outcome.html, dipc.questions.question, dipc.program.program, flint
 (dipc.__version__, answer, lambda text, definitions, eps: mistakes(text, definitions.to_py(), eps))
 `).toJs({ depth: 1 });
   calls = functions;

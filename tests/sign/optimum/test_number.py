@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import Limits
-from dipc.sign.budget import Budget
+from dipc.algebra.limits import Budget, Limits
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Number, compare, order, root_function, vanishes_at

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.sign.decide import Fails, Holds, decide_nonnegative
+from dipc.sign.chart import Fails, Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, QuotientSupremum, supremum
 from dipc.sign.roots import Root

@@ -11,8 +11,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 import dipc
-from dipc.language_server.analysis import Mistake, Stopped, Worker, mistakes, probabilities
-from dipc.language_server.symbols import Symbols, completions
+from dipc.editors.symbols import Mistake, Stopped, Symbols, Worker, completions, mistakes, probabilities
 from dipc.text.diagnostic import DiagnosticError, Source, Span
 from dipc.text.printer import formatted
 

@@ -1,0 +1,312 @@
+"""Estimates of the privacy loss from samples, as others have them: they prove nothing, and stand beside the exact loss.
+
+>>> from dipc.estimate import hist_plan
+>>> hist_plan(1.582, 1, 0.5, 0.8).bins
+91
+
+The black-box histogram estimators of Gorla, Jalouzot, Granese, Palamidessi and Piantanida, On the (Im)Possibility of
+Estimating Various Notions of Differential Privacy (2022): for densities on an interval of width W that are C-Lipschitz,
+C < 2/W², how many samples and bins are enough for the loss to within gamma, with probability delta.
+
+The loss of an output at a pair, estimated by running the program at both inputs with the same noises.
+
+Tolerances of tests of noisy results, from those of `dipc solve --for gamma`: as Privacy on Beam computes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, exp, expm1, inf, log, log1p, sqrt
+from statistics import NormalDist
+from typing import TypedDict, Unpack
+
+from dipc.algebra.numbers import exact_rational
+from dipc.claims.given import CellPool
+from dipc.claims.table import input_cells, output_cells
+from dipc.options import takes
+from dipc.program.program import Program
+from dipc.simulation.runs import JointHits, joint_hits
+from dipc.text.core import Value
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramPlan:
+    """So many bins, and so many samples at each of two inputs."""
+
+    bins: int
+    samples: int
+
+
+def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | None = None) -> HistogramPlan:
+    """The plan of their Algorithm 1, or, for the Rényi divergence of an order above 1, of Algorithm 3 (Theorems 2 and
+    6). Raises ValueError where the theorems say nothing."""
+    if not (W > 0 and gamma > 0 and 0 < delta < 1 and C >= 0):
+        raise ValueError("W and gamma are positive, delta lies between 0 and 1, and C is not negative")
+    if C * W**2 >= 2:
+        raise ValueError(f"C must be less than 2/W^2 = {2 / W**2:g}: for steeper densities nothing is guaranteed")
+    tau = _least_density(C, W)
+    if renyi is None:
+        bins = max(1, ceil(6 * C * W / (tau * gamma)))
+        return HistogramPlan(bins, _samples(bins, W / bins * tau, 4, gamma / 12, delta))
+    _check_order(renyi)
+    factor = _renyi_factor(C, W, renyi)
+    near = min(gamma / (2 * factor), log(2) / (2 * renyi - 1))
+    bins = max(1, ceil(C * W * factor / (tau * gamma)))
+    return HistogramPlan(bins, _samples(bins, W / bins * tau, 2 * bins, near, delta))
+
+
+def input_buckets(C: float, W: float, gamma: float, D: float, width: float, renyi: float | None = None) -> int:
+    """Into how many buckets an interval of inputs of this width is divided, if densities are D-Lipschitz in the input:
+    Algorithms 2 and 4."""
+    tau = _least_density(C, W)
+    if renyi is None:
+        return ceil(3 * D * width / (tau * gamma))
+    _check_order(renyi)
+    return ceil(3 * _renyi_factor(C, W, renyi) * D * width / (2 * tau * gamma))
+
+
+def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | None = None) -> float | None:
+    """The loss, or the Rényi divergence, from the counts in the bins at two inputs; None where a bin is empty: then
+    these estimators fail."""
+    if len(first) != len(second):
+        raise ValueError("there are as many bins at one input as at the other")
+    if not all(first) or not all(second):
+        return None
+    if renyi is None:
+        return max(log(n / m) for n, m in zip(first, second, strict=True))
+    _check_order(renyi)
+    runs = sum(second)
+    moment: float = sum((n / m) ** renyi * m / runs for n, m in zip(first, second, strict=True))
+    return log(moment) / (renyi - 1)
+
+
+def is_plausibly_lipschitz(
+    first: Sequence[int], second: Sequence[int], C: float, W: float, slack: float
+) -> tuple[bool, float]:
+    """Whether neighboring bins differ by no more than C-Lipschitz densities let them, up to a slack, and a probability
+    with which that is so at least if they are C-Lipschitz (Theorem 3)."""
+    width, bins = W / len(first), len(first)
+    most = 2 * slack + C * width**2
+    holds = all(abs(one - two) / sum(counts) <= most for counts in (first, second) for one, two in pairwise(counts))
+    return holds, max(0.0, 1 - 8 * bins * exp(-min(sum(first), sum(second)) * slack**2 / 3))
+
+
+def _least_density(C: float, W: float) -> float:
+    """What a C-Lipschitz density on an interval of width W is at least."""
+    return 1 / W - C * W / 2
+
+
+def _renyi_factor(C: float, W: float, order: float) -> float:
+    least, most = _least_density(C, W), 1 / W + C * W / 2
+    above: float = 2 * most**order / least ** (order - 1)
+    below: float = least**order / most ** (order - 1)
+    return above * (2 * order - 1) / (below * (order - 1))
+
+
+def _check_order(order: float) -> None:
+    if order <= 1:
+        raise ValueError("the order of a Rényi divergence is above 1")
+
+
+def _samples(bins: int, least: float, weight: float, near: float, delta: float) -> int:
+    """The least n with 2·bins·(1 - least)^n + weight·f(n, least, near) <= 1 - delta; the left side decreases."""
+
+    def error(n: int) -> float:
+        far = exp(-n * least * expm1(near) ** 2 / (1 + exp(near))) + exp(-n * least * expm1(-near) ** 2 / 2)
+        missed = exp(n * log1p(-least)) if least < 1 else 0.0
+        return 2 * bins * missed + weight * far / (1 - missed)
+
+    high = 1
+    while error(high) > 1 - delta:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if error(middle) > 1 - delta else (low, middle)
+    return high
+
+
+def hoeffding(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
+    """From shares of so many independent runs: by Hoeffding's inequality for each share, with half of the error. The
+    loss lies in the interval with at least this confidence."""
+    width = sqrt(log(4 / (1 - confidence)) / (2 * runs))
+    return _between(first, width, second, width)
+
+
+def clt(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
+    """The same by the central limit theorem for each share: approximate. Infinite where an event never happened, of
+    which it says nothing."""
+    if not first or not second:
+        return -inf, inf
+    z = _deviations((1 - confidence) / 2)
+    return _between(first, z * sqrt(first * (1 - first) / runs), second, z * sqrt(second * (1 - second) / runs))
+
+
+def multidimensional_clt(
+    first: float, second: float, correlation: float, runs: int, confidence: float
+) -> tuple[float, float]:
+    """By the central limit theorem for both shares together, from runs with the same noises at both inputs, to first
+    order: approximate, and narrow where the correlation is large. Infinite where an event never happened."""
+    if not first or not second:
+        return -inf, inf
+    odds, others = (1 - first) / first, (1 - second) / second
+    variance = (odds + others - 2 * correlation * sqrt(odds * others)) / runs
+    width = _deviations(1 - confidence) * sqrt(max(0.0, variance))
+    center = log(first / second)
+    return center - width, center + width
+
+
+def _deviations(error: float) -> float:
+    """Standard deviations beyond which, on either side, a normal variable lies with this probability."""
+    return -NormalDist().inv_cdf(error / 2)
+
+
+def _between(first: float, width: float, second: float, other: float) -> tuple[float, float]:
+    """log(p/p') for p and p' within these widths; infinite where one of them may be 0."""
+    low = log((first - width) / (second + other)) if first > width else -inf
+    high = log((first + width) / (second - other)) if second > other else inf
+    return low, high
+
+
+# --- the estimate ----------------------------------------------------------------------------------
+
+
+#: Runs at each input, unless said otherwise.
+RUNS = 100_000
+
+#: How sure the intervals are, unless said otherwise.
+CONFIDENCE = 0.999
+
+
+@dataclass(frozen=True, slots=True)
+class LossEstimate:
+    """What so many pairs of runs say of log(p/p'). `intervals` are by their names; only `hoeffding` is guaranteed to
+    have the confidence, the others have it in the limit."""
+
+    hits: JointHits
+    confidence: float
+    seed: int
+
+    @property
+    def value(self) -> float:
+        """The logarithm of the ratio of the shares; infinite where one of them is 0, and 0 where both are."""
+        if self.hits.first == self.hits.second:
+            return 0.0
+        if not self.hits.second:
+            return inf
+        return log(self.hits.first / self.hits.second) if self.hits.first else -inf
+
+    @property
+    def correlation(self) -> float:
+        """Of the event at one input with that at the other; 0 where one of them always or never happened."""
+        runs = self.hits.runs
+        p, q = self.hits.first / runs, self.hits.second / runs
+        spread = sqrt(p * (1 - p) * q * (1 - q))
+        return (self.hits.both / runs - p * q) / spread if spread else 0.0
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """By Hoeffding's inequality, by the central limit theorem for each input, and for both together."""
+        runs = self.hits.runs
+        shares = self.hits.first / runs, self.hits.second / runs
+        return {
+            "hoeffding": hoeffding(*shares, runs, self.confidence),
+            "clt": clt(*shares, runs, self.confidence),
+            "m-clt": multidimensional_clt(*shares, self.correlation, runs, self.confidence),
+        }
+
+    def as_json(self) -> dict[str, object]:
+        """The JSON object; numbers are floats, as nothing here is exact."""
+        return {
+            "runs": self.hits.runs,
+            "seed": self.seed,
+            "confidence": self.confidence,
+            "hits": [self.hits.first, self.hits.second],
+            "both": self.hits.both,
+            "value": str(self.value),
+            "intervals": {name: [str(low), str(high)] for name, (low, high) in self.intervals.items()},
+        }
+
+
+class GivenEstimate(TypedDict, total=False):
+    """How an estimate is made, as keyword arguments."""
+
+    gamma: Fraction | int | str
+    seed: int
+    confidence: float
+
+
+@takes(GivenEstimate, {"gamma": 0, "seed": 0, "confidence": CONFIDENCE})
+def estimate_loss(
+    program: Program,
+    input: Mapping[str, object],  # noqa: A002 - the word of the language
+    adjacent: Mapping[str, object],
+    output: Mapping[str, object],
+    eps: Fraction | int | str,
+    runs: int = RUNS,
+    **given: Unpack[GivenEstimate],
+) -> LossEstimate:
+    """Estimate log(p/p') for the probabilities of an output, real parts within gamma, at two inputs.
+
+    Raises DiagnosticError for values that do not fit the program and for what goes wrong in some run, ValueError for
+    numbers that make no sense.
+    """
+    seed, confidence = given.get("seed", 0), given.get("confidence", CONFIDENCE)
+    point, radius = exact_rational(eps, "eps"), exact_rational(given.get("gamma", 0), "gamma")
+    if point <= 0 or radius < 0 or runs < 1 or not 0 < confidence < 1:
+        raise ValueError("eps is positive, gamma is not negative, and a confidence lies between 0 and 1")
+    core, pool = program.core, CellPool()
+
+    def values(given: Mapping[str, object]) -> dict[str, Value]:
+        cells = zip(program.inputs, input_cells(core, given, pool), strict=True)
+        return {name: cell.value for name, cell in cells if cell.value is not None}
+
+    outputs = zip(program.outputs, output_cells(core, output, pool), strict=True)
+    event = {name: cell.value for name, cell in outputs if cell is not None and cell.value is not None}
+    hits = joint_hits(core, (values(input), values(adjacent)), point, runs, event, gamma=radius, seed=seed)
+    return LossEstimate(hits, confidence, seed)
+
+
+def integer_tolerance(tolerance: Fraction) -> int:
+    """The tolerance of a result that is rounded to an integer: the next one above."""
+    return ceil(tolerance)
+
+
+def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
+    """How often one of so many partitions may fail for all of them together to fail no more often than `flakiness`, by
+    a union bound."""
+    if partitions < 1:
+        raise ValueError("there is at least one partition")
+    return flakiness / partitions
+
+
+def mean_tolerance(total: Fraction, count: Fraction, sum_tolerance: Fraction, count_tolerance: Fraction) -> Fraction:
+    """How far (noisy sum)/(noisy count) is from total/count at most, where both are within their tolerances.
+
+    The mean fails no more often than the two of them together. Raises ValueError where the noisy count may be 0.
+    """
+    if count - count_tolerance <= 0:
+        raise ValueError("the noisy count may be 0 within its tolerance: the mean has none")
+    exact = total / count
+    ends = [(total + move * sum_tolerance) / (count + other * count_tolerance) for move in (1, -1) for other in (1, -1)]
+    return max(abs(end - exact) for end in ends)
+
+
+__all__ = [
+    "HistogramPlan",
+    "LossEstimate",
+    "clt",
+    "estimate_loss",
+    "hist_estimate",
+    "hist_plan",
+    "hoeffding",
+    "input_buckets",
+    "integer_tolerance",
+    "is_plausibly_lipschitz",
+    "mean_tolerance",
+    "multidimensional_clt",
+    "partition_level",
+]
