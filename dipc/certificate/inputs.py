@@ -11,12 +11,18 @@ from typing import Any
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, product, total
 from dipc.algebra.limits import Undecided
-from dipc.certificate.header import expression_text, program_data
-from dipc.certificate.numbers import rational
+from dipc.certificate.data import (
+    BY_A_CONSTANT,
+    IN_ANOTHER_UNIT,
+    NOT_EXPANDED,
+    FunctionData,
+    expression_text,
+    program_data,
+    rational,
+    ring_data,
+    sealed,
+)
 from dipc.certificate.obligations import ObligationWriter, certified
-from dipc.certificate.seal import sealed
-from dipc.certificate.terms import FunctionData, ring_data
-from dipc.certificate.uncertified import BY_A_CONSTANT, IN_ANOTHER_UNIT, NOT_EXPANDED
 from dipc.chain.constraints import Affine
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Bound, Obligation, Verdict

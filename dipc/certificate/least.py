@@ -11,10 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.numbers import magnitude
-from dipc.certificate.numbers import rational
+from dipc.certificate.data import Uncertified, rational, sealed
 from dipc.certificate.privacy import certify_privacy
-from dipc.certificate.seal import sealed
-from dipc.certificate.uncertified import Uncertified
 from dipc.certificate.write import certify
 from dipc.claims.claim import claim_expression
 from dipc.decide.engine import Engine

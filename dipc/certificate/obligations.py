@@ -1,24 +1,285 @@
-"""Obligations with their betas and denominators, each written once, with the proof of its verdict."""
+"""Obligations with their betas and denominators, each written once, with the proof of its verdict.
+
+Betas that are the least of the greatest of several closed forms, as the checker reads them in the claim.
+
+Where the greatest of some functions is nonnegative: cells with rational ends, on each of which one function is.
+
+What shows that a function is nonnegative, negative somewhere, or positive, as data.
+
+Proofs of signs as data: what `dipc.sign` found, for `dipc.verifier` to find again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
+from typing import Any, assert_never
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
-from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.certificate.arms import Least, least_of
-from dipc.certificate.cover import cover
-from dipc.certificate.proofs import cell_proof, counterexample_data, interval_proof, positive_proof
-from dipc.certificate.terms import FunctionData
+from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
+from dipc.certificate.data import FunctionData, digits, rational, ring_data
 from dipc.decide.decide import decide
-from dipc.decide.obligation import Decision, Verdict
+from dipc.decide.obligation import Counterexample, Decision, Verdict
+from dipc.sign.chart import Analysis, Fails, Holds, SignChart, analyze, decide_nonnegative, sign_chart
 from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
-from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.sign.piecewise import BetaForm, PiecewiseForm, over_positive
+from dipc.sign.polynomial import Polynomial, normal_form
+from dipc.sign.roots import CoverPiece, Crossing, FactorSign, Root, refine
+from dipc.verifier import claims
 from dipc.verifier.claims import Least as Read
+from dipc.verifier.functions import Ring
+
+#: ((a, b), (c,)) for min(max(a, b), c).
+Least = tuple[tuple[ClosedForm, ...], ...]
+
+
+def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
+    """The same with the engine's functions; None where a denominator is not known to have one sign, for every eps or on
+    these intervals."""
+    result: list[tuple[ClosedForm, ...]] = []
+    for part in read:
+        arms: list[ClosedForm] = []
+        for above, below in part:
+            try:
+                quotient = over_positive(_exact(above), _exact(below), intervals)
+            except Undecided:
+                return None
+            if quotient is None:
+                return None
+            arms.append(ClosedForm(quotient))
+        result.append(tuple(arms))
+    return tuple(result)
+
+
+def _exact(terms: Ring) -> ExpPoly:
+    return ExpPoly.from_terms((k, q, c) for (k, q), c in terms.items())
+
+
+#: How often roots are refined until the cells meet, and by how much.
+_ROUNDS = 4
+_FACTOR = 1 << 20
+
+#: A cell: the number of the function, the interval, and why the function is nonnegative there; None for 0.
+Cell = tuple[int, Interval, SignDecision | None]
+
+#: An end of a stretch; None for infinity.
+_End = Fraction | None
+
+
+def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> list[Cell]:
+    """Cells one after the other from end to end of the interval, on each of which one of the functions, whose
+    denominators are positive, is nonnegative.
+
+    Raises LimitReached where none are found: where functions change their signs at the same irrational eps.
+    """
+    tops = [f.numerator if isinstance(f, Quotient) else f for f in functions]
+    if interval.is_point:
+        return [_cell(tops, _nonnegative_at(tops, interval, limits), interval, limits)]
+    charts = [None if top.is_zero() else sign_chart(top, interval, limits) for top in tops]
+    roots = [() if chart is None else chart.roots for chart in charts]
+    signs = [(1,) if chart is None else chart.signs for chart in charts]
+    for _ in range(_ROUNDS):
+        stretches = [_stretches(interval, *known) for known in zip(roots, signs, strict=True)]
+        chosen = _greedy(interval, stretches)
+        if chosen is not None:
+            return [_cell(tops, at, _between(interval, low, high), limits) for at, low, high in chosen]
+        roots = [tuple(refine(root, root.width / _FACTOR, limits) for root in known) for known in roots]
+    raise _none()
+
+
+def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
+    """Where a function with these roots and signs between them is nonnegative, but for slivers at the roots."""
+    found: list[tuple[Fraction, _End]] = []
+    for gap, sign in enumerate(signs):
+        if sign < 0:
+            continue
+        low = roots[gap - 1].upper if gap else interval.lower
+        high = roots[gap].lower if gap < len(roots) else interval.upper
+        if gap and signs[gap - 1] >= 0:
+            low = found.pop()[0]
+        found.append((low, high))
+    return found
+
+
+def _greedy(
+    interval: Interval, stretches: Sequence[Sequence[tuple[Fraction, _End]]]
+) -> list[tuple[int, Fraction, _End]] | None:
+    """As few stretches as cover the interval, with the numbers of their functions."""
+    result: list[tuple[int, Fraction, _End]] = []
+    position = interval.lower
+    while True:
+        best: tuple[int, _End] | None = None
+        for at, known in enumerate(stretches):
+            for low, high in known:
+                further = high is None or high > position
+                if low <= position and further and (best is None or _beyond(high, best[1])):
+                    best = at, high
+        if best is None:
+            return None
+        at, end = best
+        result.append((at, position, end))
+        if end is None or end == interval.upper:
+            return result
+        position = end
+
+
+def _beyond(end: _End, other: _End) -> bool:
+    return other is not None and (end is None or end > other)
+
+
+def _between(interval: Interval, low: Fraction, high: _End) -> Interval:
+    return Interval(
+        low,
+        high,
+        interval.lower_closed if low == interval.lower else True,
+        interval.upper_closed if high == interval.upper else True,
+    )
+
+
+def _cell(tops: Sequence[ExpPoly], at: int, interval: Interval, limits: Limits) -> Cell:
+    if tops[at].is_zero():
+        return at, interval, None
+    decision = decide_nonnegative(tops[at], interval, limits)
+    if not isinstance(decision, Holds):
+        raise _none()
+    return at, interval, decision
+
+
+def _nonnegative_at(tops: Sequence[ExpPoly], point: Interval, limits: Limits) -> int:
+    for at, top in enumerate(tops):
+        if top.is_zero() or isinstance(decide_nonnegative(top, point, limits), Holds):
+            return at
+    raise _none()
+
+
+def _none() -> LimitReached:
+    return LimitReached(
+        None, "no cells with rational ends were found on each of which one argument of the max is enough"
+    )
+
+
+def analysis_data(analysis: Analysis) -> dict[str, Any]:
+    """The normal form, the factors and what shows their signs on the analysis's interval."""
+    form = analysis.form
+    return {
+        "scale": rational(form.scale),
+        "factor": rational(form.factor),
+        "power": form.power,
+        "exponent": rational(form.exponent),
+        "sign": analysis.sign,
+        "factors": [
+            {"polynomial": polynomial_data(factor.polynomial), "multiplicity": factor.multiplicity}
+            for factor in analysis.factors
+        ],
+        "evidence": ["even" if found is None else _evidence(found) for found in analysis.signs],
+    }
+
+
+def chart_data(chart: SignChart, analysis: Analysis) -> dict[str, Any]:
+    """The roots as eps, each with the number of its factor, and the signs before, between and after them."""
+    numbers = {factor.polynomial: number for number, factor in enumerate(analysis.factors)}
+    roots = [[numbers[root.polynomial], rational(root.lower), rational(root.upper)] for root in chart.roots]
+    return {"roots": roots, "signs": list(chart.signs)}
+
+
+#: Greater ones are texts: not every reader of JSON knows longer integers.
+LONGEST_EXPONENT = 10**12
+
+
+def polynomial_data(polynomial: Polynomial) -> list[list[Any]]:
+    """The terms c·t^k·e^{-j·t} as [j, k, "c"]."""
+    return [[j if j <= LONGEST_EXPONENT else digits(j), k, digits(c)] for j, k, c in polynomial.terms]
+
+
+def _evidence(found: FactorSign) -> dict[str, Any] | None:
+    if found.rational_root is not None:
+        return None
+    data: dict[str, Any] = {}
+    if found.zero is not None:
+        zero = found.zero
+        data["zero"] = {"order": zero.order, "radius": rational(zero.radius), "sign": zero.sign}
+    if found.pieces:
+        data["pieces"] = list(_pieces(found.pieces))
+    if found.infinity is not None:
+        data["infinity"] = {"bound": rational(found.infinity.bound), "sign": found.infinity.sign}
+    return data
+
+
+def _pieces(pieces: Iterable[CoverPiece | Crossing]) -> Iterable[dict[str, Any]]:
+    for piece in pieces:
+        data: dict[str, Any] = {"interval": [rational(piece.lower), rational(piece.upper)]}
+        match piece:
+            case CoverPiece(slope=0):
+                data |= {"method": "value", "sign": piece.sign}
+            case CoverPiece():
+                data |= {"method": "slope", "sign": piece.sign, "slope": piece.slope}
+            case Crossing():
+                data |= {"method": "crossing", "slope": piece.slope}
+        yield data | {"bits": max(0, piece.bits)}
+
+
+def interval_proof(interval: Interval, decision: SignDecision | None) -> dict[str, Any] | None:
+    """What shows f >= 0 on the interval, or where it is negative; None where neither is known."""
+    data: dict[str, Any] = {"interval": str(interval)}
+    match decision:
+        case None:
+            return None
+        case Holds(proof=Analysis() as analysis):
+            return data | analysis_data(analysis)
+        case Fails(analysis=Analysis() as analysis, chart=chart):
+            return data | analysis_data(analysis) | chart_data(chart, analysis)
+        case Holds() | Fails():
+            assert interval.is_point
+            return data
+    assert_never(decision)
+
+
+def cell_proof(interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
+    """What shows f >= 0 on a cell; `decision` is None for f = 0."""
+    return interval_proof(interval, decision) or {"interval": str(interval)}
+
+
+def counterexample_data(found: Counterexample) -> dict[str, Any]:
+    """The eps and the two enclosures."""
+
+    def pair(ends: tuple[Fraction, Fraction]) -> list[str]:
+        return [rational(end) for end in ends]
+
+    return {
+        "eps": rational(found.eps),
+        "probability": pair(found.probability),
+        "required": pair(found.required),
+    }
+
+
+def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interval]) -> dict[str, Any]:
+    """A denominator with what shows that it is positive for every eps > 0, or on these intervals."""
+    data: dict[str, Any] = {"function": ring_data(function)}
+    if all(c > 0 for _, _, c in function.terms()):
+        return data | {"proof": "coefficients"}
+    try:
+        everywhere = _analysis(function, Interval.positive(), limits)
+        if not everywhere.roots() or not intervals:
+            assert everywhere.left > 0
+            assert not everywhere.roots()
+            return data | {"proof": analysis_data(everywhere)}
+        return data | {"proof": [_positive_on(function, interval, limits) for interval in intervals]}
+    except Undecided as undecided:
+        return data | {"proof": None, "reason": undecided.reason}
+
+
+def _positive_on(function: ExpPoly, interval: Interval, limits: Limits) -> dict[str, Any]:
+    data = {"interval": str(interval)}
+    return data if interval.is_point else data | analysis_data(_analysis(function, interval, limits))
+
+
+def _analysis(function: ExpPoly, interval: Interval, limits: Limits) -> Analysis:
+    budget = Budget(limits)
+    return analyze(normal_form(function, budget), interval, budget, skip_even=False)
+
 
 IN_PIECES = "this beta is not one closed form for every eps, nor the least or the greatest of some"
 

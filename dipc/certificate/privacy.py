@@ -12,12 +12,8 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, total
-from dipc.certificate.header import program_data
-from dipc.certificate.numbers import rational
+from dipc.certificate.data import FunctionData, Uncertified, program_data, rational, sealed
 from dipc.certificate.obligations import ObligationWriter
-from dipc.certificate.seal import sealed
-from dipc.certificate.terms import FunctionData
-from dipc.certificate.uncertified import Uncertified
 from dipc.decide.obligation import Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.shifts import least_shift

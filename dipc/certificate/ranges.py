@@ -7,11 +7,16 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Undecided
-from dipc.certificate.header import expression_text, own_cells, program_data, table_data
+from dipc.certificate.data import (
+    NOT_EXPANDED,
+    FunctionData,
+    expression_text,
+    own_cells,
+    program_data,
+    sealed,
+    table_data,
+)
 from dipc.certificate.obligations import ObligationWriter, certified
-from dipc.certificate.seal import sealed
-from dipc.certificate.terms import FunctionData
-from dipc.certificate.uncertified import NOT_EXPANDED
 from dipc.claims.claim import Terms
 from dipc.claims.table import Row
 from dipc.decide.obligation import Decision, Verdict

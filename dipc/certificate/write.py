@@ -6,14 +6,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.certificate.header import expression_text, own_cells, program_data, table_data
+from dipc.certificate.data import (
+    HOLE,
+    NOT_EXPANDED,
+    FunctionData,
+    RowTexts,
+    encode,
+    expression_text,
+    own_cells,
+    program_data,
+    seal,
+    table_data,
+)
 from dipc.certificate.inputs import certify_inputs
 from dipc.certificate.obligations import Beta, ObligationWriter, certified
 from dipc.certificate.ranges import certify_ranges
-from dipc.certificate.rows import HOLE, RowTexts
-from dipc.certificate.seal import encode, seal
-from dipc.certificate.terms import FunctionData
-from dipc.certificate.uncertified import NOT_EXPANDED
 from dipc.claims.claim import Terms
 from dipc.claims.table import Row, packed
 from dipc.decide.obligation import Verdict

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dipc.certificate.data import Uncertified
 from dipc.certificate.least import certify_constant, certify_factor, certify_solution
 from dipc.certificate.privacy import certify_privacy
-from dipc.certificate.uncertified import Uncertified
 from dipc.certificate.write import certify
 from dipc.inverse.solution import Solution
 from dipc.outcome.outcome import Outcome

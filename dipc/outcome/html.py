@@ -17,7 +17,7 @@ from typing import Any, assert_never
 
 from dipc.algebra.closed_form import ClosedForm, ordered_terms
 from dipc.algebra.limits import Undecided
-from dipc.certificate.uncertified import Uncertified
+from dipc.certificate.data import Uncertified
 from dipc.chain.constraints import same_value
 from dipc.chain.explore import explore
 from dipc.chain.state import is_symbolic

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.certificate.seal import sealed
+from dipc.certificate.data import sealed
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
 from tests.sources.real_programs import ADVERSARIAL, BOTH, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate.data import Uncertified, sealed
 from dipc.certificate.least import certify_factor, certify_solution
-from dipc.certificate.seal import sealed
-from dipc.certificate.uncertified import Uncertified
 from dipc.cli.main import run
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable

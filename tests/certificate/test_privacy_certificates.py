@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate.data import sealed
 from dipc.certificate.privacy import Uncertified, certify_privacy
-from dipc.certificate.seal import sealed
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion

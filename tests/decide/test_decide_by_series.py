@@ -19,7 +19,7 @@ from benchmarks.undecided_ints import random_int_claim
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, to_fmpq
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
-from dipc.certificate.seal import sealed
+from dipc.certificate.data import sealed
 from dipc.cli.main import run
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Decision, Obligation, Verdict

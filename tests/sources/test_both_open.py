@@ -10,7 +10,7 @@ import pytest
 
 import dipc
 from dipc.algebra.parametric import Parametric
-from dipc.certificate.seal import sealed
+from dipc.certificate.data import sealed
 from dipc.certificate.write import certify
 from dipc.claims.conditions import halves, of_lesser
 from dipc.claims.expression import ClaimExpression

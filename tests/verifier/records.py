@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dipc.algebra.exppoly import Closed
-from dipc.certificate.terms import closed_data
+from dipc.certificate.data import closed_data
 from dipc.measure.event import Event
 from dipc.verifier.measures import Allowance, NotReplayed, Replayed, replay_measure
 from dipc.verifier.reading import Budget

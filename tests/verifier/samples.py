@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import dipc
-from dipc.certificate.seal import sealed
+from dipc.certificate.data import sealed
 from dipc.certificate.write import certify
 
 ROOT = Path(__file__).resolve().parent.parent.parent

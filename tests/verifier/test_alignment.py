@@ -14,9 +14,8 @@ import pytest
 
 import dipc
 from dipc.algebra.exppoly import ExpPoly
-from dipc.certificate.header import program_data
+from dipc.certificate.data import program_data, sealed
 from dipc.certificate.privacy import certify_privacy, shifts
-from dipc.certificate.seal import sealed
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import read_claim

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate.data import Uncertified, sealed
 from dipc.certificate.least import certify_constant
 from dipc.certificate.privacy import certify_privacy
-from dipc.certificate.seal import sealed
-from dipc.certificate.uncertified import Uncertified
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.every_number import EveryNumber

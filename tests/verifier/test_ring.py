@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dipc.algebra.exppoly import ExpPoly, Quotient
-from dipc.certificate.terms import closed_data, ring_data
+from dipc.certificate.data import closed_data, ring_data
 from dipc.verifier import functions as ring
 from dipc.verifier.reading import Budget, Exhausted, Rejected
 from tests.patience import examples

@@ -16,7 +16,7 @@ import pytest
 import dipc
 from benchmarks.literature.entries import ENTRIES
 from benchmarks.literature.entry import Entry
-from dipc.certificate.terms import closed_data
+from dipc.certificate.data import closed_data
 from dipc.program.program import Program
 from dipc.verifier.command import main
 from dipc.verifier.document import check_text

@@ -1,0 +1,210 @@
+"""What certificates say of the program, the table and the claim that they are about.
+
+Exact numbers as the texts of a certificate.
+
+The text of a certificate, and the digest that goes with it.
+
+Closed forms as plain data: the lists of terms that `dipc.verifier.functions` reads.
+
+What has no certificate.
+
+The rows of a certificate as text. What rows have in common is worked out and encoded once, and cells are told apart
+by their numbers in the columns of the table: each row costs a few look-ups.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import repeat
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import flint
+
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
+from dipc.claims.expression import ClaimExpression
+from dipc.claims.given import Cell
+from dipc.claims.table import NumberList, PackedRows, Row, Table
+from dipc.program.program import Program
+from dipc.questions.report import DecidedRows, RowOutcome
+from dipc.text.printer import print_expression
+
+#: Bits from which on FLINT writes a number sooner than Python, and which Python writes whatever its limit is set to.
+_LONG = 1_200
+
+
+def digits(number: int) -> str:
+    """The decimal text of an integer of any length, whatever limit Python has for that."""
+    return str(number) if number.bit_length() <= _LONG else str(flint.fmpz(number))
+
+
+def rational(number: Fraction) -> str:
+    """`p/q` in lowest terms, or `p`."""
+    above = digits(number.numerator)
+    return above if number.denominator == 1 else f"{above}/{digits(number.denominator)}"
+
+
+def program_data(program: Program) -> dict[str, Any]:
+    """The program with its constants."""
+    core = program.core
+    return {
+        "name": core.name,
+        "text": core.source.text,
+        "sha256": hashlib.sha256(core.source.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        "constants": {name: rational(value) for name, value in core.constants.items()},
+        **({} if core.only_at is None else {"only_at": rational(core.only_at)}),
+    }
+
+
+def table_data(program: Program, table: Table) -> dict[str, Any]:
+    """The table with the names of its columns."""
+    return {
+        "name": table.name,
+        "sha256": _file_hash(table.name),
+        "rows": len(table.rows),
+        "inputs": list(program.inputs),
+        "outputs": list(program.outputs),
+        "dd": "ideal" if "dd" in table.computed else "given",
+    }
+
+
+def expression_text(expression: ClaimExpression | None) -> str | None:
+    """A part of a claim, None where it is not given."""
+    return None if expression is None else print_expression(expression.tree)
+
+
+def own_cells(row: Row) -> dict[str, str]:
+    """The cells of a row that win over the claim."""
+    cells = (("alpha", row.alpha), ("beta", row.beta), ("gamma", row.gamma))
+    return {name: cell.text for name, cell in cells if cell is not None}
+
+
+def _file_hash(name: str) -> str | None:
+    """Of the bytes of a file; None where the table is not one."""
+    try:
+        with Path(name).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return None
+
+
+def sealed(document: dict[str, Any]) -> str:
+    """The JSON text of a document with its digest, one row or entry a line."""
+    return seal(
+        {name: list(map(encode, part)) if isinstance(part, list) else encode(part) for name, part in document.items()}
+    )
+
+
+#: A value as JSON without blanks, in ASCII, the names of every object in order.
+encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
+
+
+def seal(parts: dict[str, str | list[str]]) -> str:
+    """The text of a document whose parts are encoded, a list entry by entry."""
+
+    def text(name: str, comma: str, end: str) -> str:
+        part = parts[name]
+        return f"{encode(name)}:{part if isinstance(part, str) else f'[{end}{comma.join(part)}{end}]'}"
+
+    digest = hashlib.sha256(b"{")
+    for at, name in enumerate(sorted(parts)):
+        digest.update(f"{',' if at else ''}{text(name, ',', '')}".encode("ascii"))
+    digest.update(b"}")
+    sealing = f'"digest":"{digest.hexdigest()}"'
+    return "{" + ",\n".join([*(text(name, ",\n", "\n") for name in parts), sealing]) + "}\n"
+
+
+def ring_data(value: ExpPoly) -> list[list[Any]]:
+    """The terms [k, "q", "c"] of Σ c·eps^k·e^{q·eps}, in the order of (q, k)."""
+    unit, terms = value.integer_terms()
+    exponents = {j: str(Fraction(j, unit)) for j in {j for _, j, _ in terms}}
+    ordered = sorted(terms, key=itemgetter(1, 0))
+    # A number of FLINT prints at any length, whatever limit Python has.
+    return [[k, exponents[j], str(c)] for k, j, c in ordered]
+
+
+def closed_data(value: Closed) -> list[list[Any]] | dict[str, list[list[Any]]]:
+    """The terms, or those of numerator and denominator where the function is a quotient."""
+    if isinstance(value, Quotient) and value.denominator != 1:
+        return {"numerator": ring_data(value.numerator), "denominator": ring_data(value.denominator)}
+    return ring_data(value.numerator if isinstance(value, Quotient) else value)
+
+
+class FunctionData:
+    """`closed_data` of functions of which equal ones mostly are one object, each worked out once."""
+
+    def __init__(self) -> None:
+        #: With the functions themselves: an identity means something only as long as its object lives.
+        self._known: dict[int, tuple[Closed, Any]] = {}
+
+    def of(self, value: Closed) -> Any:
+        """The data, not to be changed."""
+        known = self._known.get(id(value))
+        if known is None:
+            known = self._known[id(value)] = (value, closed_data(value))
+        return known[1]
+
+
+class Uncertified(ValueError):
+    """The answer has no certificate, for the reason given."""
+
+
+#: Of a decision without one: it was found by Taylor polynomials in ball arithmetic, which a checker cannot redo.
+NOT_EXPANDED = "the closed form of its probability is too long to be written out"
+
+#: Of a union bound whose terms or whose beta are about another multiple of eps for each number of queries.
+IN_ANOTHER_UNIT = "rates or exponents depend on the number of queries, which the checker does not follow"
+
+#: Of one whose beta is another for each number by a constant that is computed from it.
+BY_A_CONSTANT = (
+    "beta depends on a constant that is computed from the number of queries, which the checker does not follow"
+)
+
+
+#: A placeholder in the data of a row where rows with the same outcome differ; this character is in no program.
+HOLE = "\0"
+
+_Column = tuple[Sequence[Cell | None], NumberList]
+
+
+class RowTexts:
+    """The texts of the rows of one table, which were all decided."""
+
+    def __init__(self, rows: PackedRows, decided: DecidedRows, inputs: int, outputs: int) -> None:
+        self._rows = rows
+        self._decided = decided
+        self._inputs = inputs
+        self._outputs = outputs
+
+    def texts(self, shared: Callable[[Row, RowOutcome], dict[str, Any]]) -> Iterator[str]:
+        """Each row encoded. `shared` gives the data of all rows with an outcome, given one of them, with holes for
+        input, output and row; these have to be in this order."""
+        outcomes, places = self._decided.outcomes
+        columns = self._rows.columns
+        shapes = [""] * len(outcomes)
+        rows = zip(
+            places,
+            _lists(columns[: self._inputs]),
+            _lists(columns[self._inputs : self._inputs + self._outputs]),
+            strict=False,  # the column of what is absent is infinite
+        )
+        for number, (place, inputs, outputs) in enumerate(rows, start=1):
+            if not shapes[place]:
+                row = self._rows[number - 1]
+                shapes[place] = encode(shared(row, outcomes[place])).replace("%", "%%").replace(encode(HOLE), "%s")
+            yield shapes[place] % (inputs, outputs, number)
+
+
+def _lists(columns: Sequence[_Column]) -> Iterator[str]:
+    """The cells of each row as a JSON list."""
+    texts = [[encode(None if cell is None else cell.text) for cell in cells] for cells, _ in columns]
+    found = [map(text.__getitem__, numbers) for text, (_, numbers) in zip(texts, columns, strict=True)]
+    return map("[{}]".format, map(",".join, _side_by_side(found)))
+
+
+def _side_by_side(columns: Sequence[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+    return zip(*columns, strict=True) if columns else repeat(())
