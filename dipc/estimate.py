@@ -4,13 +4,13 @@
 >>> hist_plan(1.582, 1, 0.5, 0.8).bins
 91
 
-The black-box histogram estimators of Gorla, Jalouzot, Granese, Palamidessi and Piantanida, On the (Im)Possibility of
-Estimating Various Notions of Differential Privacy (2022): for densities on an interval of width W that are C-Lipschitz,
-C < 2/W², how many samples and bins are enough for the loss to within gamma, with probability delta.
+**Histograms**: the black-box estimators of Gorla, Jalouzot, Granese, Palamidessi and Piantanida, On the (Im)Possibility
+of Estimating Various Notions of Differential Privacy (2022): for densities on an interval of width W that are
+C-Lipschitz, C < 2/W², how many samples and bins are enough for the loss to within gamma, with probability delta.
 
-The loss of an output at a pair, estimated by running the program at both inputs with the same noises.
+**Pairs of runs**: the loss of an output, estimated by running the program at both inputs with the same noises.
 
-Tolerances of tests of noisy results, from those of `dipc solve --for gamma`: as Privacy on Beam computes them.
+**Tolerances** of tests of noisy results, from those of `dipc solve --for gamma`: as Privacy on Beam computes them.
 """
 
 from __future__ import annotations

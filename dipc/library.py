@@ -1,8 +1,7 @@
 """What objects of the library do that needs rooms above their own: they ask here, when they are asked.
 
-Questions about closed forms, answered exactly: comparison, sign, supremum, division.
-
-Reports and chains as tables, pictures and notebooks show them.
+Closed forms are compared and divided, their signs and suprema decided; reports and chains are shown as tables, pictures
+and in notebooks.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The command line, the library's keyword arguments, `dipc test` and the playground fill it; what contradicts itself is
 refused here.
 
-The engine that a user asks for: in this process, in several, on a cluster, with a cache.
+The engine that a user asks for is opened here: in this process, in several, on a cluster, with a cache.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Where a finite chain ends: exact weights of reaching its exits, strongly connected component by component.
+"""Weights of finite random choices, exactly: where a finite chain ends, and sums of many independent choices.
+
+**Where a chain ends**: the weights of reaching its exits, strongly connected component by component.
 
 What is reached from a component solves a linear system with the matrix I - P, where P are the weights inside. It is
 eliminated state by state without fractions (Bareiss 1968): rows are multiplied by their common denominators, so that
@@ -7,12 +9,10 @@ through, so that parts far from each other stay small. Only the solution is a qu
 all weights are probabilities and each state can be left, which is checked: I - P is an M-matrix for every eps > 0, so
 that its principal minors, the pivots and in the end the denominator, are positive there.
 
-Sums of independent integers whose weights are closed forms, without the weight of every sum.
-
-A sum of many like integers has few different factors Σ weight·u^value, each to a high power. The weight of all sums
-from some number on is that of the pairs (i, j) with i + j >= number, for i from some factors and j from the others. The
-pairs are cut into rectangles that lie inside, each a product of two sums: polynomials are multiplied as a whole, and
-few times.
+**Sums** of independent integers whose weights are closed forms come without the weight of every sum. A sum of many like
+integers has few different factors Σ weight·u^value, each to a high power. The weight of all sums from some number on is
+that of the pairs (i, j) with i + j >= number, for i from some factors and j from the others. The pairs are cut into
+rectangles that lie inside, each a product of two sums: polynomials are multiplied as a whole, and few times.
 """
 
 from __future__ import annotations

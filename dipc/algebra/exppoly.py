@@ -5,7 +5,7 @@ Th_exp). Elements are kept as `y^low · P(x, y)` with x = eps, y = e^{eps/unit} 
 that products and sums run at C speed. As functions of eps, the monomials eps^k·e^{q·eps} are linearly
 independent over Q, so two elements are equal as functions exactly if their terms are equal.
 
-Quotients of exponential polynomials with positive denominators, their sums and products.
+Their quotients with positive denominators, with sums and products, are here as well: `Closed` is either.
 """
 
 from __future__ import annotations

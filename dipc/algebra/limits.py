@@ -1,6 +1,6 @@
 """When exact work is given up, how that is said, and how much work one closed form may take.
 
-How much work a sign decision may do before it gives up honestly.
+A sign decision has a budget of its own.
 """
 
 from __future__ import annotations

@@ -1,12 +1,5 @@
-"""What certificates say of the program, the table and the claim that they are about.
-
-Exact numbers as the texts of a certificate.
-
-The text of a certificate, and the digest that goes with it.
-
-Closed forms as plain data: the lists of terms that `dipc.verifier.functions` reads.
-
-What has no certificate.
+"""What certificates are written in: numbers, closed forms and claims as plain data, rows as text, and the digest of it
+all.
 
 The rows of a certificate as text. What rows have in common is worked out and encoded once, and cells are told apart
 by their numbers in the columns of the table: each row costs a few look-ups.

@@ -1,12 +1,7 @@
 """Obligations with their betas and denominators, each written once, with the proof of its verdict.
 
-Betas that are the least of the greatest of several closed forms, as the checker reads them in the claim.
-
-Where the greatest of some functions is nonnegative: cells with rational ends, on each of which one function is.
-
-What shows that a function is nonnegative, negative somewhere, or positive, as data.
-
-Proofs of signs as data: what `dipc.sign` found, for `dipc.verifier` to find again.
+A beta may be the least of the greatest of several closed forms, as the checker reads it in the claim: then cells with
+rational ends say where which of them is above. Signs are proved by data that `dipc.sign` kept.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The chain as built, its transitions, and where its paths end while it grows.
 
-How the exits of a chain are reached: the finite Markov chain of its choices, for whoever computes its weights.
+Of what its choices do alone, a finite Markov chain, the weights of the exits are computed.
 
 An exit has the probability W · m, where m is the measure of its constraints (in fact of its `EventTemplate`) and W is
 the total weight of the paths to it, with weight 1 for a comparison just as for a deterministic step. To see why, hold

@@ -1,6 +1,5 @@
-"""Comparisons of noises and inputs as half-spaces: conjunctions, what they decide, which follow from others.
-
-Exact affine forms over noises and real inputs, and how they are shown.
+"""Affine forms over noises and real inputs, and comparisons of them as half-spaces: conjunctions, what they decide,
+which follow from others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Exit states as events over independent parts: everything that does not depend on the row is done once.
 
-The chain as people look at it: what each state knows, and the events behind each transition probability.
+People who look at the chain are shown the same for each state: what it knows, and the events behind each transition.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Builds the chain, with real inputs symbolic, towards the wanted outputs only.
 
-Unites paths whose constraint sets together are one constraint set, such as those of a running maximum.
+Paths whose constraint sets together are one constraint set, such as those of a running maximum, are united on the way.
 """
 
 from __future__ import annotations

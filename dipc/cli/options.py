@@ -1,6 +1,5 @@
-"""Options and arguments that several commands share, and the objects that they fill.
-
-The values of options: limits, families of constants, inputs and outputs.
+"""Options and arguments that several commands share, their values (limits, families of constants, inputs and outputs),
+and the objects that they fill.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the command line knows of the terminal it writes to, and what it says there to people who wait.
 
-Exit codes, and the way to them from exceptions: bad input is explained, a defect is owned up to.
+Exceptions become exit codes here: bad input is explained, a defect is owned up to.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What was decided before, in a file: an SQLite database from the hash of a question to its answer.
-
-Questions with their answers, as a cache keeps them: exact results as text.
-"""
+"""What was decided before, in a file: an SQLite database from the hash of a question to its answer, as text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The engine: each different obligation decided once, in the order of the cases that ask.
 
-Where obligations are decided: one protocol of all executors, so that all else is the same; tasks in turn.
+Executors have one protocol, so that all else is the same wherever obligations are decided; here tasks are done in turn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A question of any kind, as services see it that look at all its obligations: it can be asked with another claim.
 
-The different inequalities that a question comes to, measured, each with the cases that have it.
+What they look at are the different inequalities that it comes to, measured, each with the cases that have it.
 """
 
 from __future__ import annotations

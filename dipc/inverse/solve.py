@@ -1,18 +1,14 @@
 """Inverse questions: the least eps, alpha, beta or gamma for which a claim holds, whatever it is about.
 
-The least alpha with which a claim holds.
-
-A program is (alpha, beta, gamma)-accurate at u if Pr >= 1 - beta where dd(u) > alpha. Between two neighboring values
-of dd in a table the rows that claim something are the same, and 1 - beta never falls as alpha grows: so the alphas
-between them that are good, if there are any, begin at the lower of the two. The least good alpha is 0 or a value of dd,
-and it is attained.
+**The least alpha.** A program is (alpha, beta, gamma)-accurate at u if Pr >= 1 - beta where dd(u) > alpha. Between two
+neighboring values of dd in a table the rows that claim something are the same, and 1 - beta never falls as alpha grows:
+so the alphas between them that are good, if there are any, begin at the lower of the two. The least good alpha is 0 or
+a value of dd, and it is attained.
 
 For every real input, the least probability of the inputs with dd(u) >= alpha and beta are functions of t = alpha·eps:
 the claim holds with alpha = t/eps for exactly the t at which the inequalities in t do, and for t -> 0 with alpha = 0.
 
-The least beta as a function of eps: the upper envelope of 1 - Pr over all rows.
-
-The probabilities behind one row of a report about every real input, in closed form.
+**The least beta** is a function of eps: the upper envelope of 1 - Pr over all rows.
 """
 
 from __future__ import annotations

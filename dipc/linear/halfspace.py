@@ -1,10 +1,9 @@
 """Half-spaces of rational space, the arithmetic of Farkas' lemma on them, and unions of polyhedra.
 
-Difference constraints x - y >= w as a weighted graph; what they entail, by longest paths.
-
-The half-spaces for which feasibility and entailment are a search in a graph, without a linear program. A bound x >= w
-is a difference with the variable ORIGIN, which is 0. Weights are pairs (w, s): s counts strict steps, so that
-x - y >= w with s > 0 means x - y > w. What closed differences with integer bounds entail of integers is found as well.
+**Difference constraints** x - y >= w are a weighted graph; what they entail is found by longest paths: the half-spaces
+for which feasibility and entailment are a search in a graph, without a linear program. A bound x >= w is a difference
+with the variable ORIGIN, which is 0. Weights are pairs (w, s): s counts strict steps, so that x - y >= w with s > 0
+means x - y > w. What closed differences with integer bounds entail of integers is found as well.
 """
 
 from __future__ import annotations

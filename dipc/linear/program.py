@@ -1,10 +1,9 @@
 """Exact linear programs: the simplex method proposes, exact arithmetic disposes.
 
-Linear inequalities some of whose unknowns are integers: branch and bound over exact linear programs.
-
-Every branch that is given up is given up by a linear program whose answer is proved (see `dipc.linear.program`), so
-the tree of branches is a proof. Where equations hold throughout, their unknowns are replaced first by a basis of the
-lattice of their integer solutions: no branching would ever see that 2x = 2y + 1 has none.
+**Integers**: where some unknowns are integers, branch and bound over exact linear programs. Every branch that is given
+up is given up by a linear program whose answer is proved, so the tree of branches is a proof. Where equations hold
+throughout, their unknowns are replaced first by a basis of the lattice of their integer solutions: no branching would
+ever see that 2x = 2y + 1 has none.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The measure of an event: the probability that its constraints hold, as an exponential polynomial in eps.
 
-Sums of weighted probabilities of events, and their measures: in closed form, or near one eps by power series.
-
-Probabilities that have no closed form, only enclosures.
+Sums of weighted probabilities of events are measured in closed form, or near one eps by power series; of some there are
+enclosures only.
 """
 
 from __future__ import annotations

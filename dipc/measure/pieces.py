@@ -1,11 +1,10 @@
 """Piecewise exponential polynomials of one variable: densities, products, tails, convolutions.
 
-How long a closed form becomes, before it is expanded: functions as in `pieces.py`, by the sizes of their terms.
-
-Of the terms with one exponent l of X only this is kept: how many there are at most, from which q to which, and their
-total degree in eps and X. Terms add up where their exponents are equal, so that there are no more of them than
-exponents in the box. That costs a small part of the expansion, and is good where means are generic (twice the terms
-with every noise) and where they are multiples of one number (no more terms than multiples).
+**Sizes**: how long a closed form becomes is known before it is expanded, from the sizes of its terms. Of the terms with
+one exponent l of X only this is kept: how many there are at most, from which q to which, and their total degree in eps
+and X. Terms add up where their exponents are equal, so that there are no more of them than exponents in the box. That
+costs a small part of the expansion, and is good where means are generic (twice the terms with every noise) and where
+they are multiples of one number (no more terms than multiples).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Any linear constraints over continuous noises: one noise integrated out at a time over polyhedral cells.
 
-Events whose constraints relate two values at most, each a linear form of noises: message passing over values.
+Where constraints relate two values at most, each a linear form of noises, messages are passed from value to value.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Points are computed from exact enclosures; only their drawing is floating-point, and nothing is decided by it.
 
-Pictures in files, drawn from exact enclosures; nothing is decided by them.
+Pictures in files are drawn from the same points.
 """
 
 from __future__ import annotations

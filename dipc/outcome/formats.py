@@ -1,7 +1,4 @@
-"""Outcomes for machines: JSON, CSV, the XML of JUnit, and annotations of GitHub.
-
-Closed forms and outcomes in LaTeX (amsmath).
-"""
+"""Outcomes for machines and typesetters: JSON, CSV, the XML of JUnit, annotations of GitHub, and LaTeX (amsmath)."""
 
 from __future__ import annotations
 

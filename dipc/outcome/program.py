@@ -1,6 +1,5 @@
-"""The chain of a program with its transition probabilities: quotients of measures, reduced exactly.
-
-All outputs of a program at one input with their probabilities, and the tables of its answers.
+"""What is shown of a program itself: its chain with the transition probabilities (quotients of measures, reduced
+exactly), all its outputs at one input with their probabilities, and the tables of its answers.
 """
 
 from __future__ import annotations

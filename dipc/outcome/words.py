@@ -1,6 +1,6 @@
 """Numbers, inputs, outputs and counts in words, the same in every report: every digit shown is proved.
 
-What was asked, in the words of the options, the table and the claim block.
+What was asked is said in the words of the options, the table and the claim block.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""det(P) from the `ideal` block: run at one input, or cut into regions of inputs with one answer each.
+"""What a program should answer, and how far inputs are from another answer.
 
-The distance to disagreement dd(u) = inf { d(u, u') : det(u') != det(u) }, exactly (Definition 2 of the paper).
+det(P) comes from the `ideal` block: run at one input, or cut into regions of inputs with one answer each. The distance
+to disagreement dd(u) = inf { d(u, u') : det(u') != det(u) }, exactly (Definition 2 of the paper).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""From what a user asks to the source of its obligations.
-
-`check`: a question answered, exactly.
-"""
+"""From what a user asks to the source of its obligations, and to its answer: `check`."""
 
 from __future__ import annotations
 

@@ -1,13 +1,11 @@
-"""What a check found in all, with the fields of the JSON contract.
-
-What a check found at one row or class: verdict, counterexample, failure set, with the fields of the JSON contract.
+"""What a check found, at each row or class (verdict, counterexample, failure set) and in all, with the fields of the
+JSON contract.
 
 Attributes hold exact Python values; subscripting (`report["verdict"]`, `row["probability"]`) gives the value that the
 JSON output has under that key.
 
-Decided rows in a few bytes each: rows with the same claim, probability and verdict share one outcome.
-
-Classes of inputs as rows of a report: the fields of `dipc.check/1`, and what the class is and how it was decided.
+Decided rows take a few bytes each: rows with the same claim, probability and verdict share one outcome. Classes of
+inputs are rows that say as well what the class is and how it was decided.
 """
 
 from __future__ import annotations

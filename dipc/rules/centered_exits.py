@@ -7,13 +7,11 @@ law is that of noise with mean 0: `slack` s(u) = b + D·u + A·mu(u), and nothin
 as a set of values of N. Exits exclude each other and their weights are not negative, so a sum of weight·Pr over exits
 is bounded below by the same sum at lower bounds of all slacks, exit by exit.
 
-Ways to an answer that differ in one comparison alone, put together.
-
-Of two exits with the events E and C, and E and not C, no constraint of both can be worst at once: a bound exit by exit
-counts each as if it were. But w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], which for w >= v is a sum of
-the same kind with one constraint less. Only the laws of the noises count: equal ones may stand for each other. Of
-integer noises the opposite of f >= 0 is -f - 1 >= 0, so that N <= -1, N = 0 and N >= 1 come to nothing, one by one:
-what a constraint implies may be said beside it.
+**Exits that differ in one comparison** alone are put together. Of two exits with the events E and C, and E and not C,
+no constraint of both can be worst at once: a bound exit by exit counts each as if it were. But w·Pr[E, C] + v·Pr[E, not
+C] = v·Pr[E] + (w - v)·Pr[E, C], which for w >= v is a sum of the same kind with one constraint less. Only the laws of
+the noises count: equal ones may stand for each other. Of integer noises the opposite of f >= 0 is -f - 1 >= 0, so that
+N <= -1, N = 0 and N >= 1 come to nothing, one by one: what a constraint implies may be said beside it.
 """
 
 from __future__ import annotations

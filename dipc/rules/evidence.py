@@ -1,6 +1,5 @@
-"""Why the bound of a class of inputs is one: plain data that can be added up again without linear programming.
-
-Obligations with where they come from: what a proof rule gives.
+"""What a proof rule gives: obligations with where they come from, and why a bound of a class of inputs is one, as plain
+data that can be added up again without linear programming.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""What is to be shown of one convex class of inputs, and what a proof of it consists of.
-
-What has to be shown of one class: at which distance, against which beta, and for which eps.
+"""What has to be shown of one convex class of inputs (at which distance, against which beta, for which eps), and what a
+proof of it consists of.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The sign chart of exponential polynomials on an interval: all roots, samples between them, witnesses.
 
-Decide f >= 0 on an interval of eps, with a proof or with all the eps where it fails.
+It decides f >= 0 on the interval, with a proof or with all the eps where that fails.
 """
 
 from __future__ import annotations

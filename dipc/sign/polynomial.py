@@ -1,6 +1,6 @@
 """Integer polynomials F(t, e^{-t}): normal form, values and signs at rational points.
 
-Split F into factors whose roots t > 0 are simple and different.
+F is split into factors whose roots t > 0 are simple and different.
 
 Theorem. Let F in Z[t, z] be square-free and divisible neither by t nor by z. Then all real roots t0 != 0 of the
 function t -> F(t, e^{-t}) are simple, and coprime F and G have no root t0 != 0 in common.

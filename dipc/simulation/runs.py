@@ -1,7 +1,4 @@
-"""Running a program many times, and counting what comes out.
-
-Statements, executed for many runs at once, and the random numbers that they draw.
-"""
+"""Running a program many times, each statement for many runs at once, and counting what comes out."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Claims asked, one by one or several at a time, and what came out against what should.
 
-Tested claims as an outcome: those of files of claims, and those of the programs of a directory.
+The outcome is that of files of claims, or of the programs of a directory.
 """
 
 from __future__ import annotations

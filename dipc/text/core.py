@@ -1,6 +1,6 @@
 """What a typed program is made of: types, slots, values, expressions and instructions; how they are shown.
 
-What an expression means once its names are resolved: a concrete value, a linear form, a condition, or a place.
+An expression whose names are resolved is a concrete value, a linear form, a condition, or a place.
 """
 
 from __future__ import annotations

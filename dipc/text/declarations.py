@@ -1,6 +1,6 @@
 """What a program declares: domains, constants, variables, and how large its loops may make it.
 
-What options and claims may hold: names, numbers and expressions of constants.
+Options and claims may hold names, numbers and expressions of constants.
 """
 
 from __future__ import annotations

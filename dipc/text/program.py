@@ -1,6 +1,6 @@
 """The typed program, what the chain is built from, and its instructions as text.
 
-The `metric` block: how far two inputs, and two answers, are apart.
+Its `metric` block says how far two inputs, and two answers, are apart.
 """
 
 from __future__ import annotations

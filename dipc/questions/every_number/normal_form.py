@@ -5,10 +5,8 @@ in the place of rates.
 
 an index is nothing but a name of the element. Where all arrays and loops that depend on m end at m + c for one number
 c, indices are counted from another number, so that they end at m; an output whose values are indices is renamed with
-them. Several loops become one (`one_loop`). What a program with rates such as eps/(2*m) does is found with marks in the
-place of its rates, the same mark for equal ones: the runs are those for every number.
-
-Programs with several loops, or with parts that do not meet, as ones with a single loop.
+them. Several loops, and parts that do not meet, become one loop. What a program with rates such as eps/(2*m) does is
+found with marks in the place of its rates, the same mark for equal ones: the runs are those for every number.
 
 **Several loops** over the same queries, one after the other, are a single loop:
 

@@ -29,7 +29,7 @@ So the error has at most the probability Σ_j Pr[X_j >= X_v], each term of which
 is the same loop without noise: its answer v has q[v] >= q[j] for every j. That is a convex region, its answer is given
 nowhere else, and dd(u) >= alpha implies q[v] - q[j] >= alpha·w for w the dual norm of (1, -1) (see `facets`).
 
-Heads of a loop that is unrolled: what iterations to come depend on, and that no run leaves a domain.
+**Heads** of the loop as it is unrolled say what iterations to come depend on, and that no run leaves a domain.
 """
 
 from __future__ import annotations

@@ -11,12 +11,11 @@ where n = m - low + 1 for a loop from low to m. A run that exits earlier has no 
 
 That this is at most beta(m) for every m >= start is shown coefficient by coefficient of the polynomial in m - start.
 
-That a union bound stays below beta for every number of queries, as finitely many inequalities in one variable.
-
-Let beta(m) = Σ b_j·(m - start)^j, and let the error have at most the probability f + (m - once)·r. Then beta(m) is at
-least that for every m >= start if b_0 >= f + (start - once)·r, b_1 >= r, and b_j >= 0 for the others: *coefficient by
-coefficient*. Where this fails for small t only, up to some t0, it is enough that beta(start) >= 1 there and that beta
-does not decrease with m: a probability is at most 1. A later start makes beta(start) larger.
+**Below beta** for every number of queries are finitely many inequalities in one variable. Let beta(m) = Σ b_j·(m -
+start)^j, and let the error have at most the probability f + (m - once)·r. Then beta(m) is at least that for every m >=
+start if b_0 >= f + (start - once)·r, b_1 >= r, and b_j >= 0 for the others: *coefficient by coefficient*. Where this
+fails for small t only, up to some t0, it is enough that beta(start) >= 1 there and that beta does not decrease with m:
+a probability is at most 1. A later start makes beta(start) larger.
 
 **Rates that depend on m.** For one number the terms of a union bound have the rates in the place of their marks. In a
 unit e in which no rate falls as the number grows, those for the first number bound the error for all of them:

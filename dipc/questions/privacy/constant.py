@@ -3,8 +3,8 @@
 Limits of log(p/p')/eps next to 0 and towards infinity are rational; where the greatest of them is a bound for all pairs
 it is the constant. Where the supremum is between, it is enclosed.
 
-What is known of the loss at pairs whose outputs cannot be listed: a bound from above by alignment, and candidates
-that may refute a smaller one.
+At pairs whose outputs cannot be listed there is a bound from above by alignment, and candidates that may refute a
+smaller one.
 
 **Finite inputs** whose values are numbers are looked at as real ones. What is proved for all adjacent real inputs is so
 for those of the domains; what refutes is looked for among these.

@@ -22,7 +22,6 @@ of a rate r(m) cost at most r(m)·(base + n·slope), for every m.
 
 What is known of the noises at a head is forgotten: that only adds paths.
 
-The paths of a uniform program through its loop, as what shifts of the noises and moves of the inputs change.
 """
 
 from __future__ import annotations

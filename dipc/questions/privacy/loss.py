@@ -3,7 +3,7 @@
 No set of outputs needs to be looked at: one output attains the greatest ratio. Many pairs and outputs have the same two
 functions, which are one obligation. Rényi divergences of integer orders are e^((a-1)·D_a) = Σ p^a / p'^(a-1).
 
-The output laws of many inputs in closed form, each measured once: equal functions are one number.
+The output laws of all inputs are measured once each, in closed form: equal functions are one number.
 
 **Int outputs.** Far out, what is left of an output is one answer. Let an int output be ±N + c wherever the program
 ends, for a DLap noise N of one rate r that is compared with no other noise, and let B be beyond all centers of these

@@ -1,6 +1,6 @@
-"""What was found about the privacy of a program, with the fields of the JSON contract.
+"""What is claimed of the privacy of a program, and what was found, with the fields of the JSON contract.
 
-What is claimed: Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta, for the eps of some intervals.
+A claim is Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta, for the eps of some intervals.
 """
 
 from __future__ import annotations
