@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.numbers import outward
 from dipc.decide.obligation import (
@@ -101,6 +101,8 @@ def _end_point(end: RegionEnd, digits: int, limits: Limits) -> EndPoint:
 
 # --- From a measured bound to a decision: the sign of bound - 1 + beta on the intervals of eps ------------------------
 #
+
+_ZERO = Fraction(0)
 
 #: Significant digits of the enclosures of a counterexample, more where they are needed to tell them apart.
 DIGITS = 20
@@ -235,9 +237,33 @@ class Saying:
         return None if self.reason is not None else [part.as_json() for part in self.where]
 
 
-@lru_cache(maxsize=4096)
 def saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> Saying:
-    """Where in the intervals beta < 1."""
+    """Where in the intervals beta < 1.
+
+    For all eps > 0 it is found out once for all betas that are one function of scale·eps, as those of a claim in
+    alpha·eps are at the distances of its rows.
+    """
+    if beta.closed is None or intervals != (Interval.positive(),):
+        return _saying(beta, intervals, limits)
+    value = beta.closed.value
+    scale = max([abs(q) for part in fraction_of(value) for _, q, _ in part.terms()], default=_ZERO)
+    if scale in (0, 1):
+        return _saying(beta, intervals, limits)
+    found = _saying(BetaForm(value.scaled(1 / scale)), intervals, limits)
+    return replace(found, where=tuple([_stretched(part, scale) for part in found.where]))
+
+
+def _stretched(part: FailureInterval, scale: Fraction) -> FailureInterval:
+    """An interval of scale·eps as one of eps."""
+    ends = (
+        EndPoint(end.low / scale, None if end.high is None else end.high / scale, end.included)
+        for end in (part.start, part.end)
+    )
+    return FailureInterval(*ends)
+
+
+@lru_cache(maxsize=4096)
+def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> Saying:
     try:
         found = decide(ClosedForm(ExpPoly.zero()), beta, intervals, limits)
     except Undecided as undecided:

@@ -9,7 +9,7 @@ from dipc.algebra.limits import Undecided
 from dipc.claims.claim import Claim, Terms, gamma_warnings
 from dipc.claims.conditions import theorem_of
 from dipc.claims.table import Row, Table
-from dipc.decide.decide import saying
+from dipc.decide.decide import Saying, saying
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Decision, Obligation, Verdict
 from dipc.measure.measure import Bound
@@ -36,6 +36,8 @@ class TableRows(Source):
         self.probabilities = program.probabilities()
         self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
         self._undecided: dict[str, Decision] = {}
+        #: By the claim of a row, which is one object for all rows that have it.
+        self._says: dict[Terms, Saying] = {}
 
     @property
     def program(self) -> Program:
@@ -74,7 +76,9 @@ class TableRows(Source):
 
     def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
         """What all rows with this claim and this bound come to; the bound may be not known, and why."""
-        says = None if terms.vacuous else saying(terms.beta, self.intervals, self.program.limits)
+        says = None if terms.vacuous else self._says.get(terms)
+        if says is None and not terms.vacuous:
+            says = self._says[terms] = saying(terms.beta, self.intervals, self.program.limits)
         if isinstance(bound, Undecided):
             decision = self._undecided.setdefault(bound.reason, Decision.undecided(bound.reason))
         elif terms.vacuous:
