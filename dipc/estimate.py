@@ -16,7 +16,6 @@ C-Lipschitz, C < 2/W², how many samples and bins are enough for the loss to wit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, exp, expm1, inf, log, log1p, sqrt
@@ -26,13 +25,14 @@ from typing import TypedDict, Unpack
 from dipc.algebra.numbers import exact_rational
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
+from dipc.frozen import frozen
 from dipc.options import takes
 from dipc.program.program import Program
 from dipc.simulation.runs import JointHits, joint_hits
 from dipc.text.core import Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistogramPlan:
     """So many bins, and so many samples at each of two inputs."""
 
@@ -181,7 +181,7 @@ RUNS = 100_000
 CONFIDENCE = 0.999
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LossEstimate:
     """What so many pairs of runs say of log(p/p'). `intervals` are by their names; only `hoeffding` is guaranteed to
     have the confidence, the others have it in the limit."""

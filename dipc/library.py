@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 from importlib import import_module
@@ -24,6 +23,7 @@ from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Decision, EndPoint, Verdict
+from dipc.frozen import frozen
 from dipc.outcome import formats as formulas
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.words import agreement, assignment_text, count, rational, shown
@@ -40,7 +40,7 @@ from dipc.text.diagnostic import Source
 from dipc.text.parser import parse_interval
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignPiece:
     """A maximal set of eps, between `start` and `end`, on which a function has one `sign`: -1, 0 or 1."""
 

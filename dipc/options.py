@@ -12,13 +12,14 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import wraps
 from typing import Any, TypedDict, TypeVar, cast
 
 from dipc.algebra.limits import Limits
 from dipc.claims.claim import ClaimOptions, Given, GivenEps
 from dipc.decide.engine import Engine, Executor
+from dipc.frozen import frozen
 from dipc.measure.measure import Measurer
 from dipc.program.inputs import InputSpec, specifications
 from dipc.program.program import Program, Progress
@@ -181,7 +182,7 @@ class GivenPrivacy(GivenWork, total=False):
     eps: GivenEps
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Options:
     """What is asked, and how.
 

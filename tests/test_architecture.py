@@ -25,6 +25,7 @@ _QUESTIONS = (*_PROGRAMS, "dipc.decide", "dipc.options", "dipc.rules", "dipc.que
 #: What each room may import, besides itself. Data flows one way: text, chain, exits, obligations, decisions, report.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.above": (),
+    "dipc.frozen": (),
     "dipc.text": ("dipc.noise",),
     "dipc.algebra": (),
     "dipc.linear": ("dipc.algebra",),
@@ -80,8 +81,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.playground": ("dipc", "dipc.cli", *_QUESTIONS, "dipc.outcome"),  # commands, asked by a page
 }
 
-#: Below all rooms but the checker's: who answers what objects are asked beyond their rooms, and the version.
-_BELOW_ALL = ("dipc.above",)
+#: Below all rooms but the checker's: who answers what objects are asked beyond their rooms, and how classes are frozen.
+_BELOW_ALL = ("dipc.above", "dipc.frozen")
 
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 

@@ -28,6 +28,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of, positive_divisor, simplest
 from dipc.algebra.limits import Limits, Meter
+from dipc.frozen import frozen
 
 S = TypeVar("S", bound=Hashable)
 
@@ -46,7 +47,7 @@ class Trapped(Exception):
         self.states = states
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Flow:
     """numerator / Π divisor^power, for positive divisors: what they have in common is divided out in the end, since
     that takes longer than all the rest."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -14,6 +13,7 @@ from dipc.above import above
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest
 from dipc.algebra.limits import Limits
 from dipc.algebra.numbers import exact_rational
+from dipc.frozen import frozen
 
 # --- The one SymPy symbol of the project, made when it is first asked for: importing SymPy takes a third of a second --
 #
@@ -32,7 +32,7 @@ def eps() -> Any:
 # The answer to: how large does a closed form get?
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Supremum:
     """The least upper bound of a function on an interval: `low` <= it <= `high`, both None where it is infinite, and
     equal where it is rational. `eps` encloses a place where it is `attained` or approached: None is infinity, (0, 0)

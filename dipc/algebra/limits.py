@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
+from dipc.frozen import frozen
+
 # --- When exact work is given up, and how that is said. Never caught to be replaced by an approximation ---------------
 #
 
@@ -17,7 +19,7 @@ def _limit(most: int, bounds: str) -> int:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """How much work an answer may take: deterministic, so that a verdict does not depend on the machine.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations, product
@@ -11,6 +10,7 @@ from math import comb
 from typing import assert_never
 
 from dipc.algebra.exppoly import ExpPoly
+from dipc.frozen import frozen
 
 # --- Exponential polynomials with unknowns that are left open: alpha, gamma, dd, the number of queries ----------------
 #
@@ -34,7 +34,7 @@ class TooLarge(Exception):
     """A product or power beyond the limits."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parametric:
     """numerator / denominator as functions of eps > 0 and of unknowns, numbers >= 0.
 
@@ -315,7 +315,7 @@ class Operation(StrEnum):
     QUOTIENT = "/"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """The least or the greatest argument at each eps, or the absolute value of the only one."""
 
@@ -323,7 +323,7 @@ class Selection:
     arguments: tuple[Selected, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Combination:
     """left operation right. The divisor of a quotient is 0 nowhere on the intervals that are asked about."""
 

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from dipc.chain.constraints import Affine, ConstraintSet
 from dipc.chain.flow import Flow, has_choices
 from dipc.chain.state import Choice, ChoiceWeight, Edge, NoiseVar, State
+from dipc.frozen import frozen
 from dipc.text.core import Value
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Leaves:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExitState:
     """One way to end.
 
@@ -189,7 +190,7 @@ NOWHERE = -1
 Step = tuple[int, tuple[ChoiceWeight, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reach:
     """What `dipc.algebra.absorption.absorption_weights` takes, once the weights are computed.
 

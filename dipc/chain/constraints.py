@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, gcd, lcm
 
+from dipc.frozen import frozen
 from dipc.linear.halfspace import (
     Difference,
     Graph,
@@ -32,7 +33,7 @@ Terms = tuple[tuple[int, Fraction], ...]
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Affine:
     """Σ coefficient · X[noise] + Σ coefficient · u[input slot] + constant.
 
@@ -296,7 +297,7 @@ def _coprime(form: Affine) -> Affine:
     return form.scaled(Fraction(below, above))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ConstraintSet:
     """A conjunction: `items` in the order they were added, `keys` the same as a set, and all their `variables_of`."""
 

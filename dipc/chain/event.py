@@ -6,13 +6,13 @@ People who look at the chain are shown the same for each state: what it knows, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from dipc.chain.chain import Chain, ExitState
 from dipc.chain.constraints import Affine, Constraint, Terms, affine_text, comparison_text, irredundant
 from dipc.chain.state import Choice, ChoiceWeight, Comparison, Mark, NoiseVar, State, nonnegative
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
@@ -41,7 +41,7 @@ class AffineBound(NamedTuple):
     ball: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComponentTemplate:
     """Noises that depend on each other, with what is known of them.
 
@@ -83,7 +83,7 @@ class ComponentTemplate:
         return Event(tuple(noises), tuple(constraints))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _NoiseTemplate:
     law: Law
     rate: Fraction
@@ -92,7 +92,7 @@ class _NoiseTemplate:
     fixed: Noise | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _BoundTemplate:
     coefficients: Terms
     negated: Terms
@@ -169,7 +169,7 @@ def _shift(terms: Terms, constant: Fraction, inputs: Mapping[int, Fraction]) -> 
 _NO_BALLS: Balls = {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventTemplate:
     """The event that an exit is reached and certain real and int outputs lie in their balls, for inputs yet to come.
 
@@ -231,7 +231,7 @@ def template(program: CoreProgram, exit_state: ExitState, balls: Iterable[int] =
     return EventTemplate(tuple(sorted(inputs)), possible, guards, tuple(points), tuple(random_balls), parts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoiseView:
     """A variable that holds noise, with the parameters it was drawn with; `rate` in multiples of eps."""
 
@@ -241,7 +241,7 @@ class NoiseView:
     mean: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StateView:
     """A state: `label` and `line` (of the text, from 1) of what is executed next, None when the program has exited.
 
@@ -257,7 +257,7 @@ class StateView:
     constraints: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EdgeView:
     """A step: its probability is the product of the measures of `joint` over the product of those of `given`.
 
@@ -274,7 +274,7 @@ class EdgeView:
     weight: ChoiceWeight | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChainView:
     """The states that the inputs can reach, in the order of their labels, and the steps between them."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 
@@ -44,6 +43,7 @@ from dipc.chain.state import (
     path_notes,
 )
 from dipc.chain.step import Successor, step
+from dipc.frozen import frozen
 from dipc.linear.halfspace import ORIGIN, Difference, Weight, graph_of, greatest_bounds, turned_graph_of
 from dipc.text.ast import CompareOp, Role
 from dipc.text.core import Slot, Value
@@ -125,7 +125,7 @@ def united(
     return constraint_set(hull) if contradict_each(facts, there) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Region:
     """What a state knows in some coordinates; `given` is about inputs, or true of the noises from the start."""
 

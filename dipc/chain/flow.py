@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dipc.chain.constraints import Affine, same_value
 from dipc.chain.state import Code, Comparison, Fault, Mark, State
+from dipc.frozen import frozen
 from dipc.text.ast import walk
 from dipc.text.core import (
     AssignAffine,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 # instructions, and the chain asks at every step.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flow:
     """Everything about a program that does not depend on its inputs.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from fractions import Fraction
 from itertools import pairwise
@@ -19,6 +18,7 @@ from dipc.chain.constraints import (
     constraint,
     constraint_set,
 )
+from dipc.frozen import frozen
 from dipc.noise.law import Law
 from dipc.text.ast import CompareOp, Expr
 from dipc.text.core import IntType, RealType, Type, Value, show_value
@@ -93,7 +93,7 @@ class Mark(Enum):
 SlotValue = Value | Affine | Mark
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoiseVar:
     """One noise drawn on the way: an independent random variable X[id].
 
@@ -119,7 +119,7 @@ class NoiseVar:
         return f"noise({name})" if self.apart else name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class State:
     """A state of the chain; `label` is the instruction to execute next, len(instructions) when it has exited.
 
@@ -242,12 +242,12 @@ def _slot_hash(slot: int, value: SlotValue) -> int:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deterministic:
     """The only step possible."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """One outcome of a comparison that the constraints leave open: `known` is added to them.
 
@@ -262,7 +262,7 @@ class Comparison:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExponentialWeight:
     """exp(rate·eps·scores[index]) / Σ exp(rate·eps·score) over all `scores`."""
 
@@ -271,7 +271,7 @@ class ExponentialWeight:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpressionWeight:
     """The value of an expression of numbers, `eps`, `exp(q*eps)` and + - * / ^, as it stands at `span`."""
 
@@ -279,7 +279,7 @@ class ExpressionWeight:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoiseWeight:
     """Pr[low <= mean + N <= high] for noise N of the law with this rate (None: without end)."""
 
@@ -297,7 +297,7 @@ class NoiseWeight:
 ChoiceWeight = ExponentialWeight | ExpressionWeight | NoiseWeight
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """`slot` becomes `value` by a choice that is independent of all noises and of all other choices.
 

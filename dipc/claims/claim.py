@@ -27,6 +27,7 @@ from dipc.algebra.parametric import (
 from dipc.claims.expression import AN_INTERVAL, ClaimExpression
 from dipc.claims.given import INFINITY, Cell, show_value
 from dipc.claims.table import MISTAKE_LIMIT, Row, Table, first_of_each_claim
+from dipc.frozen import frozen
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm, over_positive, sign_throughout
 from dipc.text.ast import ClaimedInputs, ClaimField, Expr, IntervalExpr, Name, mentions
@@ -121,7 +122,7 @@ Given = str | int | Fraction | Decimal | Symbolic | None
 GivenEps = str | int | Fraction | Interval | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Terms:
     """What is claimed at a row. `alpha` None is infinity; the row holds vacuously where dd < alpha.
     Rows with the same claim share one object."""
@@ -479,7 +480,7 @@ def _moved(found: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaimOptions:
     """The parts of a claim that options give; None leaves one to the columns of a table and the program's claim block.
 

@@ -14,6 +14,7 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import Claim, Key
 from dipc.claims.expression import ClaimExpression
+from dipc.frozen import frozen
 from dipc.sign.chart import Fails, Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import sign_throughout
@@ -45,7 +46,7 @@ MOST_TERMS = 400
 _SAMPLES = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(5))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Growth:
     """Where a function grows with the unknown `name`: at this value and eps or, if only that is known, where value·eps
     is `product`."""
@@ -61,7 +62,7 @@ class Growth:
         return f"at {self.name} = {self.value}, eps = {self.eps}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trend:
     """What is proved of an expression, for all eps of the intervals and all values >= 0 of the unknowns.
 
@@ -87,7 +88,7 @@ def trend(of: ClaimExpression, unknown: str, names: Mapping[str, Parametric], in
     return _Analysis(of, unknown, names, intervals).of(of.tree)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Analysis:
     whole: ClaimExpression
     unknown: str
@@ -317,7 +318,7 @@ def _selected(function: str, found: Sequence[Trend]) -> Trend:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Condition:
     """A condition of a theorem: whether it was proved to hold, and the reason or what is known instead."""
 
@@ -330,7 +331,7 @@ class Condition:
         return {"condition": self.name, "holds": self.holds, "why": self.why}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Theorem:
     """What all obligations together decide, and by which theorem; `name` None where its conditions do not hold.
 
@@ -524,7 +525,7 @@ _ALPHA = ("alpha", "dd")
 _GAMMA = ("gamma",)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Halves:
     """The texts of expressions of alpha, and of gamma, whose sum is at most beta."""
 

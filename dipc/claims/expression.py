@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
@@ -28,6 +27,7 @@ from dipc.algebra.parametric import (
     times,
     unknowns,
 )
+from dipc.frozen import frozen
 from dipc.sign.chart import place_text, refined
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import sign_throughout, zero_of
@@ -57,7 +57,7 @@ from dipc.text.parser import parse_expression
 _MOST = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exponent:
     """The sum of `rest` and n·log(r), for each (r, n) of `powers`."""
 
@@ -150,7 +150,7 @@ _EVERYWHERE = (Interval.positive(),)
 _EPS = Parametric.of(ExpPoly.term(1, 1, 0))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaimExpression:
     """An expression with the text it was read from; `what` names it in messages ("beta")."""
 
@@ -220,7 +220,7 @@ class ClaimExpression:
         return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Evaluation:
     expression: ClaimExpression
     names: Mapping[str, Parametric]

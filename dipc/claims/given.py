@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeGuard, assert_never
 
 from dipc.algebra.numbers import NotExact, parse_rational
+from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value
 from dipc.text.declarations import BadValue, NumberReader
@@ -58,7 +58,7 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
 #
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Cell:
     """One value of a table. `value` None stands for infinity. A reader makes one Cell for each distinct value, so
     identity is equality and hashing costs nothing."""
@@ -67,7 +67,7 @@ class Cell:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BadCell:
     """A cell that cannot be read: a diagnostic without its place."""
 

@@ -6,7 +6,6 @@ import csv
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +24,7 @@ from dipc.claims.given import (
     claim_reader,
     slot_reader,
 )
+from dipc.frozen import frozen
 from dipc.text.core import Slot
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, listing, nearest
 from dipc.text.program import CoreProgram
@@ -36,7 +36,7 @@ from dipc.text.program import CoreProgram
 _CLAIM_CELLS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One row: cells in the order of the program's inputs and outputs, None for an unconstrained output, and the
     claim columns where they are given and not empty. Equal values are the same Cell throughout a table."""
@@ -579,7 +579,7 @@ class Records(Protocol):
     def place(self, column: int | None) -> Excerpt | None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """A table without mistakes: at least one row. `columns` are the claim columns it has; `beta_places` says where
     each distinct text of the column `beta` stands first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -16,6 +16,7 @@ from dipc.algebra.numbers import decimal, log_enclosure, outward
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric
 from dipc.claims.claim import ClaimOptions, claim_expression, claimed_intervals, the_one_eps
 from dipc.claims.expression import ClaimExpression, Exponent, in_exponent, is_constant, is_transcendental
+from dipc.frozen import frozen
 from dipc.text.ast import (
     GREEK,
     Binary,
@@ -50,7 +51,7 @@ _DISTANCES = ("alpha", "gamma", "dd", "inf")
 Ends = tuple[Fraction, Fraction]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnclosedClaim:
     """A claim with such numbers, `said` in the user's words, between two without: the same two where it is exact."""
 
@@ -113,7 +114,7 @@ def enclosed_expression(
     return replace(expression, tree=low), replace(expression, tree=high)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Enclosure:
     """Trees without such numbers around trees with them, for every eps > 0, or for the only one; and for every value
     of a constant, at least 0, if one is `open`."""

@@ -8,13 +8,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TextIO
 
 from dipc.above import VERSION
 from dipc.cli import later
 from dipc.cli.terminal import ClosedOutput, ExitCode, look_of, refused_result, write, write_diagnostics
+from dipc.frozen import frozen
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.text import Look, render
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -22,7 +23,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 Writer = Callable[[TextIO], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Output:
     """Where an answer goes, and in which form: the options of every command that gives one."""
 
@@ -38,7 +39,7 @@ class Output:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Output:
         """That of the values of a command's options."""
-        return cls(**{name: given[name] for name in cls.__slots__ if name in given})
+        return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
 
     def check(self, *read: Path | None) -> None:
         """Refuse, before any work is done, files that cannot be written, or would be lost: two results in one, or one

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from dipc.cli.options import (
 )
 from dipc.cli.output import Output
 from dipc.cli.terminal import ExitCode
+from dipc.frozen import frozen
 from dipc.options import open_constant
 from dipc.outcome import privacy as answers
 from dipc.outcome.privacy import Found, PrivacyStatement
@@ -127,7 +127,7 @@ def privacy(**given: Any) -> ExitCode:
     return output.deliver(outcome, asked.command("privacy", "--adjacent", adjacent, *mode.words()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Mode:
     """What is asked for in place of a verdict, by its `option` (None: a verdict), with what that option says besides,
     and the `runs` and the `seed` of an estimate, None where none is asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -28,6 +28,7 @@ from dipc.decide.obligation import (
     failure_intervals,
     failures,
 )
+from dipc.frozen import frozen
 from dipc.sign.chart import RegionEnd, arrange
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, Peak, Ratio, highest, number_cell, peaks, root_cell
@@ -220,7 +221,7 @@ def _unwritable(eps: Fraction) -> LimitReached:
 # That is the question where the bound 0 fails to be at least 1 - beta: it is decided like every other.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Saying:
     """The values at which beta < 1, as maximal intervals; where that was not decided, none, and the `reason`."""
 
@@ -255,11 +256,11 @@ def saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> S
 
 def _stretched(part: FailureInterval, scale: Fraction) -> FailureInterval:
     """An interval of scale·eps as one of eps."""
-    ends = (
-        EndPoint(end.low / scale, None if end.high is None else end.high / scale, end.included)
-        for end in (part.start, part.end)
+    start, end = (
+        EndPoint(each.low / scale, None if each.high is None else each.high / scale, each.included)
+        for each in (part.start, part.end)
     )
-    return FailureInterval(*ends)
+    return FailureInterval(start, end)
 
 
 @lru_cache(maxsize=4096)

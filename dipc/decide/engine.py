@@ -23,6 +23,7 @@ from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.decide.decide import decide
 from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict
 from dipc.decide.series import decide_by_series, too_long
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound, BoundMeasurer, Measurer
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval
@@ -71,7 +72,7 @@ class Pending:
             call()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spent:
     """How many events were measured, and how many different obligations decided, and in how many seconds."""
 
@@ -311,7 +312,7 @@ def fingerprint() -> str:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setup:
     """All that a worker has to know of an engine."""
 
@@ -326,7 +327,7 @@ class Setup:
         return pickle.dumps(Setup(engine.bounds.measurer.limits, engine.limits, engine.digits, engine.keep_proofs))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Task:
     """Questions for the engine with this fingerprint. They are pickled, since another one may not know them."""
 
@@ -340,7 +341,7 @@ class Task:
         return Task(fingerprint(), setup, pickle.dumps(tuple(questions)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Done:
     """The decisions on a task's questions, in order, the engine that made them, and what they took.
 
@@ -389,7 +390,7 @@ def _decision(engine: Engine, question: Question) -> Decision | None:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finished:
     """A task that came back: done, or lost with the worker that had it, for the reason `lost`."""
 

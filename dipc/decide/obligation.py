@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -13,6 +13,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import Budget, LimitReached, Limits, Undecided
 from dipc.algebra.numbers import exact_text, magnitude, outward
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound, Share
 from dipc.sign.chart import (
     Arrangement,
@@ -42,7 +43,7 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EndPoint:
     """One end of an interval of eps, exact (`low == high`) or isolated: low <= end <= high. `high` None is infinity,
     with `low` meaningless then."""
@@ -64,7 +65,7 @@ class EndPoint:
         return {"eps": ["inf", "inf"] if self.high is None else _pair(self.low, self.high), "included": self.included}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Worst:
     """Where on a failing interval the shortfall 1 - beta - Pr is largest, and how large it is there: enclosures
     (low, high), exact where both are equal.
@@ -86,7 +87,7 @@ class Worst:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailureInterval:
     """A maximal interval of eps on which the claim fails, inside the interval that was asked about. `worst` is given
     where so many digits were asked for."""
@@ -114,7 +115,7 @@ def _pair(low: Fraction, high: Fraction) -> list[str]:
     return [exact_text(end) for end in outward(low, high, max(3, digits))]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counterexample:
     """An eps at which the claim fails, with rigorous enclosures (lo, hi) of Pr and of the required 1 - beta.
 
@@ -150,7 +151,7 @@ class Counterexample:
 __all__ = ["Bound", "Obligation", "Share"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Obligation:
     """`bound` >= 1 - `beta` for every value of the variable in `intervals`, of which there is at least one.
 
@@ -183,7 +184,7 @@ def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, E
     return (above - below) * denominator + numerator * below, below * denominator
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stretch:
     """A part of a failing interval on which the slack is one quotient; `sample` is a rational inside."""
 
@@ -194,7 +195,7 @@ class Stretch:
     sample: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """A maximal failing interval."""
 
@@ -284,7 +285,7 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CellDecision:
     """On `cell`, Pr >= 1 - beta holds exactly where `obligation` >= 0.
 
@@ -296,7 +297,7 @@ class CellDecision:
     decision: SignDecision
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HoldsInCells:
     """Pr >= 1 - beta on the whole interval: each cell's decision is Holds; where one is not, because the obligation
     is negative just outside the cell, the `arrangement` of the conditions of beta and of all obligations has no gap
@@ -307,7 +308,7 @@ class HoldsInCells:
     arrangement: Arrangement | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailsInCells:
     """Pr < 1 - beta at `witness`, the simplest rational that was found, and exactly on the union of the `regions`;
     these are None past a limit, and the `arrangement` also where there is one cell, whose decision says all."""
@@ -416,7 +417,7 @@ def _simplest_witness(
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """ACCURATE: proved for every value in the intervals. INACCURATE: refuted by the counterexample. UNDECIDED: the
     reason. `bound` is the obligation's bound, measured; None where a limit was reached on the way to it, or it was

@@ -16,6 +16,7 @@ from dipc.algebra.limits import Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
 from dipc.decide.decide import DIGITS, decide
 from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import (
@@ -364,7 +365,7 @@ def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
     return max(2, ceil(float(wanted.upper())) + 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """place - reach to place + reach; `negative` if the slack is so in the middle."""
 

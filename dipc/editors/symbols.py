@@ -9,7 +9,6 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -17,6 +16,7 @@ from typing import TypeVar
 
 from dipc.algebra.limits import Limits, Undecided
 from dipc.editors.words import words
+from dipc.frozen import frozen
 from dipc.program.inputs import FiniteInputs, parse_inputs
 from dipc.program.program import load_source
 from dipc.text.ast import (
@@ -39,7 +39,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 from dipc.text.parser import parse
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Symbol:
     """A declared name. `place` is the name where it is declared, `scope` the part of the text that knows it (None: all
     of it), `declaration` how it is declared, and `laws` are the statements that draw its values."""
@@ -51,7 +51,7 @@ class Symbol:
     laws: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Symbols:
     """All of one text."""
 
@@ -253,7 +253,7 @@ _NAME = "program"
 _MOST_ANSWERS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mistake:
     """Where it is, from 0 and in characters, and what it is: the message, and how to mend it."""
 

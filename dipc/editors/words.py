@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 
+from dipc.frozen import frozen
 from dipc.text.parser import grammar_text
 from dipc.text.syntax_errors import DISTRIBUTIONS
 
@@ -22,7 +22,7 @@ _PLACED = ("metric", "inputs")
 _TERMINAL = re.compile(r'^([A-Z]+)(?:\.\d+)?: ((?:"[^"]+"(?: \| )?)+|/.*/)$', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Words:
     """`name` and `number` are regular expressions, as the grammar has them; the others are texts, the longest first."""
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from dipc.frozen import frozen
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """A code, and what it is about: an example, or, where `command` is None, `when` it comes up."""
 

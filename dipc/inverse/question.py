@@ -6,7 +6,7 @@ What they look at are the different inequalities that it comes to, measured, eac
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +19,7 @@ from dipc.claims.table import Table, TableGiven
 from dipc.decide.decide import Saying, saying, together
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.options import Options, asks_for_all
 from dipc.program.program import Program, within
 from dipc.questions.every_input import ClassCase, EveryInput
@@ -39,7 +40,7 @@ from dipc.text.diagnostic import Diagnostic
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """What is asked: about the rows of `table`, or where there is none about every real input, for every value of the
     constant `parameter` from `least` on where one is left open. The `engine` measures what it comes to."""
@@ -121,7 +122,7 @@ _LEAST = Fraction(1, 10**9)
 _DIGITS = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Claimed:
     """`bound` >= 1 - `beta` for all values of `variable` in `intervals`, with the numbers of the cases that come to it,
     in order.
@@ -140,7 +141,7 @@ class Claimed:
     start: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class UnknownCases:
     """Cases whose answer is not known, and why."""
 
@@ -156,7 +157,7 @@ class Stopped(KeyboardInterrupt):
         self.found = found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Claims:
     """All that a question comes to: no two of `distinct` are the same; `unknown` are the cases past a limit; `vacuous`
     says how many claim nothing, of all `cases`. `intervals` are the eps asked about, `warnings` say where the claim may

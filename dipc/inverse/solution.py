@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -13,6 +13,7 @@ from dipc.claims.claim import Claim
 from dipc.claims.expression import ClaimExpression
 from dipc.decide.decide import Saying
 from dipc.decide.obligation import EndPoint
+from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.questions.report import RowResult, warnings_json
 from dipc.rules.evidence import Variable
@@ -44,7 +45,7 @@ class Status(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A maximal interval of eps; a single point where both ends are the same. Ends that are not rational are cells: the
     number cut off after the digits asked for, or after more where different ends would look the same, and one unit of
@@ -61,7 +62,7 @@ class Span:
         return {"start": end_json(self.start), "end": end_json(self.end)}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Solution:
     """An answer for all cases of a question that claim something. `rows` are those that prevent a smaller answer, or
     any; `shown` says what a case with this number is about. `remark` says in a sentence what was proved besides, or why
@@ -134,7 +135,7 @@ class Solution:
         return {}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class EpsSolution(Solution):
     """The claim holds, of the eps asked about, exactly on the union of `holds`.
 
@@ -173,7 +174,7 @@ class EpsSolution(Solution):
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class GammaSolution(Solution):
     """Pr >= 1 - beta holds at all rows with gamma = `value[1]`, and not with gamma = `value[0]`, nor with any below;
     both are the same where that is the least gamma exactly. None where there is no solution, or it is not known.
@@ -203,7 +204,7 @@ class GammaSolution(Solution):
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class AlphaSolution(Solution):
     """`value` is the least alpha such that all rows with dd(u) > alpha hold; it is attained. `claims` is how many rows
     that are.
@@ -234,7 +235,7 @@ class AlphaSolution(Solution):
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class EnvelopePiece:
     """On `span`, 1 - Pr is largest at `rows`: there the least beta is this closed form, of the `variable`, which is
     written `eps` in it; `value` is an enclosure where the span is a single eps. Unless `exact` the least beta is at
@@ -248,7 +249,7 @@ class EnvelopePiece:
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class BetaSolution(Solution):
     """The least beta as a function of eps: the largest 1 - Pr of all rows, in `pieces` from left to right."""
 

@@ -14,7 +14,7 @@ the claim holds with alpha = t/eps for exactly the t at which the inequalities i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Unpack, assert_never
 
@@ -28,6 +28,7 @@ from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import holds_in_cells
+from dipc.frozen import frozen
 from dipc.inverse.question import (
     INTERRUPTED,
     Claimed,
@@ -264,7 +265,7 @@ def _answer(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Missing:
     """1 - Pr at some cases, or an upper bound of it."""
 
@@ -278,7 +279,7 @@ class _Missing:
         return Parametric({} if above.is_zero() else {FLAT: above}, below)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Envelope:
     """The largest of some functions: its text, and its pieces."""
 
@@ -478,7 +479,7 @@ def solved(question: Question, wanted: Wanted, digits: int = DIGITS, progress: P
     assert_never(wanted)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrittenForm:
     """A probability, or, unless `exact`, a lower bound of it: `text` is a function of `variable`, written `eps`."""
 

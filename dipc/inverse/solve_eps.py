@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 
 from dipc.algebra.limits import Budget, Limits, Undecided
 from dipc.claims.claim import intervals_text
 from dipc.decide.obligation import EndPoint, failing_regions
+from dipc.frozen import frozen
 from dipc.inverse.question import INTERRUPTED, Claimed, Claims, UnknownCases, interrupted_before
 from dipc.inverse.solution import EpsSolution, Span, Status
 from dipc.rules.evidence import Variable
@@ -27,7 +27,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 Place = Fraction | Root | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cut:
     """A cut of the line of eps just before a place, or just after it."""
 

@@ -18,6 +18,7 @@ from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.obligation import holds_in_cells
 from dipc.decide.obligation import slack as slack_of
+from dipc.frozen import frozen
 from dipc.inverse.question import INTERRUPTED, Claims, Question, claims_of, sayings_of
 from dipc.inverse.solution import Cell as Enclosure
 from dipc.inverse.solution import GammaSolution, Status, refuse_dependence
@@ -391,7 +392,7 @@ class _Everywhere:
 # and balls |value - answer| <= gamma.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Steps:
     """Pr changes only where gamma is a natural number (only with `integers`) or one of the `jumps`, increasing, and
     has there the value that it keeps up to the next change."""
@@ -400,7 +401,7 @@ class Steps:
     jumps: tuple[Fraction, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Smooth:
     """Every ball is around a value with continuous noise, and no noise is discrete: see `grows_up_to`."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Unpack
 
@@ -20,6 +20,7 @@ from dipc.claims.claim import intervals_text
 from dipc.claims.table import TableGiven
 from dipc.decide.decide import Saying
 from dipc.decide.engine import Engine
+from dipc.frozen import frozen
 from dipc.inverse.question import (
     INTERRUPTED,
     Claimed,
@@ -60,7 +61,7 @@ DIGITS = 30
 Cell = tuple[Fraction, Fraction]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TightSpot:
     """Where a factor is needed: the cases of an inequality and the value of its variable, eps or a product t of it.
 
@@ -74,7 +75,7 @@ class TightSpot:
     attained: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Tightest:
     """The least factor f >= 0 with Pr >= 1 - f·beta at every case that claims something and every eps.
 
@@ -371,7 +372,7 @@ def _together(every: Mapping[int, Sequence[Claimed]]) -> list[Claimed]:
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Most:
     """The fields of `Tightest` that say which peaks are the highest."""
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from dipc.frozen import frozen
 
 # --- Half-spaces of rational space, and the arithmetic of Farkas' lemma on them ---------------------------------------
 #
@@ -25,7 +26,7 @@ Weights = Mapping[int, Fraction]
 _ZERO = Fraction(0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Halfspace:
     """Σ coefficient · x[key] + constant >= 0, or > 0 if `strict`; keys increasing, coefficients nonzero.
 

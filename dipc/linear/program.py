@@ -9,7 +9,6 @@ ever see that 2x = 2y + 1 has none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 from math import ceil, floor, gcd, lcm
@@ -17,6 +16,7 @@ from math import ceil, floor, gcd, lcm
 from flint import fmpq
 
 from dipc.algebra.limits import LimitReached, Undecided
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, Weights, equation, proved_bound, refutes
 
 # --- The simplex method over exact rationals, which proposes what `dipc.linear.program` then checks -------------------
@@ -306,14 +306,14 @@ class NotConfirmed(Undecided):
         super().__init__("an answer about linear inequalities was not confirmed by exact arithmetic")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Infeasible:
     """No point satisfies the system: the weights prove it (see `refutes`)."""
 
     weights: Weights
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unbounded:
     """The form falls below every number: from the point of the system on along the direction, which never leaves it."""
 
@@ -321,7 +321,7 @@ class Unbounded:
     direction: Point
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Least:
     """The infimum of the form over the points of the system.
 

@@ -12,12 +12,12 @@ As a function of d the least sum is convex, so that over a polytope it is larges
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from itertools import product
 
 from dipc.algebra.limits import LimitReached
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms
 from dipc.linear.program import Infeasible, NotConfirmed, Point, Unbounded, minimum
 
@@ -31,7 +31,7 @@ class Ball(Enum):
     L1 = "l1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shift:
     """The least cost Σ rate·|t|, where it is attained, and the multipliers that prove that no t costs less."""
 
@@ -41,7 +41,7 @@ class Shift:
     equation_multipliers: tuple[Fraction, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorstShift:
     """A move of the ball for which the least cost is largest: `found` is None if no shift will do there at all.
 

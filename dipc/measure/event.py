@@ -6,15 +6,16 @@ constants are on the program's scale.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.noise.law import Law
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Noise:
     """An independent random variable: its mean plus noise of a law of `dipc.noise`, with this rate > 0. The mean of
     integer noise is an integer."""
@@ -24,7 +25,7 @@ class Noise:
     mean: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """The conjunction of `constraints` over the product of `noises`; their keys are places in it.
 

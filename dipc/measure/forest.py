@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import factorial, gcd, lcm
@@ -14,6 +14,7 @@ import flint
 
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits, Meter, OutsideFragment
+from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.lattice import LatticePiecewise
 from dipc.measure.pieces import Piecewise, SizedPiecewise, integral_of_product, watch_product_of
@@ -38,7 +39,7 @@ ORIGIN = -1
 Inequalities = dict[tuple[int, int], int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DifferenceSystem:
     """Noise i is Laplace with rate `rates[i]` (times eps) and mean `means[i]`; `lower` holds what must be true of them.
 
@@ -66,7 +67,7 @@ class DifferenceSystem:
         return any((j, i) in lower and not self.leaves_room(w + lower[j, i]) for (i, j), w in lower.items())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventShape:
     """An event but for its means and constants: all that is needed to turn those into a difference system.
 
@@ -231,7 +232,7 @@ class CanonicalTree(NamedTuple):
     whole: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Step:
     """One noise of a rooted tree: where its parent is among the steps (-1: it is the root), and which inequalities hold
     its bounds and its tie to the parent (None: there is none)."""
@@ -245,7 +246,7 @@ class _Step:
     tie_high: _Pair | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rooting:
     """A choice of root and of reflection (sign -1); steps come after their parents."""
 
@@ -253,7 +254,7 @@ class _Rooting:
     steps: tuple[_Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TreeShape:
     """A tree of difference constraints but for its lengths, with the rootings that can give the canonical form."""
 

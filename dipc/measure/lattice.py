@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
@@ -14,6 +14,7 @@ from flint.utils.flint_exceptions import DomainError
 
 from dipc.algebra.exppoly import ExpPoly, Quotient, to_fmpq
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event
@@ -26,7 +27,7 @@ from dipc.noise.law import Sides
 # eps > 0. They are kept formal, as `poles`, and brought over one denominator at the very end.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summand:
     """e^{exponent·eps} · Π (1 - e^{-d·eps})^{-m} over poles (d, m) · Π x_v^{powers[v]} · e^{slopes[v]·eps·x_v}."""
 
@@ -156,7 +157,7 @@ Powers = Mapping[int, int]
 _Sum = dict[tuple[int, int], Terms]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LatticePiecewise:
     """`numerator`(x) over Π Φ_d(y)^m for (d, m) in `poles`, at integers x. No pole divides all pieces."""
 
@@ -514,7 +515,7 @@ def _in_y(poly: flint.fmpz_poly) -> Piece:
 _ZERO = Fraction(0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inequality:
     """Σ coefficient · x_variable + constant >= 0 over integers; coefficients coprime, nonzero, variables increasing."""
 
@@ -544,7 +545,7 @@ def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
     return _Summation(event, limits or Limits()).total()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LatticeTrend:
     """The measure of an event whose constants grow with an integer k, for every k from some one on: the sum of
     `summands`, in which k is the variable `place`, times (1 - e^{-d·eps})/(1 + e^{-d·eps}) for each of the `rates`."""

@@ -20,6 +20,7 @@ from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, fraction_of, simplest, to_fmpq, total, watch_product
 from dipc.algebra.limits import LimitReached, Limits, Meter, OutsideFragment, Undecided, weight
 from dipc.algebra.numbers import exact_rational
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.forest import (
@@ -58,7 +59,7 @@ _EventKey = tuple[tuple[Law, ...], tuple[Fraction, ...], tuple[tuple[tuple[int, 
 _SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Parts:
     """The independent parts of a system by shape: those that are trees, and the noises of those with cycles."""
 
@@ -342,7 +343,7 @@ def measure(event: Event, limits: Limits | None = None) -> Closed:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """weight · Π Pr[event], for independent events; `weight` None is 1."""
 
@@ -350,7 +351,7 @@ class Share:
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """constant + Σ shares as a function of the variable: the probability of an answer, or a proved lower bound of it.
 
@@ -478,7 +479,7 @@ def _remembered(undecided: Undecided) -> Undecided:
 MOST_BITS = 50_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Product:
     """A weight times measures of independent events over so many noises; `factors` None is 0.
 

@@ -43,7 +43,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -53,6 +52,7 @@ import flint
 
 from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.power_series import DISK
 
@@ -71,7 +71,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 Line = tuple[Fraction, Fraction]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leaf:
     """L of this variance is within its bounds: L + a·t + d·eps >= 0 for the `lower` (a, d), and L <= a·t + d·eps for
     the `upper`, where there is one."""
@@ -112,7 +112,7 @@ def _on(line: Line, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_ser
 Leaves = tuple[tuple[Leaf, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """All u between the ends (None: no end), with what has to hold of the leaves there."""
 
@@ -128,7 +128,7 @@ class Piece:
         return total
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NormalMeasure:
     """The probability that t/eps lies in one of the pieces and the leaves are as this says, for a normal center t of
     variance `center`; None: there is one piece, with one leaf that does not depend on t."""
@@ -174,7 +174,7 @@ class NormalMeasure:
         return total.upper()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Sizes:
     """What the errors on the disk around `eps` are bounded with; those at `eps` alone, if it is not `wide`. V is
     `curvature`, D1 `drift` and D2 `spread`, W `shifted`, F `twice` and K `count`."""
@@ -232,7 +232,7 @@ class _Sizes:
         return self.eps + self.radius
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rule:
     """Nodes u with their weights, or t where they are not `scaled` by eps; `error` bounds what is left out."""
 
@@ -258,7 +258,7 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
     return _trapezoid_rule(sizes, step, nodes) if whole and nodes < finite.total else finite.rule(sizes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Finite:
     """The rule of Gauss and Legendre between two ends, on so many panels of the same length with as many nodes each,
     and the ellipse of ρ; None: nothing is left between them. `ends` is what is cut off."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from math import comb, lcm, prod
 from typing import Any, NamedTuple, TypeVar
@@ -20,6 +19,7 @@ import flint
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Meter, weight
+from dipc.frozen import frozen
 
 # --- One-variable piecewise exponential polynomials, on the scale X = eps·x -------------------------------------------
 #
@@ -234,7 +234,7 @@ def _merged(
     return tuple(breaks), pairs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piecewise:
     """`pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]; breaks strictly increase, with one piece more.
 
@@ -499,7 +499,7 @@ def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
     return {l: size._replace(terms=min(size.terms, most)) for l, size in result.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SizedPiecewise:
     """As `Piecewise`: `pieces[i]` holds between eps·breaks[i-1] and eps·breaks[i]."""
 

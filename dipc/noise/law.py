@@ -8,11 +8,11 @@ stays undecided with the words of the refusal. No property is taken from another
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn, Protocol
 
 from dipc.algebra.limits import OutsideFragment
+from dipc.frozen import frozen
 
 
 class Missing(OutsideFragment):
@@ -23,7 +23,7 @@ class NoClosedForm(OutsideFragment):
     """Probabilities of this noise are no exponential polynomials of eps; they have enclosures."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """A piece of the density of X = eps·N: on eps·[lower, upper] (None: without end) it is the sum of c·X^n·e^{s·X}
     over the (c, n, s) of `terms`. Where an end is unbounded, each term vanishes towards it."""
@@ -33,7 +33,7 @@ class Piece:
     terms: tuple[tuple[Fraction, int, Fraction], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sides:
     """The density of N, or its mass at integers, is proportional to e^{left·eps·x} for x < 0, to e^{-right·eps·x} for
     x > 0, and continuous at 0 where there are both; None: there is nothing on that side."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from importlib.util import find_spec
 from itertools import islice
@@ -23,6 +22,7 @@ from dipc.algebra.limits import Limits, Undecided
 from dipc.decide.decide import decide
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, FailureInterval
+from dipc.frozen import frozen
 from dipc.inverse.question import Claimed, claims_of, measured
 from dipc.inverse.solution import Cell, Solution
 from dipc.inverse.tighten import Tightest, TightSpot
@@ -59,7 +59,7 @@ _LISTED = 6
 _MOST_EXPONENT = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Curve:
     """One inequality, `bound` >= 1 - `beta`, of the cases called `name`; `labels` say what its two sides are. `xs` are
     values of `variable`; `bounds` and `required` the two sides there, None where there is no number to draw. `optima`
@@ -78,7 +78,7 @@ class Curve:
     optima: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Inequality:
     """What a curve is drawn of; with `factor` times beta in the place of beta, which is just enough at the `optima`."""
 
@@ -444,7 +444,7 @@ def _write_factors(path: Path, members: Sequence[Member], outcome: Outcome) -> N
 # --- one program, over eps -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Curve:
     """(eps, factor needed) at some eps, without those where it is infinite."""
 

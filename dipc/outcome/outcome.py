@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 
+from dipc.frozen import frozen
 from dipc.text.diagnostic import Diagnostic, Excerpt
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Standing(Enum):
         return {Standing.HOLDS: Tone.GOOD, Standing.OPEN: Tone.OPEN}.get(self, Tone.BAD)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A paragraph."""
 
@@ -48,12 +48,12 @@ class Line:
     indent: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gap:
     """One empty line, never two."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fields:
     """Labels in one column, texts in another; a text without a label goes on with the one before."""
 
@@ -65,7 +65,7 @@ class Fields:
         object.__setattr__(self, "pairs", tuple(self.pairs))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verbatim:
     """Lines that must not be wrapped."""
 
@@ -76,7 +76,7 @@ class Verbatim:
         object.__setattr__(self, "lines", tuple(self.lines))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grid:
     """Rows of cells under a head. Where the page is too narrow, the first cell of each row stands above the others."""
 
@@ -90,7 +90,7 @@ Part = Line | Gap | Fields | Verbatim | Grid
 GAP = Gap()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """So many rows of cells, with the tone of each, as spreadsheets and pages have them. Without a `title` it is for
     machines alone."""
@@ -111,7 +111,7 @@ class Kind(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Case:
     """One of many claims that were tested: where it is claimed, what was expected and what came out, in one line and as
     a whole report, with the command that asks it again. `diagnostics` are what an error consists of."""
@@ -132,7 +132,7 @@ class Case:
         return [f"expected {self.expected}", "", *told, "", f"replay: {self.replay}"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Outcome:
     """An answer.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, assert_never
 
+from dipc.frozen import frozen
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.words import (
     DIGITS,
@@ -38,7 +39,7 @@ _TONES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PrivacyStatement:
     """What was asked, in the user's own words: the file of the program, its constants, those given on the command line,
     and the values of a constant that is left open."""

@@ -5,7 +5,7 @@ exactly), all its outputs at one input with their probabilities, and the tables 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.above import above
@@ -18,6 +18,7 @@ from dipc.chain.explore import explore
 from dipc.chain.state import is_symbolic
 from dipc.claims.given import show_value
 from dipc.claims.table import CLAIM_COLUMNS, Row, Table
+from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.outcome.formats import latex_assignment
@@ -32,7 +33,7 @@ from dipc.text.core import Value
 from dipc.text.program import CoreProgram
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transition:
     """A step of the chain; `probability` is exact, or None where the inputs are open or, with a `reason`, where no
     exact value was reached. `certain` steps have probability 1."""
@@ -45,7 +46,7 @@ class Transition:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dtmc:
     """The states, numbered from 0 in the order of execution with the initial one first, and the steps from each."""
 
@@ -270,7 +271,7 @@ SCHEMA = "dipc.prob/1"
 _DIGITS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcomes:
     """All outputs with a probability other than 0 at one input. `total` is the exact sum of the probabilities, None
     where one of them has no closed form."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from dipc.frozen import frozen
 from dipc.outcome.outcome import Fields, Gap, Grid, Line, Outcome, Part, Tone, Verbatim
 
 #: Narrower terminals get lines of this width all the same; wider ones than the second keep their lines readable.
@@ -35,7 +36,7 @@ _ASCII = str.maketrans(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """How a page may look: its width in characters, and whether the reader sees color."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.numbers import exact_text
+from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.outcome.classes import about_every_input, where
@@ -32,7 +33,7 @@ from dipc.rules.evidence import Variable
 SCHEMA = "dipc.tighten/1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """One member of a family: the constants that were given for it, and what was found."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
 from dipc.claims.table import Table
 from dipc.decide.decide import Saying
 from dipc.decide.obligation import EndPoint, FailureInterval, Verdict
+from dipc.frozen import frozen
 from dipc.options import Options
 from dipc.outcome.outcome import Standing, Tone
 from dipc.outcome.text import GLUE
@@ -301,7 +301,7 @@ def everywhere_text(eps: str, every: str = "for every eps") -> str:
     return f"{every} in {interval_text(eps)}" if one is None else f"at eps = {one}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statement:
     """What was asked, in the user's own words: `program` and `table` as they were named, the constants, and the parts
     of the claim with where each was said. `near` names the types of the outputs compared within gamma: "real and int",
@@ -367,7 +367,7 @@ def event_text(near: str, distance: bool = False) -> str:
     return f"{near} outputs within gamma of det(u), others equal" if near else "output = det(u)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """A question as it was put: about the program at this path, and the table at that one, with these options; the
     `definitions` of constants and the `limits` as texts."""

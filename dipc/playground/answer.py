@@ -6,7 +6,6 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -20,6 +19,7 @@ from dipc.cli.main import cli, run
 from dipc.cli.options import Work, asked_of
 from dipc.cli.output import TOOL
 from dipc.cli.terminal import guarded, write_diagnostics
+from dipc.frozen import frozen
 from dipc.outcome import html
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.text import render
@@ -27,7 +27,7 @@ from dipc.questions.question import answer as answer_source
 from dipc.questions.question import question_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class File:
     """A text under the name that reports show."""
 
@@ -41,7 +41,7 @@ class File:
         path.write_text(self.text, encoding="utf-8")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """What is asked: `command` with the words of its options, about the program and, where there is one, the table."""
 

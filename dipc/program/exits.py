@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -32,6 +31,7 @@ from dipc.chain.state import (
     is_symbolic,
 )
 from dipc.chain.step import step
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound, Share
 from dipc.program.weights import Choices, Weights, numerator_of
 from dipc.sign.chart import isolate_roots, place_text
@@ -190,7 +190,7 @@ class _CountsOtherwise(Exception):
     """The program does not count like this, or goes wrong."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountedExits:
     """The exits by node, and the weights of those towards the wanted outputs."""
 
@@ -388,7 +388,7 @@ class _Counting:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exit:
     """One way to end, for some answer: it is reached where the guards of the event hold of the inputs, with probability
     `weight` (None: 1), that of reaching the state in the chain of the choices, times the measures of its components."""
@@ -398,7 +398,7 @@ class Exit:
     weight: Closed | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exits:
     """All ways to end for given finite inputs; those that cannot give the wanted outputs may be missing. They exclude
     each other, and real and int inputs are left open. `weights` are by node, none where there are no choices."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -23,6 +23,7 @@ from dipc.chain.flow import Flow, analyze
 from dipc.chain.state import Code, Fault, Mark, SlotValue, initial_state, is_symbolic
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool
+from dipc.frozen import frozen
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
 from dipc.program.nearness import Every, Formula, Some, every, opposite
 from dipc.program.program import Program
@@ -141,7 +142,7 @@ __all__ = ["Answer", "Ideal", "Region"]
 _MOST_SHARED, _FEW_STATES = 20_000, 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Region:
     """The real and int inputs that satisfy all `guards`: a convex set, on which det gives one answer.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -23,6 +23,7 @@ from dipc.claims.table import (
     first_of_each_claim,
     read_table,
 )
+from dipc.frozen import frozen
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.program import Program
 from dipc.text.core import Slot, Value
@@ -35,7 +36,7 @@ from dipc.text.program import CoreProgram
 # values.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FiniteInputs:
     """The product of `choices`, the values of each input, in the order of the program's inputs."""
 
@@ -51,7 +52,7 @@ class FiniteInputs:
         return product(*self.choices)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedInputs:
     """The rows of a table of inputs, which may have the columns alpha, beta, gamma and dd as well."""
 
@@ -62,7 +63,7 @@ class ListedInputs:
         return len(self.table.rows)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AllInputs:
     """Every input that the program's types allow."""
 

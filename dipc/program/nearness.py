@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -14,6 +14,7 @@ from dipc.chain.constraints import Affine, Answer, Constraint, constraint, equal
 from dipc.chain.state import Fault, SlotValue, is_symbolic
 from dipc.chain.step import evaluate, evaluate_affine, read
 from dipc.claims.given import Cell, CellPool
+from dipc.frozen import frozen
 from dipc.text import program as syntax
 from dipc.text.ast import CompareOp
 from dipc.text.core import (
@@ -39,14 +40,14 @@ from dipc.text.program import CoreMetric, CoreProgram, Gap
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Every:
     """True where all parts are."""
 
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Some:
     """True where some part is."""
 

@@ -24,6 +24,7 @@ from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, given_text
 from dipc.claims.given import Cell, CellPool, show_value
 from dipc.claims.table import input_cells, output_cells
+from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, Share, UnexpandedBound
 from dipc.noise.law import NoClosedForm
@@ -96,7 +97,7 @@ class _Plan:
     bounds: dict[tuple[Cell | None, ...], Bound] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Needs:
     """Positions in a row's inputs and outputs: real and int cells that a probability depends on."""
 
@@ -104,7 +105,7 @@ class Needs:
     balls: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Factor:
     """An event; factors with equal keys have equal events."""
 
@@ -112,7 +113,7 @@ class Factor:
     event: Event
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExitShare:
     """What one exit adds to a probability: the weight of the choices that lead to it (None for 1) times the measures of
     its factors."""
@@ -342,7 +343,7 @@ class NearProbabilities(Probabilities):
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """One combination of values of the finite outputs, as texts by name (None: never assigned), with its probability.
     Real and int outputs are left open: the probability is that of all their values together."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
@@ -12,6 +12,7 @@ from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, simplest, total
 from dipc.algebra.limits import Limits, Meter, Undecided
 from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, NoiseWeight
 from dipc.claims.expression import ClaimExpression
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
@@ -218,7 +219,7 @@ _SUM_NOTE = "the weights of a `choose` sum to 1 for every eps > 0: divide each b
 _FIX = f"where the weights are rational at one eps, {FIX_EPS}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choices:
     """The weights of a program whose every `choose` is a distribution for every eps > 0; or, with `undecided`, of one
     where a limit was reached before that was known: nothing may then be computed from them."""

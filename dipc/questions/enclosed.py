@@ -10,6 +10,7 @@ from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
+from dipc.frozen import frozen
 from dipc.program.program import Program, Work
 from dipc.questions.report import ClassResult, Method, Report, ReportedRows, RowResult
 from dipc.questions.source import Case, Settling, Source, results
@@ -100,14 +101,14 @@ class Enclosed(Source):
         return found  # Some cases hold by one of the stronger claims, and some by another.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _OnlyEnclosed:
     """The obligation is that of the stronger claim: what refutes it does not refute the claim."""
 
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _EnclosedCase:
     stronger: Case
     weaker: Case | None

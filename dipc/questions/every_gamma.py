@@ -10,7 +10,7 @@ alpha a and the greatest gamma c of the range (the proof in Appendix G). The las
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.limits import Undecided
@@ -23,6 +23,7 @@ from dipc.claims.table import Row, Table
 from dipc.decide.decide import saying, together
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program, Work
@@ -142,7 +143,7 @@ class FreeGamma(Source):
         return (None if top is None else slope * top + offset), top
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GammaRange:
     """What is claimed for the gamma of a range, which is written `shown`; None for the row's own gamma."""
 
@@ -150,7 +151,7 @@ class GammaRange:
     shown: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FreeRow:
     """One row of a table, for every gamma."""
 

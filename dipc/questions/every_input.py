@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
@@ -24,6 +24,7 @@ from dipc.claims.claim import ClaimOptions
 from dipc.decide.decide import saying
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Bound, Decision, Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.ideal import Answer, Distances, Ideal, Region
 from dipc.program.metric import Norm
@@ -218,7 +219,7 @@ class EveryInput(Source):
         return tuple(dict.fromkeys(region.answer for region in regions))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unsorted:
     """Inputs whose classes are not known, and why."""
 
@@ -698,7 +699,7 @@ class ClassCase:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Shown:
     """What a row shows of a goal: the function that was decided, the input at which it is the probability, if one is
     known, and whether it is."""

@@ -13,6 +13,7 @@ from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.table import Table, TableGiven, read_table
 from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.engine import Engine
+from dipc.frozen import frozen
 from dipc.options import GivenCheck, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
 from dipc.program.program import Program, Progress, Work, within
@@ -302,7 +303,7 @@ def iter_rows(program: Program, table: TableGiven | None = None, **given: Unpack
     return results(source.cases(), Engine(program.measurer, program.limits))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForAll:
     """The outcome: `report` has a row for each small number (or its classes that fail) and one for all from `start` on.
     `least` is the least number of queries that the claim is about."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, overload
@@ -26,6 +26,7 @@ from dipc.claims.given import show_value
 from dipc.claims.table import NumberList, Row, Table
 from dipc.decide.decide import Saying, together
 from dipc.decide.obligation import Counterexample, Decision, FailureInterval, Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.program.ideal import Region
 from dipc.program.program import Probabilities, Program
 from dipc.rules.evidence import Empty, Proved
@@ -36,7 +37,7 @@ from dipc.text.diagnostic import Diagnostic
 from dipc.text.program import CoreProgram
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowResult:
     """One row of the table, decided.
 
@@ -111,7 +112,7 @@ class RowResult:
         return self.as_json()[key]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counts:
     """How many rows there are of each kind; `vacuous` rows are among the accurate ones, and `above_one` of these are
     vacuous because beta >= 1."""
@@ -149,7 +150,7 @@ class Rows(Sequence[RowResult]):
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effort:
     """What the check took: seconds by stage (they say nothing about the result), and how much was shared."""
 
@@ -163,7 +164,7 @@ class Effort:
     obligations: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class RowOutcome:
     """What was found for a row: what is claimed there, the probability (None where a limit was reached), the verdict.
     The parts are compared by identity: equal ones are the same object."""
@@ -179,7 +180,7 @@ class RowOutcome:
         return self.terms.vacuous or (self.says is not None and self.says.nothing)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowNames:
     """The names of a program's inputs and outputs, in order, and the eps that it may be `only_at`."""
 
@@ -284,7 +285,7 @@ class DecidedRows(Rows):
 # What a check keeps for those who want to see its proofs.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Evidence:
     """Everything that the verdicts of one report rest on."""
 
@@ -305,7 +306,7 @@ class Evidence:
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class CaseEvidence:
     """The results of all cases of a question, each of which has its own evidence."""
 
@@ -316,7 +317,7 @@ class CaseEvidence:
 SCHEMA = "dipc.check/1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """The outcome of a check of one program against one table.
 
@@ -502,7 +503,7 @@ class Method(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refuted:
     """The row of a table at which the claim is refuted, with its dd; `gamma` is its own where gamma is left open."""
 
@@ -512,7 +513,7 @@ class Refuted:
     obligation: Obligation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassEvidence:
     """Every input of the class at which something is claimed is in the half-spaces; None: undecided."""
 
@@ -520,7 +521,7 @@ class ClassEvidence:
     found: Proved | Refuted | Empty | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassNote:
     """What a row that stands for a whole class of inputs says besides.
 
@@ -559,7 +560,7 @@ class ClassNote:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassResult(RowResult):
     """One class, decided: `input` is one of its inputs, for an inaccurate one the counterexample's. Where it takes more
     than one row to say what was found, these are `rows`."""

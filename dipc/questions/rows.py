@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dipc.algebra.limits import Undecided
 from dipc.claims.claim import Claim, Terms, gamma_warnings
@@ -12,6 +12,7 @@ from dipc.claims.table import Row, Table
 from dipc.decide.decide import Saying, saying
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program, Work
@@ -129,7 +130,7 @@ class TableRows(Source):
 _REMEMBERED = 200_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowCase:
     """One row of a table."""
 

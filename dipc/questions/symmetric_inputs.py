@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import floor, prod
@@ -15,6 +15,7 @@ from dipc.chain.state import is_symbolic
 from dipc.claims.conditions import Theorem
 from dipc.claims.given import INFINITY, CellPool
 from dipc.claims.table import Row, Table
+from dipc.frozen import frozen
 from dipc.program.ideal import Distances, Ideal, Region
 from dipc.program.inputs import FiniteInputs, default_inputs, parse_inputs
 from dipc.program.metric import Norm
@@ -52,7 +53,7 @@ TRIALS = 15
 TOO_MANY = "E1251"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SymmetryClass:
     """`count` inputs with the same obligation as `inputs`, which is one of them; values in the order of the program's
     inputs and outputs. `dd` None is infinity. The others are found by exchanging values inside the `blocks` and by
@@ -65,7 +66,7 @@ class SymmetryClass:
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SymmetryClasses:
     """All of a product of inputs, by classes. `program` is what to execute: the one given, with numeric finite inputs
     as reals or ints where it may have them."""
@@ -99,7 +100,7 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]]) -> Sy
     return SymmetryClasses(executed, found, inputs)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Found:
     """A class whose dd is yet to be computed, with its place in the ideal; `point` is the numeric part of its input."""
 
@@ -424,7 +425,7 @@ def _substituted(text: str, declarations: Sequence[ast.Declaration], types: _Typ
 ROW_BY_ROW = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassTable:
     """A product of inputs by classes. `table` has a row for each, a representative with det and dd, to be checked with
     `program`; `inputs` is how many inputs there are, `everything` whether these are all that a program with finite

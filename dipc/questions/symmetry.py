@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import factorial, prod
@@ -17,6 +16,7 @@ from typing import TypeVar, assert_never
 from dipc.algebra.exppoly import Closed
 from dipc.chain.constraints import Affine, Answer, Constraint, Terms, finite_values, same_value
 from dipc.chain.event import ComponentTemplate, EventTemplate
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.noise import law as noise_law
 from dipc.program.ideal import Ideal, Region
@@ -32,7 +32,7 @@ _ROUNDS = 3
 InputForm = tuple[Terms, Fraction]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Law:
     """The law of one noise; its mean is a form over inputs."""
 
@@ -41,7 +41,7 @@ class Law:
     mean: InputForm
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relation:
     """Σ coefficient · X[noise] + form >= 0 or, `within`, |Σ coefficient · X[noise] + form| <= gamma."""
 
@@ -50,7 +50,7 @@ class Relation:
     within: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DependentFactor:
     """Dependent noises with their relations: a factor of the probability."""
 
@@ -58,7 +58,7 @@ class DependentFactor:
     relations: tuple[Relation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ending:
     """An exit: where `guards` hold and `points` lie within gamma of 0, the product of the weight and all parts."""
 
@@ -272,7 +272,7 @@ def _scaled(by: Terms, terms: Terms, constant: Fraction) -> InputForm:
 _MOST_COMBINATIONS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RegionFamily:
     """All regions with the answer of one region. `guards` are theirs, for each combination of finite inputs in turn;
     `alone` says that there is one region only and no finite input, and that the answer is the same all over it."""
@@ -342,7 +342,7 @@ def _constant(part: Answer) -> Value | None:
 _Key = Halfspace | bool | tuple[str, frozenset["_Key"]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Apartness:
     """Where two inputs u and u' are infinitely far apart; input slot s of u' has the number s + shift."""
 
@@ -425,7 +425,7 @@ def _constraints(formula: Formula) -> Iterator[Constraint]:
 Domain = tuple[Fraction, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Position:
     """One numeric input: the values that are asked about, its declared domain, and whether it is executed as an int."""
 
@@ -440,7 +440,7 @@ class Position:
         return self.whole and self.domain is None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """Positions that may be exchanged for each other, all with the candidates `values`. A `free` block is one position
     on which nothing depends."""
@@ -450,7 +450,7 @@ class Block:
     free: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Orbit:
     """What decides which inputs of a region have the same obligation (see above): the region's guards, those of all
     regions of S (for each combination of the finite inputs in turn), the output forms, and the exits."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice, permutations, product
 from math import ceil, exp, floor, sqrt
@@ -21,6 +20,7 @@ from dipc.claims.claim import ClaimOptions, resolve_claim
 from dipc.claims.given import Cell, CellPool, arrays_among, show_value, slot_reader
 from dipc.claims.table import read_table
 from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, integer_minimum, minimum, solution
 from dipc.measure.measure import Bound
@@ -123,7 +123,7 @@ def _halfspace(form: Affine) -> Halfspace:
 # --- which are worth it -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claimed:
     """What the claim is at one input: gamma there, and 1 - beta(scale·eps) is required at eps."""
 
@@ -184,7 +184,7 @@ def _grid(intervals: Sequence[Interval]) -> list[Fraction]:
     return [*inside, *(interval.inner_point for interval in intervals if not interval.is_point or not inside), *ends]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Guess:
     """A guess of the probability of one way to an answer at one input, from the slacks there and the scales of what
     they are compared with, both for eps = 1."""
@@ -209,7 +209,7 @@ class _Guess:
         return product
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Side:
     """X + slack >= 0 for some X of this scale at eps = 1, taken for Laplace noise, or one-sided one on one side of 0:
     -1, 1, else 0."""

@@ -17,7 +17,7 @@ N <= -1, N = 0 and N >= 1 come to nothing, one by one: what a constraint implies
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
@@ -28,6 +28,7 @@ from dipc.chain.event import ComponentTemplate
 from dipc.chain.state import is_symbolic
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Verdict
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.program.exits import Exit, Exits, exits
@@ -48,7 +49,7 @@ MOST_SHARED = 60_000
 MOST_OTHERS = 400
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShiftedHalfspace:
     """Σ coefficient · N[place] + slack(u) + radius·gamma >= 0; radius is 1 for the ball of an output, else 0."""
 
@@ -57,7 +58,7 @@ class ShiftedHalfspace:
     radius: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoiseComponent:
     """Noises that depend on each other. `noises` are centered, but for integer ones whose mean no input moves."""
 
@@ -79,7 +80,7 @@ class NoiseComponent:
         return all(noise.law.scales for noise in self.noises)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CenteredExit:
     """One way to det's answer: reached where `guards` hold of the inputs, with probability `weight` (None: 1) times the
     measures of the independent `parts`. `points` are the outputs that are no noise: how far each is from det's.
@@ -219,7 +220,7 @@ def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction
 # Convex pieces of a class of inputs on which it is settled which exits of the program can be taken.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConvexPiece:
     """The inputs of a region that satisfy `guards` as well, where `exits` are those that can be taken."""
 

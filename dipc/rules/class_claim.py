@@ -8,7 +8,7 @@ too, is a function of t = distance·eps, one obligation in t decides all distanc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 
@@ -18,6 +18,7 @@ from dipc.claims.conditions import lesser
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.given import INFINITY, Cell, show_value
 from dipc.claims.table import Row, Table
+from dipc.frozen import frozen
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program
 from dipc.sign.interval import Interval
@@ -54,7 +55,7 @@ class Scale(Enum):
     GAMMA = "gamma"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Open:
     """The claim for every value of the distance `scale`: `alpha` is a number, or None for dd(u), which is left open;
     gamma = `gamma_base` + `gamma_rate`·distance. `beta` is beta as a function of t, None where it is none: `reason`."""
@@ -67,7 +68,7 @@ class Open:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fixed:
     """The claim at one alpha (None: infinity) and one gamma, with beta as a function of eps."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.limits import Undecided
 from dipc.decide.obligation import Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.rules.complement import COMPLEMENT
 from dipc.rules.evidence import Empty, Posed, Proved, SlackBound
 from dipc.rules.extreme_weights import with_extreme_weights
@@ -38,7 +38,7 @@ _NOT_DERIVED = "its bound is of a kind that the checker does not derive"
 _ONE_BY_ONE = "it was proved for one integer distance after the other"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Established:
     """A goal that is known to hold, with what a certificate is written from: a proof whose obligations were decided, or
     that nothing is claimed. `rule` is None where there was none, or several; `bound` is the function that was decided,
@@ -176,7 +176,7 @@ def established_in_parts(goal: Goal) -> Asking[list[Established] | None]:
 Needed = Callable[[Proof], Fraction | None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """Proofs that cover a class together, and the most that one of them needs of the constant; None for infinity."""
 

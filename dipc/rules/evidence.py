@@ -4,13 +4,13 @@ data that can be added up again without linear programming.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Protocol
 
 from dipc.chain.constraints import Affine
 from dipc.decide.obligation import Obligation
+from dipc.frozen import frozen
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
 
 
@@ -31,7 +31,7 @@ class Why(Protocol):
     def exact(self) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Posed:
     """An obligation with where it comes from."""
 
@@ -40,14 +40,14 @@ class Posed:
     why: Why
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TheProbability:
     """The bound of an obligation is the probability itself, at an input that the claim is about."""
 
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaimedDistances:
     """What alpha and gamma are, as base + rate·distance of the distance that is left open; with both rates 0 none is,
     and all numbers are what they are."""
@@ -67,7 +67,7 @@ class ClaimedDistances:
         return None if self.alpha_rate else self.alpha_base
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SlackBound:
     """form(u) + radius·gamma >= base + distance·slope for every input u of a class, with the claim's alpha and gamma.
 
@@ -87,7 +87,7 @@ class SlackBound:
         return tuple([k for k, _ in self.weights])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShareEvidence:
     """One share of a bound: `outputs` are bounds of what must not be negative for outputs without noise to be within
     gamma; `events` has one bound for each constraint of each event of the share, in their order."""
@@ -96,7 +96,7 @@ class ShareEvidence:
     events: tuple[tuple[SlackBound, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Farkas:
     """The bound is Σ weight·Π Pr[event] over ways to the answer, each event at lower bounds of its slacks; events only
     grow with their slacks. `halfspaces` hold all inputs that the claim is about."""
@@ -110,7 +110,7 @@ class Farkas:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exact:
     """The bound is the probability at the inputs `corner`, too, which are in the class, at exactly the distance that
     the claim is about: nothing is lost."""
@@ -123,7 +123,7 @@ class Exact:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Approached:
     """The bound is what the probabilities at inputs of the class come as near to as one likes: where it fails, the
     claim does at one of them."""
@@ -135,7 +135,7 @@ class Approached:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Complement:
     """The bound is 1 - Σ weight·Π Pr[event] over ways to other answers, each event at upper bounds of its slacks.
 
@@ -152,7 +152,7 @@ class Complement:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Jointly:
     """Bounds of which at each input of the class one is at most the probability, where slacks cannot all be worst at
     once: at the vertices of a box of probabilities of single comparisons (see `vertices`), or of `tails` of ways to
@@ -172,7 +172,7 @@ class Jointly:
 # --- what the verdict on a class rests on -----------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proved:
     """The obligation holds, and it is about all inputs of the class: those at a distance of `dd` where that is given,
     a rational or `inf`. `ceiling` is why its values of alpha·eps are all that there are. `besides` are other
@@ -188,7 +188,7 @@ class Proved:
     counted: tuple[SlackBound, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Empty:
     """No input of the class is so far from other answers that something is claimed."""
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
@@ -30,6 +29,7 @@ from math import comb, prod
 from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import Affine, Answer, Constraint, combination, connected, constraint, contradict, entails
 from dipc.chain.flow import slots_in, slots_read
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, Least, NotConfirmed, Unbounded, minimum, solution
 from dipc.program.ideal import Ideal, Region
@@ -44,7 +44,7 @@ from dipc.text.core import Value
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """The straight way out across a facet: its form, the unit vector d as `direction`, the dual norm as `width`."""
 
@@ -57,7 +57,7 @@ class Way:
 MayBeApart = Callable[[Region, Way], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Metric:
     """The distance of inputs, as far as facets need to know it: a norm, and what may be further apart."""
 
@@ -333,7 +333,7 @@ def facet_metric(ideal: Ideal) -> Metric:
     return Metric(metric.norm, lambda region, way: any(_may_be_apart(steps, region, way) for steps in every))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Steps:
     """Where a step that leaves the finite inputs as they are may lead infinitely far. Of the conditions of the block,
     those that read no input which the step changes say what they say of an input and itself: that is False but for

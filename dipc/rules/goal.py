@@ -5,7 +5,7 @@ proof of it consists of.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -13,6 +13,7 @@ from math import ceil
 from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Constraint
 from dipc.decide.obligation import Obligation
+from dipc.frozen import frozen
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.rules.centered_exits import ConvexPiece, ExitFinder
@@ -29,7 +30,7 @@ from dipc.sign.piecewise import BetaForm
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Requirement:
     """The least probability of the class, with `distances`, is to be at least 1 - beta.
 
@@ -122,7 +123,7 @@ def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConvexClass:
     """The inputs of a class that are in one convex piece of it and, at a distance from other answers, behind the facets
     of `side`; `facets` are all half-spaces that these are behind. `refused` says why it could not be made out."""
@@ -145,7 +146,7 @@ class ConvexClass:
         return self.facets[: len(self.inputs.region.guards)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """What all classes of one question share: `slots` are the inputs that are not finite."""
 
@@ -256,7 +257,7 @@ def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
     return goal
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proof:
     """The goal holds if all of the obligations do, which `rule` gives. `why` is what a certificate is written from;
     `beyond` says what of the proof cannot be checked from it."""

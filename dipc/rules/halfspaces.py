@@ -7,10 +7,10 @@ disagreement alpha grows; a half-space over the inputs and alpha.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dipc.chain.constraints import Affine
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, sorted_terms, weighted_sum
 from dipc.linear.program import Infeasible, Least, Unbounded, minimum, solution
 
@@ -21,7 +21,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 ALPHA = -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moving:
     """form(u) >= alpha·step, where `form` is about inputs alone and step >= 0."""
 
@@ -39,7 +39,7 @@ class Moving:
         return Halfspace((*moving, *self.form.inputs), self.form.constant)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImpliedBound:
     """What `facets` imply of a form: form(u) >= base + alpha·slope for every alpha >= 0 and every u behind all facets.
 
@@ -149,7 +149,7 @@ def _greatest(
 # Corners: inputs at which several facets are met at once, as a function of the distance alpha.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Corner:
     """The input u(alpha) = base + alpha·slope, a value for every real input by slot."""
 
@@ -267,7 +267,7 @@ def least(
             return dict(point)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ceiling:
     """alpha is at most this for every input behind some half-spaces: the sum of these weights times their forms is a
     constant (Farkas)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -11,6 +11,7 @@ from math import prod
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.constraints import Affine, Answer, Constraint, contradict, finite_values, same_value
 from dipc.chain.state import Fault, SlotValue, is_symbolic
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation
 from dipc.linear.program import Infeasible, solution
 from dipc.program.ideal import Ideal, Region
@@ -38,7 +39,7 @@ from dipc.text.program import CoreProgram, Gap
 _ZERO = Fraction(0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputClass:
     """The inputs of one region, for these finite inputs.
 
@@ -218,7 +219,7 @@ def _require_infinite(program: Program) -> None:
 _MOST_CASES = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NearAnswers:
     """The answers within gamma of det's, for one program with finite outputs and its `ideal`."""
 

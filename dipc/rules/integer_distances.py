@@ -9,7 +9,7 @@ start on every slack is at least base + slope·k, the probability at these bound
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from math import ceil
@@ -21,6 +21,7 @@ from dipc.algebra.parametric import Kind, Parametric, Selected, Selection
 from dipc.chain.constraints import Affine, contradict
 from dipc.claims.conditions import trend
 from dipc.decide.obligation import Bound, Decision, Obligation
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.lattice import Unsettled, lattice_trend
@@ -56,7 +57,7 @@ _FIRST = 2
 _MOST_NOISES = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Ratio:
     """A function of eps and k: numerator over the product of these functions with these powers, positive ones."""
 
@@ -91,7 +92,7 @@ class _Ratio:
 _Bounding = Callable[[int], Sequence[_Ratio]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FarAway:
     """What is claimed of an instance with int inputs at integer distances; `only_at` is the one eps that the program is
     for, where it is."""
@@ -347,7 +348,7 @@ Asking = Generator[Obligation | Bound, Decision, R]
 Proving = Callable[[Goal], Asking[Posed | None]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ByIntegers:
     """What was proved for each integer distance, or gamma: what proves it at the least; else None, and the first
     distance at which it is not proved, where it is not for all large ones at once."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, lcm
 
 from dipc.algebra.exppoly import Closed, Quotient
 from dipc.chain.constraints import Affine
 from dipc.decide.obligation import Bound, Share
+from dipc.frozen import frozen
 from dipc.rules.centered_exits import CenteredExit
 from dipc.rules.evidence import ClaimedDistances, Farkas, Jointly, ShareEvidence, SlackBound
 from dipc.rules.halfspaces import Corner, Moving, best_bound, corner, single_bound
@@ -17,7 +17,7 @@ from dipc.rules.halfspaces import ImpliedBound as Implied
 from dipc.rules.rule import Bounds, Instance, Rule
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lower(Bounds):
     """The one function at the least slacks. Where `attained`, it is the probability itself at the inputs `corner`,
     which are behind all facets. `lost` says why it may be less than it could be. `slacks` are the forms that it depends
@@ -73,7 +73,7 @@ def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
     return forms
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Attempt:
     slacks: Mapping[tuple[Affine, int], SlackBound | None]
     corner: Corner | None

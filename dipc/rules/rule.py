@@ -15,6 +15,7 @@ from functools import cached_property
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
 from dipc.chain.constraints import Affine, Constraint, contradict
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound
 from dipc.rules.centered_exits import CenteredExit, united, with_weights
 from dipc.rules.evidence import ClaimedDistances, Why
@@ -84,7 +85,7 @@ class Instance:
         return replace(self, distances=distances, find_others=lambda: self.others, of_ways=lambda: self.forms)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bounds:
     """At every value of the variable, and every input of the instance, the probability of the answer is at least one of
     the `functions`, which are functions of distance·eps where a distance is open, of eps otherwise. `why` is the proof,
@@ -94,7 +95,7 @@ class Bounds:
     why: Why | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """A proof rule, with its name; `of_others`: it is about the ways to other answers. `bounds` gives None where the
     rule does not apply, and raises Undecided past a limit."""

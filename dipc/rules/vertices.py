@@ -9,11 +9,11 @@ class. So all that is claimed of the vertices is true of every input of the clas
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
 from dipc.decide.obligation import Bound, Share
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent, is_whole, opposite
@@ -26,7 +26,7 @@ from dipc.rules.rule import Bounds, Instance, Rule
 _MOST_COMPARISONS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Certain:
     """An end of a probability that is known without a slack: 0 or 1."""
 
@@ -41,7 +41,7 @@ End = Slack | Certain
 Compared = tuple[NoiseComponent, Slack]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """Exits as conjunctions of comparisons: for each the places of these, and whether they hold or their opposites."""
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Budget, LimitReached, Limits
 from dipc.algebra.numbers import decimal, magnitude, round_down, round_up
+from dipc.frozen import frozen
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.polynomial import (
     Factor,
@@ -32,7 +33,7 @@ from dipc.sign.roots import FactorSign, Root, factor_sign, refine, refine_within
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignChart:
     """The signs of f on `interval`.
 
@@ -49,7 +50,7 @@ class SignChart:
     upper_sign: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Analysis:
     """f in normal form, F = sign · Π factors^multiplicity, and the sign of each factor on the interval of t.
 
@@ -283,7 +284,7 @@ def simplest_in_gap(
 #: Common divisors are not looked for once the products of the pairs may have more monomials than this together.
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrangement:
     """Where on `interval` some functions may change their signs.
 
@@ -419,7 +420,7 @@ def number_text(low: Fraction, high: Fraction) -> str:
     return f"{decimal(cut)}…"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PointProof:
     """f at the only point of the interval is 0 or positive, as `sign` says."""
 
@@ -428,7 +429,7 @@ class PointProof:
     sign: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Holds:
     """f >= 0 on the whole interval.
 
@@ -439,7 +440,7 @@ class Holds:
     proof: Analysis | PointProof | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RegionEnd:
     """An end of a failure region: a rational end of the interval, an isolated root, or None for infinity."""
 
@@ -447,7 +448,7 @@ class RegionEnd:
     closed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailureRegion:
     """f < 0 between the ends, except at the `punctures`, roots of even multiplicity where f = 0."""
 
@@ -456,7 +457,7 @@ class FailureRegion:
     punctures: tuple[Root, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fails:
     """f < 0 exactly on the union of `regions`, and at `witness`.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from dipc.frozen import frozen
 
 # --- Intervals of eps -------------------------------------------------------------------------------------------------
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """A nonempty interval of positive numbers with rational ends; `upper` None means infinity.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from itertools import pairwise
@@ -14,6 +13,7 @@ import flint
 from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
 from dipc.algebra.limits import Budget, LimitReached, Limits
 from dipc.algebra.numbers import magnitude, round_down
+from dipc.frozen import frozen
 from dipc.sign.chart import RegionEnd, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.polynomial import Layout, normal_form
@@ -255,7 +255,7 @@ def _exponent(exact: flint.arb) -> int:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ratio:
     """(numerator·common)/(denominator·common) up to a factor that is positive for every eps, where numerator and
     denominator have no common divisor.
@@ -386,7 +386,7 @@ class Far(Enum):
 Where = Fraction | Root | Far
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Peak:
     """The quotient has this value at `at` (`attained`), or approaches it there. `value` None is infinity: the quotient
     exceeds every bound near `at`, or, where `attained`, its denominator is 0 there and its numerator positive."""
@@ -549,7 +549,7 @@ def _plain(end: RegionEnd) -> RegionEnd:
 DIGITS = 30
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Highest:
     """The peaks with the greatest value, in the order given. Their values are equal, or, unless `proved`, agree at
     least to the digits asked for, while all other peaks are lower for certain."""
@@ -598,7 +598,7 @@ def _compare(first: Peak, second: Peak, digits: int) -> tuple[int, bool]:
     return compare(first.value, second.value, digits)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class QuotientSupremum:
     """The supremum of a quotient: `low` <= supremum <= `high`, both None where it is infinite.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, assert_never
@@ -24,6 +23,7 @@ from dipc.algebra.parametric import (
     conditions,
     resolve,
 )
+from dipc.frozen import frozen
 from dipc.sign.chart import RegionEnd, arrange, isolate_roots, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root, refine
@@ -37,7 +37,7 @@ from dipc.sign.roots import Root, refine
 _PRECISION = Fraction(1, 10**9)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FormCell:
     """A cell of an interval on which the function is numerator/denominator, with denominator > 0.
 

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, isqrt, lcm
 from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Budget
+from dipc.frozen import frozen
 
 if TYPE_CHECKING:
     import flint
@@ -84,7 +84,7 @@ def exp_minus(numerator: int, denominator: int, bits: int) -> int:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Polynomial:
     """Σ c·t^k·z^j as triples (j, k, c), sorted, with c a nonzero integer and no (j, k) twice; never zero.
 
@@ -214,7 +214,7 @@ def _step(gap: int, numerator: int, denominator: int, bits: int, steps: dict[int
 _FIRST_BITS = 24
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PointValue:
     """F(t)·scale lies within `error` of `value`; `sign` is the sign of F(t)."""
 
@@ -282,7 +282,7 @@ def _coefficients_of_z(layout: Layout, numerator: int, denominator: int) -> list
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NormalForm:
     """f(eps) = factor · eps^power · e^{exponent·eps} · F(t, e^{-t}) with t = scale·eps, for all eps.
 
@@ -328,7 +328,7 @@ _PRIMES = (2**61 - 1, 2**62 - 57, 2**62 - 87)
 _VALUES_OF_T = (3, 5, 8)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Factor:
     """A factor G of F with its exact multiplicity."""
 
@@ -336,7 +336,7 @@ class Factor:
     multiplicity: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Content:
     """F = sign · Π factors^multiplicity · primitive, for F whose coefficients have no common divisor.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate
 from math import factorial
 
 from dipc.algebra.limits import Budget, Limits
+from dipc.frozen import frozen
 from dipc.sign.polynomial import (
     LOG2E_LOW,
     LOG2E_SCALE,
@@ -41,7 +42,7 @@ _GUARD_BITS = 40
 _LEAST_SHIFT = -8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NearZero:
     """F has the strict sign `sign` on (0, radius], and |F(radius)| >= 2^magnitude.
 
@@ -177,7 +178,7 @@ _GUARD_BITS_AT_INFINITY = 16
 _LEAST_EXPONENT = -40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtInfinity:
     """F has the strict sign `sign` on [bound, inf).
 
@@ -241,7 +242,7 @@ _TERMS_PER_BIT = Fraction(2, 5)
 _SUSPICIOUS_BITS = 80
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoverPiece:
     """F has the strict sign `sign` on [lower, upper], proved by a Taylor model of that order with unit 2^-bits.
 
@@ -261,7 +262,7 @@ class CoverPiece:
         return self.sign, self.sign
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Crossing:
     """F has exactly one root in [lower, upper], simple and inside.
 
@@ -387,7 +388,7 @@ class _Worker:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Root:
     """The only root of a factor of f in [lower, upper], as eps; lower == upper means that the root is this rational.
 
@@ -516,7 +517,7 @@ def _place(root: Root) -> tuple[Fraction, Fraction]:
 _NEAR = Fraction(1, 64)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactorSign:
     """The sign of t -> G(t, e^{-t}) between two positive t, `lower` and `upper` (None: infinity).
 

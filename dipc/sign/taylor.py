@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import comb, factorial, lgamma, log, log2
 
 from dipc.algebra.limits import Budget
+from dipc.frozen import frozen
 from dipc.sign.polynomial import LOG2E_LOW, LOG2E_SCALE, Layout, growth_bits
 
 # --- Taylor models: a polynomial with integer coefficients and a proved distance to F on an interval ------------------
@@ -36,7 +36,7 @@ _EXACT_BITS = 128
 _NOTHING = (0, -1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaylorModel:
     """F on [lower, upper]: with p(u) = Σ coefficients[n]·u^n and unit = 2^-bits,
 
@@ -240,7 +240,7 @@ class Shape(Enum):
     """The model is too coarse to tell."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subinterval:
     """The part [index, index + 1]·2^-depth of the model's interval, with its length taken as 1.
 

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.ast import CompareOp
 from dipc.text.core import Value
@@ -38,7 +39,7 @@ class Undefined(Exception):
         self.position = position
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Column(Generic[T]):
     """The i-th run has the value `values[codes[i]]`. Not every value need occur."""
 
@@ -172,7 +173,7 @@ COMPARISONS: dict[CompareOp, Callable[[Any, Any], Any]] = {
 _SAFE = 2**62
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Draw:
     """What one sampling statement drew for each run of a batch: reals, or integers; anything for runs it was not
     executed in. `serial` orders the draws of a batch."""
@@ -181,7 +182,7 @@ class Draw:
     values: NDArray[np.float64] | NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """constant + Σ coefficient · draw, by increasing serial; at least one term, and no coefficient is 0."""
 
@@ -293,7 +294,7 @@ def _rounded(value: Fraction) -> float:
 # --- what is declared ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Domain:
     """A finite domain: its values in order, and the place of each."""
 
@@ -301,7 +302,7 @@ class Domain:
     places: dict[Value, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SimulatedVariable:
     """A scalar (`low` None) or an array of `size` elements from index `low` on. `domain` None: bool, int or real, and
     `base` says which."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from math import exp, log, nextafter, sqrt
@@ -19,6 +18,7 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.claims.given import Cell, CellPool, show_value
 from dipc.claims.table import input_cells, output_cells
+from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.options import takes
 from dipc.program.program import Outcome, Program
@@ -85,14 +85,14 @@ def error_of_each(confidence: Fraction, intervals: int) -> float:
 _NOT_EXECUTED = "E04"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoProbability:
     """A probability that the exact engine does not have; the reason is a sentence without a full stop."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expected:
     """For every eps: the probabilities of all values of the finite outputs that can occur, if nothing else was asked
     for, or those of the events, in their order."""
@@ -163,7 +163,7 @@ class Agreement(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One event: how often it happened, and its exact probability with an enclosure of its value at this eps, both None
     where it is not known, for the `reason` given."""
@@ -192,7 +192,7 @@ class Row:
         return Agreement.MATCH if inside else Agreement.MISMATCH
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparedTally:
     """A tally, with a row for each event, or for each output that can occur or did. If the exact probabilities are the
     right ones, it is a mismatch with probability at most 1 - confidence. `reason` is why some are missing."""

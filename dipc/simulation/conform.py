@@ -6,7 +6,6 @@ import csv
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
@@ -18,6 +17,7 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.claims.given import BadCell, Cell, CellPool, Column, show_value, slot_reader
 from dipc.claims.table import cell_text, input_cells
+from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program
 from dipc.simulation.compare import CONFIDENCE, Agreement, Row, clopper_pearson
@@ -34,7 +34,7 @@ _COUNT_NOTES = ("write how often this output was observed",)
 Values = tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observed:
     """Outputs with how often each came out. `ordered`: one by one, in the order in which they came out."""
 
@@ -151,7 +151,7 @@ _CHOOSING = 10
 _CELLS = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ComparedEvent:
     """An event about the outputs, compared. `part` is what it is about: the finite outputs together, or one other."""
 
@@ -169,7 +169,7 @@ class ComparedEvent:
         return gap / (p * (1 - p) / self.runs) ** 0.5 if 0 < p < 1 else (float("inf") if gap else 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conformance:
     """What the comparison of all cells says. If the implementation has the program's distribution, it is a mismatch
     with probability at most 1 - confidence. `chi_square` and `degrees` are for display: they decide nothing."""

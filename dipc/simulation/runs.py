@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
 from math import exp, fsum
@@ -13,6 +13,7 @@ from typing import Any, TypedDict, Unpack, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from dipc.frozen import frozen
 from dipc.simulation.columns import (
     Batch,
     Column,
@@ -377,7 +378,7 @@ Progress = Callable[[int, int], None]
 Event = Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tally:
     """What came out of `runs` independent runs of the program at one input and one eps.
 
@@ -451,7 +452,7 @@ def run(
     return tally
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointHits:
     """How often an event happened in `runs` independent pairs of runs with the same noises, at one input, at another,
     and at both."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from fractions import Fraction
 from pathlib import Path
 
 from dipc.algebra.limits import LIMIT_NAMES, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.decide.obligation import Verdict
+from dipc.frozen import frozen
 from dipc.options import Options
 from dipc.outcome.words import Asked
 from dipc.program.program import load_source
@@ -34,7 +35,7 @@ _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*claim[ \t]*\]\]", re.MULTILINE)
 _POSITION = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExpectedClaim:
     """One claim, and the verdict it should have. Paths are as they are found from the working directory; `place` is
     where the claim stands in its file. With `adjacent` it is about privacy, and has no table."""
@@ -109,7 +110,7 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
     return tuple(result)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     """Reads one claim; what is wrong with it is put to the `mistakes`."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from multiprocessing import get_context
@@ -21,6 +21,7 @@ from typing import Any
 from dipc.algebra.limits import Undecided
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
+from dipc.frozen import frozen
 from dipc.options import job_count
 from dipc.outcome import classes, privacy, rows
 from dipc.outcome.outcome import GAP, Case, Fields, Kind, Line, Outcome, Part, Standing, Tone, Verbatim
@@ -36,7 +37,7 @@ from dipc.suite.claims import ExpectedClaim
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, read_source, render
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tested:
     """The outcome of one claim: its verdict, None for an error, in one line and as a whole report. `diagnostics` are
     what an error consists of."""

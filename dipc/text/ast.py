@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cache
 from operator import attrgetter
 from typing import Any, assert_never
 
+from dipc.frozen import frozen
 from dipc.noise.law import Law
 from dipc.text.diagnostic import Span
 
@@ -26,7 +27,7 @@ def _span() -> Span:
 # --- expressions -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Number:
     """An exact rational literal: `3`, `0.25` (1/4), `1e-23` (10^-23). `text` is how it was written."""
 
@@ -35,7 +36,7 @@ class Number:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Name:
     """A constant, a domain value, a variable, a loop variable, or (in claims) alpha, gamma, dd, inf."""
 
@@ -43,7 +44,7 @@ class Name:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Element:
     """An array element, `name[index]`."""
 
@@ -52,14 +53,14 @@ class Element:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Eps:
     """The privacy budget, `eps` or `ε`."""
 
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Truth:
     """`true` or `false`."""
 
@@ -91,7 +92,7 @@ class CompareOp(Enum):
     GT = ">"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unary:
     """`-e` or `not e`."""
 
@@ -100,7 +101,7 @@ class Unary:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binary:
     """`e op e`, but for comparisons."""
 
@@ -110,7 +111,7 @@ class Binary:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compare:
     """`e op e`: one comparison; they do not chain."""
 
@@ -120,7 +121,7 @@ class Compare:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """`min(...)`, `max(...)`, `abs(.)`, in claims and weights `exp(.)`, and in claims `log(.)`."""
 
@@ -135,7 +136,7 @@ Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call
 # --- distributions ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Noise:
     """`Lap(rate, mean)` and the other laws of noise; `rate` is an expression in `eps`, `mean` None where the law has
     none."""
@@ -146,7 +147,7 @@ class Noise:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExponentialMechanism:
     """`Exp(rate, variable in domain : score)`."""
 
@@ -157,7 +158,7 @@ class ExponentialMechanism:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choose:
     """`choose { value : weight, ... }`."""
 
@@ -171,7 +172,7 @@ Distribution = Noise | ExponentialMechanism | Choose
 # --- statements ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assign:
     """`target <- value`."""
 
@@ -180,7 +181,7 @@ class Assign:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """`target <- Lap(...)` and the other distributions."""
 
@@ -189,7 +190,7 @@ class Sample:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class If:
     """`if condition then ... else ... end`."""
 
@@ -199,7 +200,7 @@ class If:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class While:
     """`while condition do ... end`."""
 
@@ -208,7 +209,7 @@ class While:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class For:
     """`for variable in low..high do body end`; the body runs for low, low+1, ..., high."""
 
@@ -219,7 +220,7 @@ class For:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exit:
     """`exit`: the program ends here."""
 
@@ -232,7 +233,7 @@ Statement = Assign | Sample | If | While | For | Exit
 # --- domains, types, declarations ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RangeDomain:
     """`{low..high}`, the integers from low to high."""
 
@@ -241,7 +242,7 @@ class RangeDomain:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedDomain:
     """`{none, bot, top}` or `{0, 1/2, 3}`."""
 
@@ -249,7 +250,7 @@ class ListedDomain:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedDomain:
     """A domain by the name it was declared with."""
 
@@ -266,7 +267,7 @@ class BaseType(Enum):
     REAL = "real"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BaseTypeExpr:
     """`bool`, `int` or `real`."""
 
@@ -277,7 +278,7 @@ class BaseTypeExpr:
 TypeExpr = BaseTypeExpr | RangeDomain | ListedDomain | NamedDomain
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declarator:
     """One declared name; `low`/`high` are the index bounds of an array, both None for a scalar."""
 
@@ -293,7 +294,7 @@ class Role(Enum):
     VAR = "var"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConstDecl:
     """`const m = 3, c = 1;`"""
 
@@ -301,7 +302,7 @@ class ConstDecl:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DomainDecl:
     """`domain answer = {none, bot, top};`"""
 
@@ -310,7 +311,7 @@ class DomainDecl:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VariableDecl:
     """`input q[1..m] : real;`, `output out : answer = none;`, `var a, b : bool = false;`"""
 
@@ -321,7 +322,7 @@ class VariableDecl:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IntervalExpr:
     """An interval of eps, `(0, inf)`, `[1/2, 3]`; `high` None means inf. A point, `1/2`, is closed with equal ends."""
 
@@ -332,7 +333,7 @@ class IntervalExpr:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaimField:
     """`alpha: dd;` - one line of a claim block; eps has one or more intervals, inputs have items, the others one
     expression."""
@@ -342,7 +343,7 @@ class ClaimField:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaimDecl:
     """`claim { field: expression; ... }`."""
 
@@ -350,7 +351,7 @@ class ClaimDecl:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IdealDecl:
     """`ideal { var ...; statements }`: a deterministic program for det."""
 
@@ -359,7 +360,7 @@ class IdealDecl:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Each:
     """`for i in low..high: body` in a metric: one condition for every value of the variable."""
 
@@ -370,7 +371,7 @@ class Each:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MetricField:
     """`input: linf;` - one line of a metric block. In conditions `q'` is the other input's (or the ideal's) `q`."""
 
@@ -379,7 +380,7 @@ class MetricField:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MetricDecl:
     """`metric { ... }`: how far inputs, and how far answers, are apart."""
 
@@ -393,7 +394,7 @@ Declaration = ConstDecl | DomainDecl | VariableDecl | ClaimDecl | IdealDecl | Me
 # --- what options hold -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Range:
     """`low..high`, the integers from low to high."""
 
@@ -402,7 +403,7 @@ class Range:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listed:
     """`{0, 1/2, 3..5}`."""
 
@@ -410,7 +411,7 @@ class Listed:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vector:
     """`(0, -1..1, {0, 1/2})`: what each element of an array may be."""
 
@@ -421,7 +422,7 @@ class Vector:
 Values = Expr | Range | Listed | Vector
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """`q = -1..1`, `q[2] in {0, 1}`: what a variable, an array or a constant may be."""
 
@@ -430,7 +431,7 @@ class Item:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClaimedInputs:
     """`q = -1..1, x in {0, 1}` in a claim block: the inputs that are meant; no items: `all`."""
 
@@ -438,7 +439,7 @@ class ClaimedInputs:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LowerBound:
     """`m >= 3`: every integer from 3 on; `least` None is all of them that make sense."""
 
@@ -447,7 +448,7 @@ class LowerBound:
     span: Span = _span()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program:
     """`program name; declarations; statements`: a whole text."""
 

@@ -6,11 +6,11 @@ An expression whose names are resolved is a concrete value, a linear form, a con
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.frozen import frozen
 from dipc.noise.law import Law
 from dipc.text.ast import CompareOp, Expr, Role
 from dipc.text.diagnostic import Span
@@ -74,12 +74,12 @@ Value = Fraction | str | bool
 # --- types and slots -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoolType:
     """`false` and `true`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DomType:
     """A finite domain; `values` in declaration order, all names or all rationals, no duplicates."""
 
@@ -87,12 +87,12 @@ class DomType:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IntType:
     """Unbounded integers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RealType:
     """The reals."""
 
@@ -100,7 +100,7 @@ class RealType:
 Type = BoolType | DomType | IntType | RealType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slot:
     """One scalar variable: `name` is as the user reads it (`q[1]`); `initial` a value of a DOM/bool slot, or a
     rational for a real one, None when it starts unassigned. `span` is its declaration."""
@@ -116,14 +116,14 @@ class Slot:
 # --- DOM and bool expressions ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Const:
     """A value that is known."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Read:
     """The value of one slot. `span` for the diagnostic when it is unassigned."""
 
@@ -131,7 +131,7 @@ class Read:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadElement:
     """`array[index]` with an index known only in a state: `slots[index - low]`."""
 
@@ -162,7 +162,7 @@ class DomOp(Enum):
     GT = ">"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Apply:
     """An operation on concrete values; AND and OR evaluate their right side only when the left leaves it open."""
 
@@ -177,7 +177,7 @@ DomExpr = Const | Read | ReadElement | Apply
 # --- real and int expressions ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AffineExpr:
     """Σ coefficient · slot + constant over real (or over int) slots. Coefficients and constant are DOM
     expressions; `terms` may name a slot twice (array elements resolve only in a state)."""
@@ -190,7 +190,7 @@ class AffineExpr:
 # --- instructions ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """Where an assignment writes: one slot, or an element known only in a state (index is not None)."""
 
@@ -201,7 +201,7 @@ class Target:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AssignDom:
     """x <- E or b <- B with a concrete value; the executor checks that it lies in the slot's domain."""
 
@@ -210,7 +210,7 @@ class AssignDom:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AssignAffine:
     """r <- R or z <- Z."""
 
@@ -219,7 +219,7 @@ class AssignAffine:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AssignComparison:
     """b <- R ~ R (or Z ~ Z): the chain branches on `difference` ~ 0 where difference = left - right."""
 
@@ -230,7 +230,7 @@ class AssignComparison:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SampleNoise:
     """r <- Lap(rate·eps, mean) and the other laws of noise; rate > 0, in multiples of eps."""
 
@@ -241,7 +241,7 @@ class SampleNoise:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SampleExponential:
     """x <- Exp(rate·eps, v in values : score): weight exp(rate·eps·scores[i]) for values[i]."""
 
@@ -252,7 +252,7 @@ class SampleExponential:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SampleChoice:
     """x <- choose { value : weight, ... }; weights are expressions in eps and rationals only (names resolved)."""
 
@@ -261,7 +261,7 @@ class SampleChoice:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """Go to `then` or `otherwise` by a concrete condition."""
 
@@ -271,7 +271,7 @@ class Branch:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchComparison:
     """Branch on `difference` ~ 0 with real (int) expressions, without a bool variable."""
 
@@ -283,7 +283,7 @@ class BranchComparison:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Jump:
     """On to another instruction."""
 
@@ -291,7 +291,7 @@ class Jump:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exit:
     """The program ends here."""
 
@@ -542,7 +542,7 @@ def kind_of(type_: Type) -> Kind:
             assert_never(type_)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown:
     """The meaning of an expression that is wrong: what contains it stays silent."""
 
@@ -550,7 +550,7 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Concrete:
     """A bool, a DOM number or a domain name: it has a value in every state of the chain."""
 
@@ -563,7 +563,7 @@ class Concrete:
         return self.expr.value if isinstance(self.expr, Const) else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Linear:
     """A real or int expression, Σ terms + constant; `kind` is REAL or INT, and there is at least one term."""
 
@@ -572,7 +572,7 @@ class Linear:
     constant: DomExpr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switch:
     """A real or int expression, of the kind `kind`, that is `then` where the condition holds, else `otherwise`: what
     min, max and abs of reals or ints are."""
@@ -583,7 +583,7 @@ class Switch:
     otherwise: Concrete | Linear | Switch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relation:
     """A comparison of reals or of ints: difference ~ 0. `left` and `right` are the two sides for display."""
 
@@ -599,7 +599,7 @@ class Relation:
         return f"{self.left} {self.op.value} {self.right}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Junction:
     """`left and right` or `left or right` where some part compares reals or ints; the right side is looked at only
     when the left leaves the matter open."""
@@ -747,7 +747,7 @@ def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where a statement writes; `type` None when the statement cannot write there, which has been reported."""
 

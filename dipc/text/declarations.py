@@ -6,10 +6,10 @@ Options and claims may hold names, numbers and expressions of constants.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.ast import mentions, walk
 from dipc.text.core import (
@@ -572,7 +572,7 @@ class BadValue(Exception):
         return Diagnostic(code, self.message, source.excerpt(self.span), notes=self.notes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumberReader:
     """Reads numbers out of the text of `source`; `constants` may be named in it, `others` only be suggested."""
 

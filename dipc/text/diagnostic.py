@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dipc.frozen import frozen
+
 # --- Source texts and spans in them -----------------------------------------------------------------------------------
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A half-open range [start, end) of character offsets into one source text."""
 
@@ -20,7 +22,7 @@ class Span:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Excerpt:
     """A place in a file, resolved for display: 1-based line and column, the line's text, the marked length."""
 
@@ -62,7 +64,7 @@ class Source:
 #
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Label:
     """A secondary place and how it is related ("declared here")."""
 
@@ -70,7 +72,7 @@ class Label:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """One thing that is wrong with what the user gave.
 
@@ -183,7 +185,7 @@ def render(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Paint:
     color: bool
 
@@ -191,7 +193,7 @@ class _Paint:
         return f"{style}{text}{PLAIN}" if self.color and text else text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     excerpt: Excerpt
     label: str

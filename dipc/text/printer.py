@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, assert_never
 
+from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.diagnostic import Source, Span
 from dipc.text.parser import parse, tokens_of
@@ -48,7 +48,7 @@ _INFIX: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Written:
     """The text of an expression, and the level of its outermost operator."""
 
@@ -305,7 +305,7 @@ _SPELLINGS = {"EQUALS": "EQUAL", "IN": "EQUAL", "EPSILON": "EPS", "UNION": "COMM
 _ENDS = ("end", "else", "}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Comment:
     """`column` counts from 0. It is `alone` where nothing stands before it on its line."""
 

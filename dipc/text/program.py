@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.ast import ClaimDecl, ClaimedInputs, IdealDecl
 from dipc.text.core import (
@@ -58,7 +59,7 @@ _NOWHERE = Span(0, 0)
 MOST_CONDITIONS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FormulaSlot:
     """What a slot of a formula holds: the program's slot `slot`, of the input (or answer) itself or the primed one."""
 
@@ -66,7 +67,7 @@ class FormulaSlot:
     primed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Formula:
     """Conditions over two inputs, or over an input and two answers. `places` are what their slots hold."""
 
@@ -75,7 +76,7 @@ class Formula:
     places: tuple[FormulaSlot, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gap:
     """A number computed from an input and two answers, real ones among the inputs read as numbers."""
 
@@ -85,7 +86,7 @@ class Gap:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoreMetric:
     """A metric with its defaults filled in. Inputs are `apart` where any condition holds, answers are the `same`
     where all do; None where there is no such field. `span` is the block."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.ast import Role, walk
 from dipc.text.core import (
@@ -43,7 +44,7 @@ SHOWN = 50
 _SNIPPET = 40
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Finding:
     code: Code
     span: Span | None
@@ -122,7 +123,7 @@ _SEARCHED = 1000
 FUNCTIONS = frozenset({"exp", "min", "max", "abs"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """A named constant; `value` None when its expression is wrong, `known` False before its turn has come."""
 
@@ -132,7 +133,7 @@ class Constant:
     known: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeclaredVariable:
     """A declared variable. `low` is the least index of an array, None for a scalar; `type` None when it is wrong.
 
@@ -148,7 +149,7 @@ class DeclaredVariable:
     known: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnumeratedValue:
     """A name that is a value of one or more domains."""
 
@@ -156,7 +157,7 @@ class EnumeratedValue:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Foreign:
     """In the ideal: a variable of the mechanism, which the ideal cannot see."""
 
@@ -179,7 +180,7 @@ def word_for(symbol: Symbol) -> str:
     return _WORDS[type(symbol)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Domain:
     """A named domain; `type` None when its declaration is wrong or, if not `known`, comes later."""
 

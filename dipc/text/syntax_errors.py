@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dipc.frozen import frozen
 from dipc.noise.laws import LAWS
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span
 
@@ -125,7 +126,7 @@ def spelling(keyword: str) -> str:
     return NOISE[keyword].keyword if keyword in NOISE else {"EXP": "Exp"}.get(keyword, keyword.lower())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opened:
     """A bracket or block that is still open; `rebranched` when an `else if` has begun in it."""
 

@@ -15,12 +15,13 @@ there are for any m, and the terms of an iteration are those of one of finitely 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dipc.algebra.exppoly import Closed
 from dipc.chain.constraints import Affine, Constraint, Terms, centered, contradict, finite_values
 from dipc.chain.state import Mark, NoiseVar, State, is_symbolic
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure import event as exact
 from dipc.measure.measure import Measurer
@@ -51,7 +52,7 @@ _ZERO = Fraction(0)
 _ONE = Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Term:
     """What goes wrong with the probability 1 - Pr[event]. The event's noises are centered, and its slacks lower bounds
     of those of every input, as multiples of the distance that is left open where one is."""
@@ -78,7 +79,7 @@ class Term:
         return 1 - measurer.measure(self.event)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoisyOutcome:
     """One outcome of a noisy comparison; without noise it holds by `margin` >= 0 at least."""
 
@@ -136,7 +137,7 @@ def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: Cla
 _BARE = "an output may be left without a value"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transition:
     """One iteration in agreement (or what follows the loop): its `terms`, and the head it leads to; None: the exit."""
 
@@ -144,7 +145,7 @@ class Transition:
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Node:
     """Both runs at the head of the loop before one iteration."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
@@ -21,6 +21,7 @@ from dipc.claims.expression import ClaimExpression
 from dipc.decide.decide import decide, saying, together
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program, load_source
 from dipc.questions.every_input import EveryInput
@@ -80,7 +81,7 @@ _OF_A_ROW = ("input", "output", "alpha", "beta_form", "gamma", "closed_form", "c
 _UNPROVED = "the union bound over single comparisons does not prove the claim"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Range:
     """The claim is about numbers from `least` on; those from `start` on are left to the `proof`, for which there is a
     `reason` where there is none."""
@@ -92,7 +93,7 @@ class _Range:
     union: UnionBound | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Others:
     """What was found for all numbers from `start` on: accurate by the `union`, else undecided for a reason."""
 
@@ -102,7 +103,7 @@ class Others:
     union: UnionEvidence | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumberResult(ClassResult):
     """One case, decided: the classes of the numbers that were decided `singly`, and what was found for all `others`."""
 

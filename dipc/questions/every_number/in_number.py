@@ -10,7 +10,7 @@ beta is a polynomial in it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
@@ -19,6 +19,7 @@ import flint
 
 from dipc.algebra.exppoly import ExpPoly, to_fmpq, to_fraction
 from dipc.algebra.parametric import Factors, Parametric
+from dipc.frozen import frozen
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.text import ast
 from dipc.text.ast import GREEK
@@ -30,7 +31,7 @@ _LATER = 20
 Polynomial = Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Ratio:
     """numerator / denominator without common factors, the denominator with 1 for its leading coefficient."""
 
@@ -216,7 +217,7 @@ class OtherScale(NotUniform):
         self.rate = rate
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InNumber:
     """Evaluates expressions about `what`, with these values of `names`, for every value of the parameter."""
 

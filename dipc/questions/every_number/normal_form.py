@@ -46,6 +46,7 @@ from itertools import count
 from typing import Any, TypeVar, assert_never
 
 from dipc.algebra.limits import LimitReached
+from dipc.frozen import frozen
 from dipc.program.program import Program, load_source
 from dipc.questions.every_number.in_number import ONE, InNumber, Ratio, Summands, constant, rate_of, sign_from
 from dipc.questions.every_number.uniform import NotUniform, Number, Selection, TooFew, parameter_arrays, selection_of
@@ -309,7 +310,7 @@ def _with_outputs(program: ast.Program, body: Block, ideal: Block, wanted: Calla
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoopText:
     """A program whose indices end at the parameter, with marks for its rates where these depend on it. `source` is what
     the tree was read from, None where it was made."""
@@ -421,7 +422,7 @@ def _holding_indices(tree: ast.Program, loops: set[str], parameter: str, beyond:
     return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Moved:
     """Indices of the `arrays`, values of the `loops`' variables and of what is `holding` them, `by` a number more."""
 
@@ -481,7 +482,7 @@ def _is(node: object, name: str) -> bool:
     return isinstance(node, ast.Name) and node.name == name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rates:
     """The rates of a program by their marks, 1, 2, … in this order, as multiples of eps; what was divided by in them is
     among the `divisors`."""
@@ -498,7 +499,7 @@ class Rates:
             raise NotUniform(f"a rate divides by something that may be 0 for some `{parameter}`")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constants:
     """The constants of a program as functions of the parameter, but for those that are no quotients of polynomials in
     it; and what was divided by in them."""

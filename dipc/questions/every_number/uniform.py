@@ -35,7 +35,7 @@ nowhere else, and dd(u) >= alpha implies q[v] - q[j] >= alpha·w for w the dual 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
@@ -44,6 +44,7 @@ from dipc.chain.constraints import Affine
 from dipc.chain.flow import Flow, slots_in
 from dipc.chain.state import Fault, Mark, NoiseVar, SlotValue, State, initial_state, is_symbolic
 from dipc.chain.step import step
+from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.ast import Role, mentions, walk
 from dipc.text.core import Value
@@ -59,7 +60,7 @@ class NotUniform(Exception):
         self.span = span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Uniform:
     """A uniform program: its loop, the ideal's, and the arrays that go up to m."""
 
@@ -75,7 +76,7 @@ class Uniform:
         return int(self.loop.low.value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Number:
     """The number of queries: the constant `parameter`, and the `others` that are computed from it."""
 
@@ -231,7 +232,7 @@ def _is_name(node: object, name: str) -> bool:
     return isinstance(node, ast.Name) and node.name == name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """The loop as found: `array` is selected from, `answer` the output; `rates` those of the first value and of the
     others, None without noise, and `scales` what their queries are multiplied by; `first` is the least index, and
@@ -372,7 +373,7 @@ def _is(node: object, name: str) -> bool:
 Key = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Side:
     """The program, or its ideal: where its loop is, and which of its scalars are alive at the loop's head or end.
 
@@ -402,7 +403,7 @@ S = TypeVar("S", bound=Step)
 N = TypeVar("N")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Automaton(Generic[S]):
     """All that runs of the loop can do: steps to the head where it begins, by head those of one iteration, and by head
     those to the exit if the loop ends there."""

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -41,6 +41,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached
 from dipc.chain.constraints import Affine, constraint
 from dipc.decide.obligation import Bound, Decision, Obligation, Share, Verdict
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
@@ -73,7 +74,7 @@ from dipc.text.core import RealType, SampleNoise
 from dipc.text.diagnostic import DiagnosticError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sum:
     """At most `fixed` + (m - `once`) · `repeated`: terms that may go wrong in a run of the loop up to m >= once."""
 
@@ -157,7 +158,7 @@ def _sorted(terms: tuple[Term, ...]) -> tuple[Term, ...]:
     return tuple(sorted(terms, key=key))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnionBound:
     """For every number of queries from `start` on, the error has at most the probability of the largest of `sums`; the
     claim is about numbers from `least` on. Where there are `rates` that depend on the number, the terms have their
@@ -336,7 +337,7 @@ _NOTHING = Bound(())
 _CERTAIN = Bound((), Fraction(1))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unit:
     """eps = `scale`(m)·e: what sums of terms with marks for rates come to in the unit e, for all numbers from some one
     on. Without `rates` the terms have their own, the same for every number. With `lesser`, beta is bounded from below:
@@ -436,7 +437,7 @@ class Unit:
 EPS = Unit(ONE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoefficientInequality:
     """The inequality of two polynomials in m - `start` at one `power`: beta's coefficient is at least that of the
     probability that a term of `total` goes wrong. If all of them hold, so does the claim for every m >= start."""
@@ -450,7 +451,7 @@ class CoefficientInequality:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proof:
     """The claim holds for every number of queries from `start` on; where `trivial` is not None, because beta is at
     least 1 for t up to there, and by the union bound beyond."""
@@ -459,7 +460,7 @@ class Proof:
     trivial: Fraction | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnionEvidence:
     """The inequalities that a proof consists of, and for t up to `trivial` that beta is above one. Where not
     `in_eps`, they are about another multiple of eps for each number, or bound rates that depend on it."""
@@ -470,7 +471,7 @@ class UnionEvidence:
     in_eps: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnionProof:
     """Proves the sums of one program to be at most beta, on `intervals` of the variable, both in the `unit`: its rates
     for a start bound the error for every greater number."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +15,7 @@ from dipc.chain.constraints import same_value
 from dipc.chain.state import is_symbolic
 from dipc.claims.given import Cell, show_value
 from dipc.claims.table import CsvSource, read_table
+from dipc.frozen import frozen
 from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, default_inputs, parse_inputs
 from dipc.program.program import Program
 from dipc.text.core import BoolType, DomType, Slot, Value
@@ -36,7 +37,7 @@ class Distance(Enum):
     HAMMING = "hamming"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Within:
     """Different inputs at most `radius` apart; the radius is positive, and an integer for HAMMING."""
 
@@ -80,7 +81,7 @@ class Within:
         return abs(one - two)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listed:
     """The pairs of a CSV file, in both orders."""
 
@@ -147,7 +148,7 @@ _FEW = 100
 Input = tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pairs:
     """Ordered pairs of adjacent inputs, by their places in `inputs`: with each pair its reverse; at least one.
 
@@ -162,7 +163,7 @@ class Pairs:
         return len(self.ordered)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EveryPair:
     """All adjacent inputs that the program's types allow."""
 

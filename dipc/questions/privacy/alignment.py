@@ -29,7 +29,7 @@ linear program for each two exits, with the move among its unknowns.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, compress, product
 from math import floor
@@ -40,6 +40,7 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, centered, irredundant
 from dipc.chain.state import is_symbolic, nonnegative
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, equation, is_covered, sorted_terms, united
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
 from dipc.linear.shifts import Ball, Shift, least_shift, worst_shift
@@ -51,7 +52,7 @@ from dipc.text.core import IntType, Value
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AlignedExit:
     """One exit: `slacks` are not negative and `reals` are the real and int outputs (by slot) there, both over the
     centered noises (keys 0, 1, …), whose `rates` are given, and the inputs (keys from `first_input` on).
@@ -227,7 +228,7 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Costly:
     """The exit and the move with the greatest least cost; `shift` None if no shift does for it: the bound is infinite.
     Multipliers are those of `changes`, with the move put in."""
@@ -346,7 +347,7 @@ def pivot_cost(
     return min(costs, default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Pivot:
     """The noise `key`. The moves of the `count` inputs have keys of their own, after those of the inputs."""
 

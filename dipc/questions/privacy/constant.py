@@ -17,7 +17,7 @@ above leaves nothing over is found by a linear program. What comes of it is meas
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 from math import floor
@@ -31,6 +31,7 @@ from dipc.chain.state import is_symbolic
 from dipc.claims.given import show_value
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Least, minimum
 from dipc.program.program import Program, load_source
@@ -61,7 +62,7 @@ from dipc.text.printer import print_program
 _EXITS, _PAIRS, _GRID = 12, 8, 81
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LossBounds:
     """The loss is at most proved·eps for every eps > 0 (None: nothing is proved, and `reason` says why); the candidates
     are probabilities at some of the pairs."""
@@ -287,7 +288,7 @@ _WIDTH = Fraction(1)
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """The probabilities `first` and `second` of an output at an input and at an adjacent one; `balls` are the intervals
     that its real parts lie in."""
@@ -418,7 +419,7 @@ _DIGITS = 12
 _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """Every K >= `proved` is a constant (None: none is known to be), no K < `refuted_below` is (None: none at all is):
     at the pair and output given there is a counterexample. They are equal where the constant is known exactly.
@@ -467,7 +468,7 @@ class Constant:
         return self.as_json()[key]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ends:
     """As in `Constant`: what is proved, what is refuted, and where."""
 

@@ -16,7 +16,6 @@ functions.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +25,7 @@ from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.algebra.numbers import exact_text
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, EndPoint, Obligation, Verdict, end_point
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Progress
 from dipc.questions.privacy.adjacency import Pairs
@@ -102,7 +102,7 @@ _SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
 _ZERO = ExpPoly.zero()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Excess:
     """Σ_S (p - e^budget·p') for the answers S at a pair; `answers` is empty for 0."""
 
@@ -111,7 +111,7 @@ class Excess:
     answers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExcessPiece:
     """From `lower` to `upper` the least delta is `excess`."""
 
@@ -120,7 +120,7 @@ class ExcessPiece:
     excess: Excess
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Where:
     """The set of outputs at a pair that needs the delta."""
 
@@ -134,7 +134,7 @@ class Where:
         return {"input": dict(self.input), "adjacent": dict(self.adjacent), "outputs": outputs}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeltaPiece:
     """From `lower` to `upper` the least delta is `delta`; `where` is None where it is 0."""
 
@@ -149,7 +149,7 @@ class DeltaPiece:
         return {"from": self.lower.as_json(), "to": self.upper.as_json(), "delta": str(self.delta), **place}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeastDelta:
     """The least delta for a budget, over `pairs` ordered pairs: its `pieces`, in the order of eps, None where these are
     too many; its supremum, enclosed, which it attains, or approaches, at `place`, an eps enclosed, 0 or `inf`; and its

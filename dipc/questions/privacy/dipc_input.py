@@ -15,6 +15,7 @@ from typing import NoReturn
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.parametric import Parametric
 from dipc.claims.expression import ClaimExpression
+from dipc.frozen import frozen
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
@@ -34,7 +35,7 @@ _RESERVED_TEXT = (
 _RESERVED = frozenset(_RESERVED_TEXT.split())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportedProgram:
     """The text, the inputs with their values, and what was tolerated."""
 
@@ -56,7 +57,7 @@ class ImportedProgram:
         return "\n".join(rows) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Word:
     text: str
     span: Span

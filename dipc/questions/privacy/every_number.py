@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
 from dipc.algebra.limits import Undecided
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
+from dipc.frozen import frozen
 from dipc.program.program import Program, Progress, load_source
 from dipc.questions.every_number.in_number import Ratio
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
@@ -35,7 +36,7 @@ _NO_SHIFT = "no shift of the noises maps each path of the loop into itself for e
 _GROWS = "the cost of a shift grows with the move of an input, and no move is the greatest"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Loop:
     """The program as one loop: its paths, or a selection; what is so of its first queries is so for more of them where
     it `goes_on` alike. `real` says that all inputs are real as they are."""

@@ -34,6 +34,7 @@ from itertools import islice, product
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.constraints import Affine, centered
 from dipc.chain.state import NoiseVar, State
+from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Least, minimum
 from dipc.noise.law import Law
@@ -63,7 +64,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 Coordinate = str | int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """What a shift and a move change of a form: over noises, first those alive at the head, then those drawn since, and
     over inputs."""
@@ -76,7 +77,7 @@ class Change:
         return sum((c * move.get(key, _ZERO) for key, c in self.inputs), _ZERO)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """A path through one iteration, to the loop, or from it to the exit (`goal` None): the changes that may not be
     negative, and those that are 0; how many noises are `alive` before it, the laws and rates of those drawn on it; of
@@ -91,7 +92,7 @@ class Way:
     is_iteration: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoopPaths:
     """All paths of a uniform program, whose loop begins at `low`. `inputs` are the ones that all iterations share;
     `only_answers` says that each output is one of an iteration."""
@@ -252,7 +253,7 @@ def _alive(side: Side, state: State) -> tuple[int, ...]:
 _MANY, _FIRST = 1_000, 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoopCost:
     """The loss is at most eps times the greatest of the `bounds`, functions of the number of queries, from `least` on.
     Some numbers may have better plans: `alone` gives the bound of that for one number, if there is one."""
@@ -302,7 +303,7 @@ class LoopCost:
         return texts[0] if len(texts) == 1 else f"max({', '.join(texts)})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """A head, None before the loop, and whether no input is left to move."""
 
@@ -310,7 +311,7 @@ class _Place:
     spent: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Step:
     """A way for one extreme move of the inputs, from a place to another one, or to the exit (None)."""
 
@@ -430,7 +431,7 @@ def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> Ratio:
     return rate_of_mark(rates, rate) * Ratio.constant(law.shift_cost(_ONE))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Units:
     """Functions of the number of which all costs of shifts are multiples: by law and rate, or mark, the place of such a
     function and the multiple."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -32,6 +31,7 @@ from dipc.chain.state import is_symbolic
 from dipc.claims.given import show_value
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
+from dipc.frozen import frozen
 from dipc.measure.measure import Bound, Share
 from dipc.program.exits import Answer, exits
 from dipc.program.program import Program, Progress
@@ -47,7 +47,7 @@ from dipc.text.core import IntType, Slot, Value
 IMPOSSIBLE = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LawTable:
     """For each input (`rows`) and each of the `answers` the number of its probability: a function of `forms`, or, where
     that is a text, why it is not known: each of these has a number of its own, for the same reason may be given for
@@ -119,7 +119,7 @@ def _measured(bound: Bound) -> Generator[Obligation | Bound, Decision, ClosedFor
 _Answered = tuple[Value, Value, Closed]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Tails:
     """An int output whose values beyond `bound` are geometric with this rate; None where it is always nearer."""
 
@@ -177,7 +177,7 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     return LawTable(tuple([slot.name for slot in slots]), said, tuple(forms), tuple(rows))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Here:
     """An exit that is reached at an input, the real and int ones of which are `given`."""
 
@@ -261,7 +261,7 @@ def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
 DIGITS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loss:
     """The largest log(p/p') at `eps` over `pairs` ordered pairs and all outputs, and where it is: `value` encloses it,
     None is infinity. `text` is the loss as the logarithm of a closed form in eps."""
@@ -299,7 +299,7 @@ class Loss:
         return self.as_json()[key]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LargestLoss:
     """p and p' of the answer at the pair; `value` as that of `Loss`."""
 
@@ -388,7 +388,7 @@ def _log(
         ratio = _ratio(first, second, eps, more)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Couple:
     """Two different functions (by number) that are the probabilities of an answer at the two inputs of a pair, with the
     first pair and answer of which they are."""
@@ -399,7 +399,7 @@ class Couple:
     answer: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refuted:
     """A set of answers that is too likely at the first input of a pair; the counterexample's probability is what is
     allowed, and less than the probability, which is required to be at most that."""
@@ -409,7 +409,7 @@ class Refuted:
     found: Counterexample
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnprovedLoss:
     """Nothing refutes the claim, but not all of it is proved."""
 
@@ -471,7 +471,7 @@ def _settle(table: LawTable, couple: Couple, claim: PrivacyClaim) -> Generator[O
     return (yield at_most(table.closed(couple.first), allowed, claim.intervals))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Renyi:
     """The largest divergence D_order at `eps` over `pairs` ordered pairs, and where: `value` encloses it, None is
     infinity. `moment` is e^((order-1)·D) of that pair for every eps."""

@@ -6,7 +6,6 @@ A claim is Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta, for the eps of som
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -19,6 +18,7 @@ from dipc.algebra.parametric import Parametric
 from dipc.claims.claim import Given, GivenEps, claimed_intervals, expression_text, intervals_text, the_one_eps
 from dipc.claims.expression import ClaimExpression, is_transcendental
 from dipc.claims.transcendental import enclosed_expression
+from dipc.frozen import frozen
 from dipc.program.program import Program
 from dipc.sign.chart import Fails, decide_nonnegative
 from dipc.sign.interval import Interval
@@ -26,7 +26,7 @@ from dipc.sign.interval import Interval
 _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PrivacyClaim:
     """(budget·eps, delta)-privacy for every eps of the intervals; the budget is at least 0.
 
@@ -142,7 +142,7 @@ class PrivacyVerdict(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sides:
     """Pr[P(input) in outputs], and what is allowed, e^budget·Pr[P(adjacent) in outputs] + delta: functions of eps."""
 
@@ -153,7 +153,7 @@ class Sides:
     allowed: ClosedForm
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PrivacyCounterexample:
     """Adjacent inputs, a set of outputs and an eps with Pr[P(input) in outputs] > e^budget·Pr[P(adjacent) in outputs] +
     delta: rigorous enclosures (lo, hi) of both sides, probability[0] > allowed[1].
@@ -196,7 +196,7 @@ class PrivacyCounterexample:
         return said
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Numbers:
     """Every value of the constant `parameter` from `least` on. What is refuted is so `at` one of them, and `onwards`
     from there. `each` is a constant of privacy for each value, as a function of it where it is not the same for all;
@@ -220,7 +220,7 @@ class Numbers:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PrivacyReport:
     """Whether a program is private. `pairs` counts the ordered pairs, None where these are all adjacent real inputs;
     `about` says which inputs, `adjacency` which of them are adjacent. `obligations` counts the different inequalities
