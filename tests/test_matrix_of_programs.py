@@ -16,9 +16,9 @@ import pytest
 from benchmarks.literature.entries import ENTRIES
 from benchmarks.privacy.atlas import ATLAS
 from dipc.cli.main import run
-from tests.sources.test_classes_in_parts import HARDER, NOISY_RESPONSE, RANDOMIZED_RESPONSE
-from tests.sources.test_int_inputs import THRESHOLD
-from tests.sources.test_int_inputs import program as of_ints
+from tests.questions.test_classes_in_parts import HARDER, NOISY_RESPONSE, RANDOMIZED_RESPONSE
+from tests.questions.test_int_inputs import THRESHOLD
+from tests.questions.test_int_inputs import program as of_ints
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS = ROOT / "benchmarks"

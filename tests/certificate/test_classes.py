@@ -16,7 +16,7 @@ import dipc
 from dipc.certificate.data import sealed
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
-from tests.sources.real_programs import ADVERSARIAL, BOTH, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
+from tests.questions.real_programs import ADVERSARIAL, BOTH, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.verifier.mutations import Path, at, mutated, places
 
 #: Finite outputs that are numbers, at a distance from each other.

@@ -11,7 +11,7 @@ import pytest
 import dipc
 from benchmarks.literature.entries import ENTRIES
 from dipc.verifier.document import check_text
-from tests.sources.test_random_programs import random_program
+from tests.questions.test_random_programs import random_program
 from tests.test_whole_programs import Writer
 
 BETAS = ["exp(-eps)", "2*exp(-eps/2)", "1/2", "exp(-eps/4)/2 + 1/4", "min(1, 3*exp(-eps/2))", "9/10"]

@@ -10,7 +10,7 @@ import pytest
 from dipc.cli.main import run
 from dipc.cli.terminal import ExitCode
 from dipc.verifier.command import main as alone
-from tests.sources.real_programs import ABOVE_THRESHOLD
+from tests.questions.real_programs import ABOVE_THRESHOLD
 from tests.verifier.samples import document, resealed
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -46,7 +46,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected
-from tests.sources.real_programs import NOISY_MAX
+from tests.questions.real_programs import NOISY_MAX
 
 F = Fraction
 

@@ -17,13 +17,13 @@ from dipc.inverse.solve import solve
 from dipc.inverse.tighten import Tightest, tighten
 from dipc.rules.evidence import Variable
 from tests.patience import examples
-from tests.sources.generated import programs
-from tests.sources.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, SPARSE
-from tests.sources.test_classes_in_parts import HARDER, NOISY_RESPONSE, RANDOMIZED_RESPONSE
-from tests.sources.test_int_inputs import THRESHOLD
-from tests.sources.test_int_inputs import program as of_ints
-from tests.sources.test_int_inputs import random_program as random_ints
-from tests.sources.test_random_programs import random_program
+from tests.questions.generated import programs
+from tests.questions.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, SPARSE
+from tests.questions.test_classes_in_parts import HARDER, NOISY_RESPONSE, RANDOMIZED_RESPONSE
+from tests.questions.test_int_inputs import THRESHOLD
+from tests.questions.test_int_inputs import program as of_ints
+from tests.questions.test_int_inputs import random_program as random_ints
+from tests.questions.test_random_programs import random_program
 
 F = Fraction
 

@@ -18,7 +18,7 @@ import dipc
 from dipc.certificate.write import certify
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
-from tests.sources.real_programs import NUMERIC_SPARSE, SPARSE
+from tests.questions.real_programs import NUMERIC_SPARSE, SPARSE
 from tests.verifier import samples
 
 Document = dict[str, Any]

@@ -11,7 +11,7 @@ import pytest
 import dipc
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected
-from tests.sources.real_programs import ABOVE_THRESHOLD, ADVERSARIAL, BOTH, LAPLACE, SPARSE
+from tests.questions.real_programs import ABOVE_THRESHOLD, ADVERSARIAL, BOTH, LAPLACE, SPARSE
 from tests.verifier import samples
 
 #: One test with noise, by a facet that is not parallel to an axis.

@@ -19,7 +19,7 @@ from dipc.verifier.loops import Iterations, Law, Term, Terms
 from dipc.verifier.noise import Constraint, Event, Family, Noise
 from dipc.verifier.reading import Budget, Exhausted, NotDerived, Rejected
 from dipc.verifier.syntax import read_program
-from tests.sources.real_programs import (
+from tests.questions.real_programs import (
     ABOVE_THRESHOLD,
     LAPLACE,
     NOISY_MAX,
@@ -27,8 +27,8 @@ from tests.sources.real_programs import (
     SPARSE,
     SPARSE_VARIANT,
 )
-from tests.sources.test_for_all import FINITE, NOT_UNIFORM, OWN, SPLIT, TURNS, changed
-from tests.sources.test_several_loops import MAXIMUM_FIRST, NOISE_FIRST, SPLIT_NOISE
+from tests.questions.test_for_all import FINITE, NOT_UNIFORM, OWN, SPLIT, TURNS, changed
+from tests.questions.test_several_loops import MAXIMUM_FIRST, NOISE_FIRST, SPLIT_NOISE
 from tests.verifier import samples
 
 F = Fraction

@@ -21,7 +21,7 @@ from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
-from tests.sources.real_programs import NOISY_MAX, SPARSE
+from tests.questions.real_programs import NOISY_MAX, SPARSE
 from tests.verifier import samples
 
 Document = dict[str, Any]

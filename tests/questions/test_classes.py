@@ -16,7 +16,7 @@ from dipc.program.inputs import FiniteInputs
 from dipc.questions.symmetric_inputs import SymmetryClass, class_table, input_classes
 from dipc.text.core import DomType, Value
 from tests.patience import examples
-from tests.sources.generated import GRIDS, programs
+from tests.questions.generated import GRIDS, programs
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 

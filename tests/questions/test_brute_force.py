@@ -18,9 +18,9 @@ from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import question
 from dipc.questions.source import Case, Source, results
 from dipc.rules.evidence import Exact, Posed, Variable
-from tests.sources.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
-from tests.sources.test_all_inputs import RowByRow, random_inputs
-from tests.sources.test_random_programs import random_program
+from tests.questions.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
+from tests.questions.test_all_inputs import RowByRow, random_inputs
+from tests.questions.test_random_programs import random_program
 
 F = Fraction
 

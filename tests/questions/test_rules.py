@@ -16,8 +16,8 @@ from dipc.rules import every_rule
 from dipc.rules.every_rule import SIMPLE, UNITED, proofs
 from dipc.rules.rule import Rule
 from dipc.verifier.document import check_text
-from tests.sources.test_classes_in_parts import HARDER, RANDOMIZED_RESPONSE
-from tests.sources.test_log_concave import SHARED
+from tests.questions.test_classes_in_parts import HARDER, RANDOMIZED_RESPONSE
+from tests.questions.test_log_concave import SHARED
 
 EITHER_SIDE = HARDER["a threshold behind either side of another"][0]
 

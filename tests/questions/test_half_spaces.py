@@ -17,8 +17,8 @@ from dipc.rules.facets import Metric, choices, facet_metric, facets, way_out
 from dipc.rules.halfspaces import Moving, best_bound, bound_of, corner, greatest_alpha, least, single_bound
 from dipc.rules.input_classes import classes
 from tests.patience import examples
-from tests.sources.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
-from tests.sources.test_all_inputs import some_fast
+from tests.questions.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
+from tests.questions.test_all_inputs import some_fast
 
 F = Fraction
 SLOTS = (0, 1)

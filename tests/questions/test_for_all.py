@@ -25,7 +25,7 @@ from dipc.rules.evidence import ClaimedDistances
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import DiagnosticError, Source
 from dipc.text.parser import parse
-from tests.sources.real_programs import (
+from tests.questions.real_programs import (
     ABOVE_THRESHOLD,
     LAPLACE,
     NOISY_MAX,

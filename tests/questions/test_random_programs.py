@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from tests.sources.real_programs import program
-from tests.sources.test_all_inputs import agrees_with_rows
+from tests.questions.real_programs import program
+from tests.questions.test_all_inputs import agrees_with_rows
 
 
 def random_program(seed: int) -> str:

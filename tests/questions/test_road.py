@@ -23,8 +23,8 @@ from dipc.rules.evidence import Variable
 from tests.decide.test_reports import Shuffled
 from tests.decide.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, texts
 from tests.patience import examples
-from tests.sources import real_programs
-from tests.sources.generated import GRIDS, programs
+from tests.questions import real_programs
+from tests.questions.generated import GRIDS, programs
 
 #: One of each kind of source, with what makes some of its cases fail.
 QUESTIONS: dict[str, tuple[str | Path, dict[str, Any]]] = {

@@ -21,7 +21,7 @@ from dipc.text import ast
 from dipc.text.diagnostic import Source
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
-from tests.sources.test_for_all import changed, exact_verdict
+from tests.questions.test_for_all import changed, exact_verdict
 
 #: Noise first, comparisons afterwards.
 NOISE_FIRST = """

@@ -11,7 +11,7 @@ import pytest
 import dipc
 from dipc import Verdict
 from dipc.text.diagnostic import DiagnosticError
-from tests.sources.real_programs import check_all
+from tests.questions.real_programs import check_all
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 

@@ -12,9 +12,9 @@ from dipc.program.ideal import Ideal, distance
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.questions.every_number.union_bound import UnionBound, union_of
 from dipc.text.diagnostic import DiagnosticError
-from tests.sources.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE, check_all, program
-from tests.sources.test_all_inputs import RowByRow
-from tests.sources.test_for_all import OPEN
+from tests.questions.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE, check_all, program
+from tests.questions.test_all_inputs import RowByRow
+from tests.questions.test_for_all import OPEN
 
 
 def with_apart(condition: str) -> str:

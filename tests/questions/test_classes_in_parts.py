@@ -31,8 +31,8 @@ from dipc.rules.vertices import vertices
 from dipc.sign.interval import Interval
 from dipc.text.ast import CompareOp
 from dipc.verifier.document import check_text
-from tests.sources.real_programs import check_all, program
-from tests.sources.test_all_inputs import agrees_with_rows
+from tests.questions.real_programs import check_all, program
+from tests.questions.test_all_inputs import agrees_with_rows
 
 F = Fraction
 EVERY_EPS = (Interval.positive(),)

@@ -21,7 +21,7 @@ from dipc.rules.class_claim import products
 from dipc.sign.interval import Interval
 from dipc.text.core import Value
 from dipc.text.diagnostic import DiagnosticError
-from tests.sources.real_programs import (
+from tests.questions.real_programs import (
     ABOVE_THRESHOLD,
     ADVERSARIAL,
     LAPLACE,
