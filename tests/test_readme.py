@@ -1,5 +1,4 @@
-"""The README and the pages of docs/ are true: their commands give the output they show, their Python runs, the file map
-matches the tree."""
+"""The README and the pages of docs/ are true: their commands give the output they show, their Python runs."""
 
 from __future__ import annotations
 
@@ -120,19 +119,6 @@ def test_the_programs_of_the_readme_are_accepted() -> None:
     assert programs
     for text in programs:
         load(text)
-
-
-def test_the_file_map_is_the_tree() -> None:
-    (listing,) = [block for block in blocks("text") if block.startswith("dipc/")]
-    shown = [line.split()[0] for line in listing.splitlines() if line and not line.startswith(" ")]
-    for entry in shown:
-        path = ROOT / entry
-        assert path.is_dir() if entry.endswith("/") else path.is_file(), entry
-    rooms = {f"dipc/{path.name}/" for path in (ROOT / "dipc").iterdir() if (path / "__init__.py").exists()}
-    top = {
-        f"{path.name}/" for path in ROOT.iterdir() if path.is_dir() and path.name in ("grammars", "benchmarks", "tests")
-    }
-    assert rooms | top <= set(shown)
 
 
 def test_every_make_target_named_in_the_readme_exists() -> None:

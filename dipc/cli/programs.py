@@ -28,7 +28,7 @@ from dipc.cli.output import Output, check_target, write_text
 from dipc.cli.terminal import ExitCode, ProgressBar, look_of, write
 from dipc.examples import names, text
 from dipc.explain import Explanation, codes, explanation
-from dipc.outcome import program as chain
+from dipc.outcome import program as of_program
 from dipc.outcome.outcome import GAP, Fields, Line, Part, Tone, Verbatim
 from dipc.outcome.program import answers, outcomes_at, outputs
 from dipc.outcome.text import render_parts
@@ -108,11 +108,11 @@ def dtmc(**given: Any) -> ExitCode:
     reals = {name: value for name, value in values.items() if name in symbolic}
     with ProgressBar(f"exploring {core.name}"):
         wanted = parse_output(given["output_texts"], core)
-        found = chain.chain_at(program, None if open_inputs else reals, wanted, finite)
+        found = of_program.chain_at(program, None if open_inputs else reals, wanted, finite)
     constants = ", ".join(f"{name} = {value}" for name, value in core.constants.items())
     title = core.name + (f" with {constants}" if constants else "")
     title += "" if core.only_at is None else f", only at eps = {core.only_at}"
-    return output.deliver(chain.outcome(found, title, eps))
+    return output.deliver(of_program.outcome(found, title, eps))
 
 
 _TABLE_EPILOG = """

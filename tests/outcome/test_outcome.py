@@ -18,8 +18,7 @@ from dipc.inverse.question import claims_of
 from dipc.inverse.tighten import tightest
 from dipc.options import Options, takes
 from dipc.outcome import classes, experiments, formats, html, privacy, rows, solve, tighten
-from dipc.outcome import program as chain
-from dipc.outcome import program as outputs
+from dipc.outcome import program as of_program
 from dipc.outcome.outcome import Fields, Grid, Kind, Line, Outcome, Standing, Tone
 from dipc.outcome.privacy import PrivacyStatement
 from dipc.outcome.text import Look, render, render_parts
@@ -90,7 +89,7 @@ def conforming() -> Outcome:
 
 def at_one_input() -> Outcome:
     program: Program = dipc.load(COIN)
-    return outputs.outputs(outputs.outcomes_at(program, {"x": next(iter(program.core.slots[0].type.values))}))  # type: ignore[union-attr]
+    return of_program.outputs(of_program.outcomes_at(program, {"x": next(iter(program.core.slots[0].type.values))}))  # type: ignore[union-attr]
 
 
 ANSWERS: dict[str, Callable[[], Outcome]] = {
@@ -103,7 +102,7 @@ ANSWERS: dict[str, Callable[[], Outcome]] = {
     "simulate": simulated,
     "conform": conforming,
     "prob": at_one_input,
-    "dtmc": lambda: chain.outcome(dipc.load(COIN).chain({"x": 0}), "coin"),
+    "dtmc": lambda: of_program.outcome(dipc.load(COIN).chain({"x": 0}), "coin"),
 }
 
 
