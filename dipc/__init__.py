@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dipc.algebra.limits import Limits, Undecided
     from dipc.certificate.write import certify
     from dipc.decide.obligation import Counterexample, Decision, Verdict
+    from dipc.execution.run import Runs, run
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
     from dipc.program.program import Outcome, Program, load
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 #: What objects of the library are asked beyond their own rooms is answered there.
-ANSWERED_BY = {"closed form": "dipc.library", "shown": "dipc.library"}
+ANSWERED_BY = {"closed form": "dipc.library", "shown": "dipc.library", "run": "dipc.execution.run"}
 
 __all__ = [
     "Accepted",
@@ -65,6 +66,7 @@ __all__ = [
     "Rejected",
     "Report",
     "RowResult",
+    "Runs",
     "Undecided",
     "Unreadable",
     "Verdict",
@@ -78,6 +80,7 @@ __all__ = [
     "examples",
     "iter_rows",
     "load",
+    "run",
     "simulate",
     "solve",
     "table",
@@ -102,6 +105,7 @@ _HOME = {
     "Rejected": "dipc.verifier.reading",
     "Report": "dipc.questions.report",
     "RowResult": "dipc.questions.report",
+    "Runs": "dipc.execution.run",
     "Undecided": "dipc.algebra.limits",
     "Unreadable": "dipc.verifier.reading",
     "Verdict": "dipc.decide.obligation",
@@ -113,6 +117,7 @@ _HOME = {
     "iter_rows": "dipc.questions.question",
     "load": "dipc.program.program",
     "conform": "dipc.simulation.conform",
+    "run": "dipc.execution.run",
     "simulate": "dipc.simulation.compare",
     "solve": "dipc.inverse.solve",
     "table": "dipc.questions.question",

@@ -90,6 +90,21 @@ def exact_rational(value: object, what: str) -> Fraction:
     raise TypeError(f"{what} must be an int, a fractions.Fraction or a text such as '1/3', not {type(value).__name__}")
 
 
+_GRID_POWER = re.compile(r"\s*([0-9]{1,9})\s*(?:\^|\*\*)\s*(-?[0-9]{1,4})\s*")
+
+
+def exact_grid(given: Fraction | int | str) -> Fraction:
+    """The grid, as a number or as a text such as "1/1024" or "2^-20". Raises TypeError for floats, ValueError for what
+    is no positive number."""
+    power = _GRID_POWER.fullmatch(given) if isinstance(given, str) else None
+    if power is not None and int(power[1]):
+        return Fraction(int(power[1])) ** int(power[2])
+    value = exact_rational(given, "grid")
+    if value <= 0:
+        raise ValueError(f"the grid is positive, not {value}")
+    return value
+
+
 def _suggest(value: float) -> str:
     return repr(value) if value == value and abs(value) != float("inf") else "1/3"
 

@@ -368,7 +368,7 @@ def _chosen(flow: Flow, state: State, target: Target, options: list[Option], spa
 def _compare(flow: Flow, state: State, expr: AffineExpr, op: CompareOp) -> list[tuple[bool, State, Edge]]:
     difference = evaluate_affine(expr, state.values, flow.program.slots)
     if difference.is_number:
-        return [(_holds(difference.constant, op), state, DETERMINISTIC)]
+        return [(compares(difference.constant, op), state, DETERMINISTIC)]
     signs = nonnegative(state.noises)
     outcomes: list[tuple[bool, State, Edge]] = []
     for holds, known in _outcomes(difference, op, flow.is_whole(difference)):
@@ -429,7 +429,8 @@ def _outcomes(difference: Affine, op: CompareOp, whole: bool) -> list[tuple[bool
             assert_never(op)
 
 
-def _holds(difference: Fraction, op: CompareOp) -> bool:
+def compares(difference: Fraction, op: CompareOp) -> bool:
+    """Whether `difference` op 0."""
     match op:
         case CompareOp.LT:
             return difference < 0

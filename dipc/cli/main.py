@@ -31,6 +31,7 @@ COMMANDS = {
     "solve": ("inverse", "Find the least eps, alpha, beta or gamma."),
     "prob": ("programs", "Show all outputs with their probabilities."),
     "dtmc": ("programs", "Show the Markov chain of a program."),
+    "run": ("runs", "Run a program with exact noise."),
     "simulate": ("runs", "Run a program many times, and compare."),
     "conform": ("runs", "Compare a real implementation's outputs."),
     "explain": ("programs", "Show what a diagnostic means."),

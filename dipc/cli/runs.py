@@ -1,4 +1,4 @@
-"""`dipc simulate` and `dipc conform`: what comes out of runs, against the exact probabilities."""
+"""`dipc run`, `dipc simulate` and `dipc conform`: what comes out of runs, and that against the exact probabilities."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from dipc.algebra.numbers import NotExact, parse_rational
+from dipc.algebra.numbers import NotExact, exact_grid, parse_rational
 from dipc.cli import later
 from dipc.cli.options import (
     Work,
@@ -26,12 +26,68 @@ from dipc.cli.options import (
     program_argument,
     quiet_option,
 )
-from dipc.cli.output import Output
+from dipc.cli.output import Output, check_distinct, check_target, write_result
 from dipc.cli.terminal import ExitCode, ProgressBar, write, write_diagnostics
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, read_source
 from dipc.text.parser import parse
 from dipc.text.statements import lower
+
+_RUN_EPILOG = """
+\b
+Examples:
+  dipc run sparse.dip --input "q=(-1,0,1)" --eps 1/2
+  dipc run laplace.dip --input "q=(0,0)" --eps 1 --grid 2^-20
+  dipc run sparse.dip --input "q=(-1,0,1)" --eps 1/2 -n 10000 --samples s.csv
+  dipc conform sparse.dip --input "q=(-1,0,1)" --eps 1/2 --samples s.csv
+
+\b
+A real output is rounded down to the grid: that is post-processing, which keeps
+privacy, and an answer within gamma is then within gamma + grid. Not covered:
+how long a run takes and how many random bits it draws depend on the data.
+
+\b
+Exit codes: 0 done, 2 bad input, 3 a limit was reached, 70 internal error.
+"""
+
+
+@click.command(epilog=_RUN_EPILOG)
+@program_argument
+@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="A value for every input.")
+@click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps to run it at.")
+@click.option(
+    "-n", "--runs", metavar="RUNS", type=click.IntRange(min=1), default=1, help="How many runs; 1 by default."
+)
+@click.option("--grid", "grid_text", metavar="VALUE", help="Round real outputs down to multiples of it, such as 2^-20.")
+@click.option("--samples", metavar="FILE.csv", type=Path, help="Write the outputs to FILE, for `dipc conform`.")
+@click.option("--seed", metavar="S", type=click.IntRange(min=0), help="For tests: equal seeds give equal outputs.")
+@define_option
+@limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
+@format_option("text", "json")
+@output_option
+def run(**given: Any) -> ExitCode:
+    """Run a program with exact noise: what comes out has the very law that its proofs are about.
+
+    Random bits are the operating system's. Comparisons are decided on the ideal real numbers, whose digits are drawn on
+    demand, choices by as many bits as they take: no floating-point number is involved.
+    """
+    output, asked, samples = Output.of(given), asked_of(given), given["samples"]
+    output.check(asked.program_path)
+    if samples is not None:
+        check_target(samples, "--samples")
+        check_distinct({"-o": output.target, "--samples": samples}, asked.program_path)
+    eps = positive_option("--eps", given["eps_text"])
+    grid = _grid(given["grid_text"])
+    program = Work(asked).program(parse_definitions(asked.definitions), eps)
+    later.execution.require_grid(program, grid)
+    values = parse_input(given["input_texts"], program.core)
+    how = {"grid": grid, "seed": given["seed"]}
+    with ProgressBar(f"running {program.name}") as progress:
+        found = later.execution.executed(program, values, eps, given["runs"], **how, progress=progress)
+    if samples is not None:
+        write_result(samples, found.write_samples)
+    return output.deliver(later.experiments.runs(found, samples))
+
 
 _SIMULATE_EPILOG = """
 \b
@@ -167,6 +223,7 @@ probability unknown, 70 internal error.
 @click.option("--eps", "eps_text", metavar="VALUE", required=True, help="The eps that it was run at.")
 @click.option("--counts", metavar="FILE.csv", type=Path, help="How often each output was observed.")
 @click.option("--samples", metavar="FILE.csv", type=Path, help="The outputs that were observed, one by one.")
+@click.option("--grid", "grid_text", metavar="VALUE", help="What real outputs were rounded down to multiples of.")
 @define_option
 @limit_option("How far the exact engine goes, as for `dipc check`; may be repeated.")
 @format_option("text", "json")
@@ -186,16 +243,27 @@ def conform(**given: Any) -> ExitCode:
         note = "counts.csv says how often each output came out; samples.csv has them one by one"
         raise DiagnosticError(Diagnostic("E0801", "give either `--counts` or `--samples`", notes=(note,)))
     constants = parse_definitions(asked.definitions)
-    eps = positive_option("--eps", given["eps_text"])
+    eps, grid = positive_option("--eps", given["eps_text"]), _grid(given["grid_text"])
     program = Work(asked).program(constants, eps)
     values = parse_input(given["input_texts"], program.core)
     observed = later.conform.read_observed(samples if counts is None else counts, program.core, counted=samples is None)
     with ProgressBar(f"computing the exact probabilities of {program.name}", silent=output.quiet):
-        found = later.conform.judge(program, values, eps, observed, later.compare.CONFIDENCE)
+        found = later.conform.judge(program, values, eps, observed, later.compare.CONFIDENCE, grid)
     return output.deliver(later.experiments.conformance(found))
 
 
 # --- options ---------------------------------------------------------------------------------------
+
+
+def _grid(text: str | None) -> Fraction | None:
+    if text is None:
+        return None
+    try:
+        return exact_grid(text)
+    except ValueError as error:
+        place = Source("<--grid>", text).excerpt(Span(0, len(text)))
+        note = "write an exact number such as 2^-20, 1/1024 or 0.001"
+        raise DiagnosticError(Diagnostic("E0805", str(error), place, notes=(note,))) from None
 
 
 def _gamma(text: str | None, outputs: tuple[str, ...]) -> Fraction:

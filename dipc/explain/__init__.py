@@ -45,6 +45,7 @@ _FAMILIES = {
     "14": "differential privacy",
     "15": "files of claims for `dipc test`",
     "16": "observed outputs for `dipc conform`",
+    "17": "running a program with exact noise",
 }
 
 
@@ -65,6 +66,7 @@ _WHEN = {
     "E0813": "`dipc lsp` is started with its standard input or output closed",
     "E0903": "`--certificate` is given with a question that has no certificate",
     "E1005": "a plot is asked for where matplotlib is not installed",
+    "E1702": "a run of `dipc run` comes to a million random events without an end",
     "E1301": "the processes of `-j` end as soon as they start, for want of memory for example",
     "E1302": "the file of `--cache` was written by another version of dipc",
     "E1305": "another process holds the file of `--cache`",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.law import Draws, Law, Sides
+
+if TYPE_CHECKING:
+    from dipc.noise.lazy import RandomBits
 
 _ONE = Fraction(1)
 
@@ -48,6 +51,9 @@ class DiscreteLaplace(Law):
         Pr[>= k] = e^{-rate·k}."""
         first, second = draws.exponential_pairs(size) / rate // 1
         return (first - second).astype("int64")
+
+    def sampled(self, bits: RandomBits, rate: Fraction) -> int:
+        return bits.two_sided(rate.numerator, rate.denominator)
 
 
 DISCRETE_LAPLACE = DiscreteLaplace()

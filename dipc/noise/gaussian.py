@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dipc.noise.law import Draws, Law, NoClosedForm, Piece, Sides
+
+if TYPE_CHECKING:
+    from dipc.noise.lazy import LazyReal, RandomBits
 
 
 class Gaussian(Law):
@@ -32,6 +35,9 @@ class Gaussian(Law):
 
     def drawn(self, draws: Draws, rate: float, size: int) -> Any:
         return draws.normal(size) / rate
+
+    def sampled(self, bits: RandomBits, rate: Fraction) -> LazyReal:
+        return bits.normal()
 
 
 GAUSSIAN = Gaussian()

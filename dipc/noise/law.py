@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from abc import ABC
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from dipc.algebra.limits import OutsideFragment
 from dipc.frozen import frozen
+
+if TYPE_CHECKING:
+    from dipc.noise.lazy import LazyReal, RandomBits
 
 
 class Missing(OutsideFragment):
@@ -163,6 +166,10 @@ class Law(ABC):
     def drawn(self, draws: Draws, rate: float, size: int) -> Any:
         """So many draws of N, for a rate that eps has been multiplied into: floats, or integers of 64 bits."""
         self._lacks("a sampler")
+
+    def sampled(self, bits: RandomBits, rate: Fraction) -> int | LazyReal:
+        """One draw, exactly, for a rate that eps has been multiplied into: N where it is whole, else rate·N."""
+        self._lacks("an exact sampler")
 
     def written(self, scale: str, mean: str) -> str:
         """How a draw is written, with the texts of its rate, or its standard deviation, and its mean."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dipc.noise.law import Draws, Law, Piece, Sides
+
+if TYPE_CHECKING:
+    from dipc.noise.lazy import LazyReal, RandomBits
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -41,6 +44,9 @@ class OneSided(Law):
 
     def drawn(self, draws: Draws, rate: float, size: int) -> Any:
         return draws.exponential(size) / rate
+
+    def sampled(self, bits: RandomBits, rate: Fraction) -> LazyReal:
+        return bits.exponential()
 
 
 ONE_SIDED = OneSided()

@@ -1,18 +1,96 @@
-"""Simulations, and observed outputs, compared with exact probabilities."""
+"""Runs; simulations, and observed outputs, compared with exact probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 from dipc.algebra.numbers import decimal, exact_text, outward
 from dipc.claims.given import show_value
+from dipc.execution.run import Runs
 from dipc.outcome.outcome import GAP, Fields, Grid, Line, Outcome, Part, Standing, Tone, Verbatim
 from dipc.outcome.words import assignment_text, count, rational, shown
 from dipc.simulation.compare import Agreement, ComparedTally, Row, estimates
 from dipc.simulation.conform import ComparedEvent, Conformance
 from dipc.simulation.runs import Tally
+from dipc.text.diagnostic import Diagnostic
+
+RUN_SCHEMA = "dipc.run/1"
+
+#: Runs that a text shows.
+_MOST_RUNS = 40
+
+
+def runs(found: Runs, samples: Path | None = None) -> Outcome:
+    """What came out of runs with exact noise; `samples` is where it was written."""
+    return Outcome(
+        program=found.program.name,
+        line=runs_line(found),
+        heading=f"{found.program.name}: {count(len(found), 'run')} with exact noise",
+        standing=Standing.HOLDS,
+        parts=lambda: _runs_parts(found, samples),
+        record=lambda: _runs_record(found),
+        warnings=() if found.seed is None else (_SEEDED,),
+        result=found,
+    )
+
+
+_SEEDED = Diagnostic(
+    "W1701",
+    "with `--seed` the noise can be foretold, and keeps nothing private",
+    notes=("a seed is for tests: leave it out where the inputs are somebody's data",),
+)
+
+
+def runs_line(found: Runs) -> str:
+    """How much randomness it took, in one sentence."""
+    source = "the operating system" if found.seed is None else f"the seed {found.seed}"
+    each = f", {found.random_bits / len(found):.1f} a run" if len(found) > 1 else ""
+    return f"{count(found.random_bits, 'random bit')} from {source}{each}"
+
+
+def _runs_parts(found: Runs, samples: Path | None) -> Iterator[Part]:
+    """What was run, a row for each of the first runs, and the random bits."""
+    yield GAP
+    pairs = []
+    if found.program.constants:
+        pairs.append(("constants", assignment_text({k: str(v) for k, v in found.program.constants.items()})))
+    if found.input:
+        pairs.append(("input", assignment_text({name: show_value(value) for name, value in found.input.items()})))
+    pairs.append(("eps", rational(found.eps)))
+    if found.grid is not None:
+        pairs.append(("grid", f"{rational(found.grid)}: real outputs are rounded down to its multiples"))
+    yield Fields(pairs)
+    yield GAP
+    rows = [tuple("" if value is None else show_value(value) for value in each) for each in found.answers[:_MOST_RUNS]]
+    yield Grid(found.program.outputs, tuple((None, row) for row in rows))
+    if len(found) > len(rows):
+        yield Line(f"and {count(len(found) - len(rows), 'more run')}, see --samples or --format json", indent=2)
+    yield GAP
+    yield Line(runs_line(found))
+    if samples is not None:
+        yield Line(f"written to {samples}, for `dipc conform --samples {samples}`")
+
+
+def _runs_record(found: Runs) -> dict[str, object]:
+    """`{"schema": "dipc.run/1", ...}`. What is exact is a string."""
+    return {
+        "schema": RUN_SCHEMA,
+        "program": found.program.name,
+        "constants": {name: str(value) for name, value in found.program.constants.items()},
+        "input": {name: show_value(value) for name, value in found.input.items()},
+        "eps": str(found.eps),
+        "grid": None if found.grid is None else str(found.grid),
+        "seed": found.seed,
+        "runs": [
+            {"output": {name: None if value is None else show_value(value) for name, value in each.items()}}
+            for each in found
+        ],
+        "random_bits": found.random_bits,
+    }
+
 
 SIMULATION_SCHEMA = "dipc.simulate/1"
 

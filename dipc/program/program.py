@@ -474,6 +474,18 @@ class Program:
         """
         return above("shown").chain_of(self, input, output or {})
 
+    def run(
+        self,
+        input: Mapping[str, object],  # noqa: A002 - the contract's name
+        eps: Fraction | int | str,
+        n: int = 1,
+        *,
+        grid: Fraction | int | str | None = None,
+        seed: int | None = None,
+    ) -> Any:
+        """n runs with exact noise, as `dipc.run` makes them: a `dipc.Runs`, a sequence of outputs by name."""
+        return above("run").run(self, input, eps, n, grid=grid, seed=seed)
+
     def outcomes(
         self,
         input: Mapping[str, object],  # noqa: A002 - the contract's name

@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, total
 from dipc.algebra.limits import Undecided
-from dipc.algebra.numbers import exact_rational
+from dipc.algebra.numbers import exact_grid, exact_rational
 from dipc.claims.given import BadCell, Cell, CellPool, Column, show_value, slot_reader
 from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen
@@ -212,12 +213,14 @@ def conform(
     counts: Mapping[object, int] | str | os.PathLike[str] | None = None,
     *,
     samples: Iterable[object] | str | os.PathLike[str] | None = None,
+    grid: Fraction | int | str | None = None,
     confidence: Fraction | str = CONFIDENCE,
 ) -> Conformance:
     """Compare observed outputs of an implementation with the exact distribution of `program` at one input and one eps.
 
     `counts` is a mapping from outputs to how often they were observed, or a CSV file with a column `count`; `samples`
-    are outputs one by one, in their order, or a CSV file of them: real outputs need these. Finite outputs are compared
+    are outputs one by one, in their order, or a CSV file of them: real outputs need these. With a `grid` the real ones
+    were rounded down to its multiples, and the exact law is that of what is rounded. Finite outputs are compared
     together, each int output by its values and each real one by cells that the first tenth of the samples chooses.
     Every exact probability has to lie in the Clopper-Pearson interval of its cell; all of them hold together with
     `confidence` if the implementation has this distribution. What is impossible must not have been observed.
@@ -246,7 +249,7 @@ def conform(
     names = program.inputs
     cells = input_cells(core, input, CellPool())
     values = {name: cell.value for name, cell in zip(names, cells, strict=True) if cell.value is not None}
-    return judge(program, values, point, observed, level)
+    return judge(program, values, point, observed, level, None if grid is None else exact_grid(grid))
 
 
 def judge(
@@ -255,8 +258,10 @@ def judge(
     eps: Fraction,
     observed: Observed,
     confidence: Fraction,
+    grid: Fraction | None = None,
 ) -> Conformance:
-    """What `conform` gives, from what it was given. Raises DiagnosticError for a program that goes wrong."""
+    """What `conform` gives, from what it was given. Raises DiagnosticError for a program that goes wrong, and for
+    samples off the grid."""
     core = program.core
     core.require_meaning(eps)
     slots = [core.slots[slot] for slot in core.outputs]
@@ -277,7 +282,9 @@ def judge(
             if isinstance(slots[at].type, IntType):
                 found.extend(_integers(program, values, eps, observed, name, at, error))
             elif observed.ordered:
-                found.extend(_reals(program, values, eps, observed, name, at, error))
+                sequence = [_rational(row[at]) for row, _ in observed.rows]
+                cells = _reals if grid is None else partial(_rounded, grid)
+                found.extend(cells(program, values, eps, sequence, name, error))
             else:
                 reasons.append(f"`{name}` is real: give samples in the order in which they came out, not counts")
         except Undecided as undecided:
@@ -355,22 +362,19 @@ def _reals(
     program: Program,
     values: Mapping[str, Value],
     eps: Fraction,
-    observed: Observed,
+    sequence: Sequence[Fraction],
     name: str,
-    at: int,
     error: float,
 ) -> Iterable[ComparedEvent]:
     """Single values chosen by the first samples (the commonest, which a law without atoms does not meet again, and the
     atoms of the law), cells between chosen values, and all outside of them, without those single values. The other
     samples are counted: they know nothing of the choice."""
-    sequence = [values_[at] for values_, _ in observed.rows]
-    split = len(sequence) // _CHOOSING
-    chosen, counted = sorted(map(_rational, sequence[:split])), [_rational(value) for value in sequence[split:]]
+    chosen, counted = _chosen(sequence)
     if len(set(chosen)) < 2:
         raise Undecided(
             f"`{name}` needs more samples: one in {_CHOOSING} chooses the cells, and has to show two values"
         )
-    edges = sorted({chosen[(len(chosen) - 1) * k // _CELLS] for k in range(_CELLS + 1)})
+    edges = _quantiles(chosen)
     commonest = max(chosen, key=chosen.count) if len(chosen) < 200 else max(edges, key=chosen.count)
     atoms = {edge: program.closed_probability(values, {name: edge}) for edge in {*edges, commonest}}
     single = [edge for edge in sorted(atoms) if edge == commonest or not atoms[edge].value.is_zero()]
@@ -390,6 +394,51 @@ def _reals(
     for value in single:
         said = {name: f"{_short(value)} exactly"}
         yield _cell(name, said, counted.count(value), runs, each, atoms[value], eps)
+
+
+def _rounded(
+    grid: Fraction,
+    program: Program,
+    values: Mapping[str, Value],
+    eps: Fraction,
+    sequence: Sequence[Fraction],
+    name: str,
+    error: float,
+) -> Iterable[ComparedEvent]:
+    """Cells between multiples of the grid that the first samples choose, and all outside of them: what is rounded down
+    lies in the cell of its multiple."""
+    off = next((value for value in sequence if value % grid), None)
+    if off is not None:
+        message = f"`{name}` was observed at {off}, which is no multiple of the grid {grid}"
+        note = "give the grid that the outputs were rounded down to, or none"
+        raise DiagnosticError(Diagnostic("E1602", message, notes=(note,)))
+    chosen, counted = _chosen(sequence)
+    if not chosen:
+        raise Undecided(f"`{name}` needs more samples: one in {_CHOOSING} chooses the cells")
+    edges = _quantiles(chosen)
+    if len(edges) == 1:
+        edges.append(edges[0] + grid)
+    forms = []
+    for low, high in pairwise(edges):
+        closed = program.closed_probability(values, {name: (low + high) / 2}, (high - low) / 2)
+        beyond = program.closed_probability(values, {name: high})
+        forms.append(total([closed.value, -beyond.value]))
+        count = sum(low <= value < high for value in counted)
+        said = {name: f"in [{_short(low)}, {_short(high)})"}
+        yield _cell(name, said, count, len(counted), error / len(edges), ClosedForm(forms[-1]), eps)
+    count = sum(not edges[0] <= value < edges[-1] for value in counted)
+    outside = ClosedForm(total([ExpPoly.one(), -total(forms)]))
+    yield _cell(name, {name: "outside"}, count, len(counted), error / len(edges), outside, eps)
+
+
+def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:
+    """The samples that choose the cells, in order, and those that are counted."""
+    split = len(sequence) // _CHOOSING
+    return sorted(sequence[:split]), sequence[split:]
+
+
+def _quantiles(chosen: Sequence[Fraction]) -> list[Fraction]:
+    return sorted({chosen[(len(chosen) - 1) * k // _CELLS] for k in range(_CELLS + 1)})
 
 
 def _rational(value: Value) -> Fraction:

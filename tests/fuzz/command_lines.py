@@ -233,6 +233,7 @@ _VALUES = {
     "--limit": st.sampled_from(["states=1", "terms=5", "steps=1000", "rows=1", "intervals=1", "bits=64", "states=x"]),
     "--runs": st.sampled_from(["1", "50", "0"]),
     "--seed": st.sampled_from(["0", "7", "-1"]),
+    "--grid": st.sampled_from(["1/4", "2^-20", "0", "-1"]),
     "--confidence": st.sampled_from(["0.9", "1", "0"]),
     "--loop-limit": st.sampled_from(["1", "100", "0"]),
     "--counts": st.sampled_from(["counts.csv", "samples.csv", "empty.csv"]),
@@ -305,7 +306,7 @@ def command_lines(draw: st.DrawFn) -> list[str]:
         given.append(["--for", draw(_VALUES["--for"])])
     if name == "privacy" and draw(st.booleans()):
         given.append(["--adjacent", draw(_VALUES["--adjacent"])])
-    if name in ("simulate", "conform", "prob") and draw(st.booleans()):
+    if name in ("run", "simulate", "conform", "prob") and draw(st.booleans()):
         given += [["--input", draw(_VALUES["--input"])], ["--eps", draw(_VALUES["--eps"])]]
     words = [name, *draw(_arguments(name)), *(word for option in given for word in option)]
     if name == "simulate" and "--runs" not in words and "-n" not in words:

@@ -83,6 +83,10 @@ def simulated() -> Outcome:
     return experiments.simulation(dipc.simulate(dipc.load(COIN), {"x": 0}, 1, runs=100))
 
 
+def executed() -> Outcome:
+    return experiments.runs(dipc.load(COIN).run({"x": 0}, 1, 50))
+
+
 def conforming() -> Outcome:
     return experiments.conformance(dipc.conform(dipc.load(COIN), {"x": 0}, 1, {0: 73, 1: 27}))
 
@@ -99,6 +103,7 @@ ANSWERS: dict[str, Callable[[], Outcome]] = {
     "tighten": tightened,
     "solve": solved,
     "privacy": private,
+    "run": executed,
     "simulate": simulated,
     "conform": conforming,
     "prob": at_one_input,

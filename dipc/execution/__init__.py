@@ -1,0 +1,1 @@
+"""Execution: programs run with exact noise, as their proofs say."""

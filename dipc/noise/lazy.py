@@ -1,0 +1,303 @@
+"""Exact draws from random bits: coins, geometric numbers, and reals whose binary digits are drawn on demand.
+
+Nothing here is rounded. A real number is an interval that is halved, with fresh random bits, as often as somebody asks:
+what is compared is the ideal number itself. Coins of probability e^{-x} for rational x, and the integers made of them,
+are those of Canonne, Kamath and Steinke (2020), normal numbers those of Karney (2016).
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from hashlib import shake_256
+from itertools import count as counted
+from math import isqrt
+
+import flint
+
+# --- Random bits ------------------------------------------------------------------------------------------------------
+
+#: Bytes that are asked of the operating system at a time.
+_AT_ONCE = 64
+
+
+class _Hashed:
+    """Bytes that depend on the seed alone."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed, self._blocks = seed, counted()
+
+    def bytes(self, size: int) -> bytes:
+        return shake_256(f"{self._seed}/{next(self._blocks)}".encode()).digest(size)
+
+
+class RandomBits:
+    """Independent fair bits: the operating system's, or those of a `seed`, which are the same again and protect nobody.
+    `drawn` says how many were used."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._bytes: Callable[[int], bytes] = os.urandom if seed is None else _Hashed(seed).bytes
+        self._pool = 0
+        self._left = 0
+        self.drawn = 0
+
+    def take(self, count: int) -> int:
+        """A uniform integer of so many bits."""
+        while self._left < count:
+            self._pool |= int.from_bytes(self._bytes(_AT_ONCE), "little") << self._left
+            self._left += 8 * _AT_ONCE
+        value = self._pool & ((1 << count) - 1)
+        self._pool >>= count
+        self._left -= count
+        self.drawn += count
+        return value
+
+    def below(self, bound: int) -> int:
+        """A uniform integer from 0 to bound - 1, for bound >= 1."""
+        length = (bound - 1).bit_length()
+        while True:
+            value = self.take(length)
+            if value < bound:
+                return value
+
+    def falls(self, above: int, below: int) -> bool:
+        """True with probability e^{-above/below}, for above >= 0 and below > 0 (Algorithm 1 of those three)."""
+        while above > below:
+            if not self._falls(1, 1):
+                return False
+            above -= below
+        return self._falls(above, below)
+
+    def _falls(self, above: int, below: int) -> bool:
+        """The same for above <= below: e^{-x} = 1 - x + x²/2! - ..., the number of successes in a row is even."""
+        trials = 1
+        while self.below(below * trials) < above:
+            trials += 1
+        return trials % 2 == 1
+
+    def geometric(self, above: int, below: int) -> int:
+        """An integer N >= 0 with Pr[N >= k] = e^{-k·above/below}, for above, below > 0 (inside Algorithm 2)."""
+        while True:
+            remainder = self.below(below)
+            if self.falls(remainder, below):
+                break
+        quotient = 0
+        while self._falls(1, 1):
+            quotient += 1
+        return (remainder + below * quotient) // above
+
+    def two_sided(self, above: int, below: int) -> int:
+        """An integer N with Pr[N = k] proportional to e^{-|k|·above/below} (Algorithm 2)."""
+        while True:
+            size = self.geometric(above, below)
+            negative = self.take(1)
+            if size or not negative:
+                return -size if negative else size
+
+    def discrete_normal(self, variance: Fraction) -> int:
+        """An integer N with Pr[N = k] proportional to e^{-k²/(2·variance)} (Algorithm 3)."""
+        scale = isqrt(variance.numerator // variance.denominator) + 1
+        while True:
+            value = self.two_sided(1, scale)
+            excess = (abs(value) - variance / scale) ** 2 / (2 * variance)
+            if self.falls(excess.numerator, excess.denominator):
+                return value
+
+    def sign(self) -> int:
+        """1 or -1, equally likely."""
+        return 1 - 2 * self.take(1)
+
+    def exponential(self) -> LazyReal:
+        """A real number with density e^{-x}."""
+        return Exponential(1)
+
+    def laplace(self) -> LazyReal:
+        """A real number with density e^{-|x|}/2."""
+        return Exponential(self.sign())
+
+    def normal(self) -> LazyReal:
+        """A real number with density e^{-x²/2}/√(2π)."""
+        return _normal(self)
+
+
+# --- A choice among finitely many, by a uniform number of which as many bits are drawn as it takes --------------------
+
+#: The integer parts of enclosures of t·2^bits: low <= t·2^bits <= high.
+Threshold = Callable[[int], tuple[int, int]]
+
+#: Slots in the first look-up for each value, as a power of two, and the bits drawn later on at a time.
+_SPARE, _MORE = 4, 16
+
+
+class Inversion:
+    """Draws i with probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= ... <= t(n) = 1."""
+
+    def __init__(self, thresholds: Sequence[Threshold]) -> None:
+        """The thresholds t(1), ..., t(n-1)."""
+        self._thresholds = thresholds
+        self._bits = len(thresholds).bit_length() + _SPARE
+        ends = [(0, 0), *[threshold(self._bits) for threshold in thresholds], (1 << self._bits, 1 << self._bits)]
+        self._first = [-1] * (1 << self._bits)
+        for value in range(len(thresholds) + 1):
+            for slot in range(ends[value][1], ends[value + 1][0]):
+                self._first[slot] = value
+
+    def draw(self, bits: RandomBits) -> int:
+        """A value; as good as always with the first few bits."""
+        uniform = bits.take(self._bits)
+        value = self._first[uniform]
+        return value if value >= 0 else self._settled(uniform, bits)
+
+    def _settled(self, uniform: int, bits: RandomBits) -> int:
+        length = self._bits
+        while True:
+            uniform, length = uniform << _MORE | bits.take(_MORE), length + _MORE
+            # All thresholds at or below the interval [uniform, uniform + 1] / 2^length, and that the next is above.
+            low, high = 0, len(self._thresholds)
+            while low < high:
+                middle = (low + high) // 2
+                if self._thresholds[middle](length)[0] <= uniform:
+                    low = middle + 1
+                else:
+                    high = middle
+            reached = not low or self._thresholds[low - 1](length)[1] <= uniform
+            if reached and (low == len(self._thresholds) or uniform + 1 <= self._thresholds[low](length)[0]):
+                return low
+
+
+# --- Reals whose digits are drawn on demand ---------------------------------------------------------------------------
+
+
+class LazyReal(ABC):
+    """A random real number: sign·x for an x >= 0 of which `whole`/2^`length` is known, rounded down. It has no value as
+    a float: whoever needs it draws digits until what was asked is settled."""
+
+    __slots__ = ("length", "sign", "whole")
+
+    def __init__(self, sign: int) -> None:
+        self.sign = sign
+        self.whole = 0
+        #: -1 before the first digits: x may be anything.
+        self.length = -1
+
+    @abstractmethod
+    def refine(self, bits: RandomBits) -> None:
+        """Draw some more digits."""
+
+    def __float__(self) -> float:
+        raise TypeError(
+            "a lazy real is not rounded: compare it, or let a run round it down to a grid, which is part of its answer"
+        )
+
+
+#: Digits of the integer part, and after the point, that are drawn first; and then at a time.
+_WHOLE_DIGITS, _FIRST_DIGITS, _NEXT_DIGITS = 3, 4, 6
+
+
+class Exponential(LazyReal):
+    """With density e^{-x}: its binary digits are independent, that of 2^-j is 1 with probability 1/(1 + e^{2^-j})."""
+
+    __slots__ = ()
+
+    def refine(self, bits: RandomBits) -> None:
+        if self.length < 0:
+            self.length = _FIRST_DIGITS
+            first, overflow = _leading_digits(), 1 << (_WHOLE_DIGITS + _FIRST_DIGITS)
+            digits = first.draw(bits)
+            while digits == overflow:  # what lies beyond has the same law again
+                self.whole += overflow
+                digits = first.draw(bits)
+            self.whole += digits
+        else:
+            self.length += _NEXT_DIGITS
+            self.whole = self.whole << _NEXT_DIGITS | _digits_until(self.length).draw(bits)
+
+
+class Uniform(LazyReal):
+    """Uniform on the interval that the digits given leave open."""
+
+    __slots__ = ()
+
+    def __init__(self, sign: int, whole: int = 0, length: int = 0) -> None:
+        super().__init__(sign)
+        self.whole, self.length = whole, length
+
+    def refine(self, bits: RandomBits) -> None:
+        self.whole = self.whole << _NEXT_DIGITS | bits.take(_NEXT_DIGITS)
+        self.length += _NEXT_DIGITS
+
+    def below(self, other: Uniform, bits: RandomBits) -> bool:
+        """Whether this is the smaller of two different numbers between 0 and 1."""
+        while True:
+            length = max(self.length, other.length)
+            one, two = self.whole << length - self.length, other.whole << length - other.length
+            if one + (1 << length - self.length) <= two:
+                return True
+            if two + (1 << length - other.length) <= one:
+                return False
+            (self if self.length < other.length else other).refine(bits)
+
+
+def _normal(bits: RandomBits) -> LazyReal:
+    """Karney 2016, Algorithm N."""
+    while True:
+        whole = 0
+        while bits.falls(1, 2):
+            whole += 1
+        if not all(bits.falls(1, 2) for _ in range(whole * (whole - 1))):
+            continue
+        rest = Uniform(1)
+        # Accepted with probability e^{-x·whole - x²/2}.
+        if all(_falls_by(rest, bits) for _ in range(whole)) and _falls_by_half_square(rest, bits):
+            return Uniform(bits.sign(), rest.whole + (whole << rest.length), rest.length)
+
+
+def _falls_by(x: Uniform, bits: RandomBits) -> bool:
+    """True with probability e^{-x} for x in [0, 1]: the length of a falling run of uniform numbers from x on is even
+    (von Neumann)."""
+    length, last = 0, x
+    while (following := Uniform(1)).below(last, bits):
+        length, last = length + 1, following
+    return length % 2 == 0
+
+
+def _falls_by_half_square(x: Uniform, bits: RandomBits) -> bool:
+    """True with probability e^{-p}, p = x²/2, by coins of probability p/k."""
+    trials = 1
+    while bits.below(2 * trials) == 0 and Uniform(1).below(x, bits) and Uniform(1).below(x, bits):
+        trials += 1
+    return trials % 2 == 1
+
+
+# --- The digits of exponential numbers, in groups ---------------------------------------------------------------------
+
+
+@cache
+def _leading_digits() -> Inversion:
+    """The integer part and the first digits together; as many values, and one for all that is beyond."""
+    size = 1 << (_WHOLE_DIGITS + _FIRST_DIGITS)
+    return Inversion([_reached(value, _FIRST_DIGITS, None) for value in range(1, size + 1)])
+
+
+@cache
+def _digits_until(length: int) -> Inversion:
+    """The digits that end at 2^-length, a group of _NEXT_DIGITS."""
+    size = 1 << _NEXT_DIGITS
+    return Inversion([_reached(value, length, size) for value in range(1, size)])
+
+
+def _reached(value: int, length: int, most: int | None) -> Threshold:
+    """Pr[X < value/2^length] for an exponential X; under X < most/2^length where there is a `most`."""
+
+    @cache
+    def enclosed(bits: int) -> tuple[int, int]:
+        with flint.ctx.workprec(2 * bits + length + 64):
+            share = (flint.arb(-value) / 2**length).expm1()
+            share = -share if most is None else share / (flint.arb(-most) / 2**length).expm1()
+            scaled = share * flint.arb(2) ** bits
+            return int(scaled.lower().floor().fmpz()), int(scaled.upper().ceil().fmpz())
+
+    return enclosed
