@@ -361,19 +361,27 @@ class _Member:
 _MOST_SKIPPED = 8
 
 
+@frozen
+class InputsAmong:
+    """The inputs with these `finite` values (of every DOM and bool input) that satisfy the `guards`, which some must;
+    `along` one of them, only its own path is followed."""
+
+    finite: Mapping[int, Value]
+    guards: Sequence[Constraint] = ()
+    along: Mapping[int, Fraction] | None = None
+
+
 def explore(
     program: CoreProgram | Flow,
-    dom_inputs: Mapping[int, Value],
+    inputs: Mapping[int, Value] | InputsAmong,
     wanted: Mapping[int, Value] | None = None,
     limits: Limits | None = None,
     *,
     observed: Iterable[int] | None = None,
     display: bool = False,
     possible: Callable[[ChoiceWeight], bool] = lambda _: True,
-    guards: Iterable[Constraint] = (),
-    along: Mapping[int, Fraction] | None = None,
 ) -> Chain:
-    """The chain for `dom_inputs` (a value for every DOM and bool input).
+    """The chain for `inputs` (a value for every DOM and bool input), or for some among them.
 
     With `wanted`, values of DOM and bool outputs, the exits are just those that have these values: a state is cut as
     soon as an output differs that nothing can give its wanted value any more. The exits give the `observed` outputs:
@@ -381,9 +389,6 @@ def explore(
     later are united, unless `display` asks for every state as the paper shows it, or the program makes choices: then
     paths have weights (see `reach`). Choices whose weight is not `possible` are left out: such as one that is 0 for
     every eps. Give a Flow to analyze a program only once.
-
-    Only real and int inputs that satisfy the `guards` are looked at, which some must; `along` one of them, only its own
-    path is followed.
 
     Raises DiagnosticError with the path for what goes wrong in a step and for a loop that some run cannot leave,
     LimitReached past `limits`.
@@ -397,14 +402,12 @@ def explore(
         ]
     explorer = _Explorer(
         flow,
-        dict(dom_inputs),
+        inputs if isinstance(inputs, InputsAmong) else InputsAmong(inputs),
         dict(wanted or {}),
         frozenset(observed),
         limits or Limits(),
         display,
         possible,
-        constraint_set(guards),
-        along,
     )
     return explorer.run()
 
@@ -415,30 +418,26 @@ class _Explorer:
     def __init__(
         self,
         flow: Flow,
-        dom_inputs: dict[int, Value],
+        inputs: InputsAmong,
         wanted: dict[int, Value],
         observed: frozenset[int],
         limits: Limits,
         display: bool,
         possible: Callable[[ChoiceWeight], bool],
-        guards: ConstraintSet,
-        along: Mapping[int, Fraction] | None,
     ) -> None:
         self.flow = flow
-        self.dom_inputs = dom_inputs
+        self.inputs = inputs
         self.wanted = wanted
         self.wanted_set = slot_set(wanted)
         self.may_give = flow.may_give(wanted)
         self.observed = observed
         self.limits = limits
         self.possible = possible
-        self.guards = guards
-        self.along = along
         everything = slot_set(range(len(flow.program.slots)))
         # Wanted outputs are compared when they become final: they must not be forgotten before.
         self.live = [everything] * (flow.exit_label + 1) if display else flow.live(observed | wanted.keys())
         self.everything = everything
-        self.unites = flow.forward and not flow.chooses and not display and along is None
+        self.unites = flow.forward and not flow.chooses and not display and inputs.along is None
         self.skips = not self.unites and not display
         self.transitions = Transitions()
         self.states: dict[int, State] = {}
@@ -455,7 +454,7 @@ class _Explorer:
     def run(self) -> Chain:
         flow = self.flow
         start = initial_state(flow.entry, tuple(self._initial_value(slot) for slot in flow.program.slots))
-        start = start.guarded_by(self.guards)
+        start = start.guarded_by(constraint_set(self.inputs.guards))
         start = self._forgotten(start, self.everything & ~self.live[flow.entry])
         self.initial = initial = self._add(start)
         if self._differs(start, self.wanted_set & ~self.may_give[flow.entry]):
@@ -479,7 +478,7 @@ class _Explorer:
             trap = trapped(graph, frozenset(self.exited) | self.cut)
             if trap:
                 self._tell_all()
-                notes = path_notes(flow.program, graph, self.states, initial, min(trap), self.dom_inputs)
+                notes = path_notes(flow.program, graph, self.states, initial, min(trap), self.inputs.finite)
                 raise trapped_fault(flow, self.states, trap).diagnosed(flow.program.source, *notes)
             if recurrent_comparison(graph):
                 raise LimitReached(
@@ -493,17 +492,7 @@ class _Explorer:
         """Explore again with every state, so that a trap is told by all that it reads and writes; where that takes too
         many, it is told by the states there are."""
         if self.skips:
-            whole = _Explorer(
-                self.flow,
-                self.dom_inputs,
-                self.wanted,
-                self.observed,
-                self.limits,
-                False,
-                self.possible,
-                self.guards,
-                self.along,
-            )
+            whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)
             whole.skips = False
             with suppress(LimitReached):
                 whole.run()
@@ -512,7 +501,7 @@ class _Explorer:
         if slot.role is Role.INPUT:
             if is_symbolic(slot.type):
                 return Affine.input(slot.index)
-            return self.dom_inputs[slot.index]
+            return self.inputs.finite[slot.index]
         if slot.initial is None:
             return Mark.UNASSIGNED
         if is_symbolic(slot.type):
@@ -537,7 +526,9 @@ class _Explorer:
         for after, edge in self._successors(node):
             if isinstance(edge, Choice) and not self.possible(edge.weight):
                 continue
-            if self.along is not None and not all(guard.holds_at(self.along) for guard in after.guards.items):
+            if self.inputs.along is not None and not all(
+                guard.holds_at(self.inputs.along) for guard in after.guards.items
+            ):
                 continue
             self._connect(node, self._arrived(state.label, after), (edge,))
 
@@ -573,7 +564,7 @@ class _Explorer:
             return step(self.flow, self.states[node])
         except Fault as fault:
             graph = self.transitions.as_networkx()
-            notes = path_notes(self.flow.program, graph, self.states, self.initial, node, self.dom_inputs)
+            notes = path_notes(self.flow.program, graph, self.states, self.initial, node, self.inputs.finite)
             raise fault.diagnosed(self.flow.program.source, *notes) from None
 
     def _connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:

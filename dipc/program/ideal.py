@@ -18,7 +18,7 @@ from operator import itemgetter
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.constraints import Affine, Answer, Constraint, constraint, finite_values, irredundant, same_value
-from dipc.chain.explore import explore
+from dipc.chain.explore import InputsAmong, explore
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.state import Code, Fault, Mark, SlotValue, initial_state, is_symbolic
 from dipc.chain.step import step
@@ -289,7 +289,7 @@ class Ideal:
     ) -> tuple[Region, ...]:
         own = {self._to_ideal[slot]: finite[slot] for slot in self.finite_inputs}
         limits = replace(self.program.limits, states=states)
-        chain = explore(self.flow, own, wanted, limits, guards=guards, along=along)
+        chain = explore(self.flow, InputsAmong(own, tuple(guards), along), wanted, limits)
         whole = frozenset(self.whole_inputs)
         paths = ((tuple(map(self._moved_constraint, irredundant(found.guards.items))), found) for found in chain.exits)
         return tuple(

@@ -134,7 +134,7 @@ def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, ne
         positions, coefficients = layout.columns[k]
         if not coefficients:
             continue
-        series = _series(layout, positions, coefficients, powers, kept, order, work - fine - height[k], rn, rd)
+        series = _series(layout, positions, coefficients, powers, kept, order, work - fine - height[k], radius)
         if k:
             up, down = bn**k, bd**k << height[k]
             series = [c * up // down for c in series]
@@ -153,10 +153,9 @@ def _series(
     kept: int,
     order: int,
     shift: int,
-    rn: int,
-    rd: int,
+    radius: Fraction,
 ) -> list[int]:
-    """The coefficients of u^n, n < order, of Σ_j c_j·e^{-jm}·e^{-jr·u}, in units 2^-(work - shift).
+    """The coefficients of u^n, n < order, of Σ_j c_j·e^{-jm}·e^{-jr·u} for r = `radius`, in units 2^-(work - shift).
 
     c·Z is off by at most c times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that
     error, one for rounding, and one for the last bits of c, which are left out where they come to less than that: no Z
@@ -167,7 +166,7 @@ def _series(
     would grow with each: what is rounded at the power m comes to at most (jr)^(n - m)/(n - m)! at the power n, and so
     to at most `order` times as much.
     """
-    exponents = layout.exponents
+    exponents, rn, rd = layout.exponents, radius.numerator, radius.denominator
     if positions[-1] >= kept:
         count = bisect_left(positions, kept)
         positions, coefficients = positions[:count], coefficients[:count]
