@@ -403,3 +403,13 @@ def test_a_number_far_from_those_before_refutes() -> None:
     data["cases"][-1]["constants"]["m"] = "8"
     with pytest.raises(Rejected):
         check_text(samples.resealed(data))
+
+
+@pytest.mark.parametrize("other", ["n <- n + 0;", "n <- n + 1; n <- n - 1;", "n <- 0;"])
+def test_counters_that_stand_still_take_few_steps(other: str) -> None:
+    data = samples.document(dipc.certify(dipc.check(dipc.load(SPARSE), inputs="all", for_all="m", keep_proofs=True)))
+    text = changed(SPARSE, ("n <- n + 1;", other))
+    data["program"] |= {"text": text, "sha256": sha256(text.encode()).hexdigest()}
+    budget = Budget(200_000)
+    assert not check_text(samples.resealed(data), budget).complete
+    assert budget.left > 0
