@@ -256,11 +256,11 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 
 
 def _apart(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
-    """Ways to the answer, some of all: those that do not share noises with their outputs, and each other alone."""
-    shared = [found for found in exits if _shares(found)]
-    if len(shared) < len(exits):
-        yield [found for found in exits if found not in shared]
-    for found in shared:
+    """Ways to the answer, some of all: those that do not share noises with their outputs, and each alone."""
+    alone = [found for found in exits if not _shares(found)]
+    if len(alone) > 1:
+        yield alone
+    for found in exits:
         yield [found]
 
 

@@ -56,6 +56,8 @@ ideal { if q >= 1 then val <- q end }
 r <- Lap(eps, q);
 if r >= 1 then val <- r end
 """
+#: The same, but what is released has a noise of its own.
+EITHER_WAY_ANEW = EITHER_WAY.replace("val <- r", "val <- Lap(eps/2, q)")
 EITHER_WAY_OF_INTS = EITHER_WAY.replace("real", "int").replace("Lap", "DLap")
 NOISE = "program noise; input q : real; output val : real; ideal { val <- q } val <- Lap(eps, q)"
 
@@ -98,6 +100,8 @@ def asked(source: str, beta: str, **options: object) -> Report:
         (EITHER_WAY, "exp(-alpha*eps/8) + exp(-gamma*eps/8)", "accurate"),
         (EITHER_WAY, "exp(-alpha*eps)/2 + exp(-gamma*eps)", "accurate"),
         (EITHER_WAY, "exp(-alpha*eps)/2 + exp(-gamma*eps)/2", "inaccurate"),
+        (EITHER_WAY_ANEW, "exp(-alpha*eps)/2 + exp(-gamma*eps/2)", "accurate"),
+        (EITHER_WAY_ANEW, "exp(-alpha*eps)/2 + exp(-gamma*eps)", "inaccurate"),
         (EITHER_WAY_OF_INTS, "2*exp(-min(alpha, gamma)*eps/8)", "accurate"),
         (EITHER_WAY_OF_INTS, "exp(-alpha*eps/8) + exp(-gamma*eps/8)", "accurate"),
         (EITHER_WAY_OF_INTS, "2*exp(-alpha*eps/8) + 2*exp(-gamma*eps/8)", "accurate"),
