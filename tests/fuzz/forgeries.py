@@ -20,8 +20,8 @@ from dipc.certificate.least import certify_constant, certify_factor, certify_sol
 from dipc.certificate.privacy import certify_privacy
 from dipc.decide.engine import Engine
 from dipc.questions.privacy.check import PrivacyQuestion
-from dipc.questions.privacy.claim import read_claim
 from dipc.questions.privacy.every_number import EveryNumber
+from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Budget, Exhausted, Rejected, Unreadable
 from tests.sources.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE
