@@ -24,7 +24,7 @@ from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Budget, Exhausted, Rejected, Unreadable
-from tests.sources.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE
+from tests.questions.real_programs import ABOVE_THRESHOLD, NOISY_MAX, SPARSE
 from tests.verifier import samples
 from tests.verifier.mutations import mutated, places
 
