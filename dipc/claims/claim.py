@@ -124,7 +124,7 @@ GivenEps = str | int | Fraction | Interval | None
 
 @frozen(eq=False)
 class Terms:
-    """What is claimed at a row. `alpha` None is infinity; the row holds vacuously where dd < alpha.
+    """What is claimed at a row. `alpha` None is infinity; the row is `vacuous` where the claim is not about its input.
     Rows with the same claim share one object."""
 
     alpha: Fraction | None
@@ -213,9 +213,29 @@ class Claim:
         names["gamma"] = Parametric.number(gamma)
         cell = self._gammas.setdefault(gamma, Cell(gamma, show_value(gamma)))
         beta = self._beta(row, names)
-        vacuous = isinstance(dd, Fraction) and alpha is not None and dd < alpha
+        vacuous = isinstance(dd, Fraction) and alpha is not None and self.is_near(row, dd, alpha)
         alpha_text = "inf" if alpha is None else str(alpha)
         return Terms(alpha, cell, self._betas.setdefault(beta, beta), alpha_text, vacuous)
+
+    def is_near(self, row: Row, dd: Fraction, alpha: Fraction) -> bool:
+        """Whether the claim is not about an input with this dd because of its alpha.
+
+        A claim with numbers for alpha and beta is about dd > alpha (Definition 3 of the paper); with the number 0 for
+        alpha about every input, the usual definition. Where alpha is dd, or computed from it, or beta is a function of
+        alpha, one claim stands for those with every lesser alpha: as beta is continuous, it is about dd >= alpha
+        (Theorem 10, and section 7).
+        """
+        if dd != alpha:
+            return dd < alpha
+        beta = self.beta if row.beta is None else self.column_beta(row.beta.text)
+        stands_for_lesser = beta is not None and mentions(beta.tree, "alpha")
+        if row.alpha is not None:
+            return row.alpha.value != "dd" and alpha > 0 and not stands_for_lesser
+        if self.alpha is None or mentions(self.alpha.tree, "dd"):
+            return False
+        if mentions(self.alpha.tree, "gamma"):
+            return not (stands_for_lesser or (beta is not None and mentions(beta.tree, "gamma")))
+        return alpha > 0 and not stands_for_lesser
 
     def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, at: Cell, shown: str) -> Terms:
         """What is claimed at `row` with the radius `at`, with the limit that beta has as alpha and gamma grow towards

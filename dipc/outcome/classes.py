@@ -242,7 +242,7 @@ def _undecided(row: ClassResult) -> Iterator[Part]:
 def _proved(row: ClassResult) -> Iterator[Part]:
     note = row.note
     assert note is not None
-    why = "" if not row.vacuous else " vacuously, as " + ("dd < alpha" if row.says is None else "beta ≥ 1")
+    why = "" if not row.vacuous else " vacuously, as " + ("dd ≤ alpha" if row.says is None else "beta ≥ 1")
     yield Line(f"class {row.row} holds{why}", Tone.HEAD)
     pairs = [*where(row)]
     if note.corner and note.exact:

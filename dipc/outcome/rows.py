@@ -182,7 +182,7 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
     if counts.vacuous:
         near, above = counts.vacuous - counts.above_one, counts.above_one
         why = [
-            f"{number} vacuously, as {text}" for number, text in ((near, "dd < alpha"), (above, "beta ≥ 1")) if number
+            f"{number} vacuously, as {text}" for number, text in ((near, "dd ≤ alpha"), (above, "beta ≥ 1")) if number
         ]
         accurate += f" ({'; '.join(why)})"
     parts = [accurate]
@@ -335,7 +335,7 @@ def _closed_form(row: RowResult) -> Iterator[Part]:
 def _vacuously(row: RowResult) -> str:
     if not row.vacuous:
         return ""
-    return f" (vacuously, as {'dd < alpha' if row.says is None else 'beta ≥ 1'})"
+    return f" (vacuously, as {'dd ≤ alpha' if row.says is None else 'beta ≥ 1'})"
 
 
 def _table(rows: Sequence[RowResult], word: str) -> Table:

@@ -171,7 +171,7 @@ def headline(tightest: Tightest) -> str:
     if tightest.is_zero and tightest.kappa == 0:
         return "factor 0, and no other: beta is negative where the answer is always right"
     if tightest.is_zero and not tightest.claims.distinct:
-        return f"every factor suffices, even 0: no {tightest.word} claims anything (dd < α)"
+        return f"every factor suffices, even 0: no {tightest.word} claims anything (dd ≤ α)"
     if tightest.is_zero:
         return "every factor suffices, even 0: the answer is always right"
     least = cell_text(*tightest.factor)
@@ -305,7 +305,7 @@ def _counts(tightest: Tightest) -> str:
     different = len(claims.distinct)
     text = f"{claims.cases}, with {different} different obligation{'' if different == 1 else 's'}"
     if claims.vacuous:
-        why = "as dd < alpha" if tightest.word == "row" else "as no input is that far from other answers"
+        why = "as dd ≤ alpha" if tightest.word == "row" else "as no input is that far from other answers"
         text += f"; {claims.vacuous} claim{'s' if claims.vacuous == 1 else ''} nothing, {why}"
     return text
 

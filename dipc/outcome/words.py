@@ -210,13 +210,13 @@ def without_closed_form(row: RowResult) -> str:
 
 
 def vacuous_why(counts: Counts) -> str:
-    """Why rows hold vacuously: `dd < α`."""
+    """Why rows hold vacuously: `dd ≤ α`."""
     near = counts.vacuous - counts.above_one
-    return "β ≥ 1" if not near else "dd < α" if not counts.above_one else "dd < α or β ≥ 1"
+    return "β ≥ 1" if not near else "dd ≤ α" if not counts.above_one else "dd ≤ α or β ≥ 1"
 
 
 def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
-    """`13 of them vacuously (β ≥ 1)`, `all of them vacuously (dd < α)`; without `of_them`, `13 hold vacuously (…)`."""
+    """`13 of them vacuously (β ≥ 1)`, `all of them vacuously (dd ≤ α)`; without `of_them`, `13 hold vacuously (…)`."""
     why = vacuous_why(counts)
     if not of_them:
         return f"{counts.vacuous} hold{s(counts.vacuous)} vacuously ({why})"
@@ -229,12 +229,12 @@ def says_nothing(sayings: Mapping[str, Saying]) -> str | None:
     """Why a claim, decided, says nothing at all, None where it says something: `sayings` of what it comes to, which is
     nothing where nothing is as far from other answers as alpha."""
     if not sayings:
-        return "dd < α"
+        return "dd ≤ α"
     return "β ≥ 1" if all(says.nothing for says in sayings.values()) else None
 
 
-#: Where a claim says something of which every case holds as dd < alpha.
-NO_INPUT = "for no input: dd < alpha everywhere"
+#: Where a claim says something of which every case holds as dd ≤ alpha.
+NO_INPUT = "for no input: dd ≤ alpha everywhere"
 
 
 def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> str | None:
@@ -392,7 +392,8 @@ class Asked:
     def about_rows(self, program: Program, table: Table) -> Statement:
         """What was asked about a table."""
         core = program.core
-        alpha, beta, gamma = (_said(name, self.options.parts.get(name), program, table) for name in CLAIM_PARTS)
+        given = self.options.parts
+        alpha, beta, gamma = (_said(name, given.get(name), program, table, given.get("beta")) for name in CLAIM_PARTS)
         return Statement(
             program=f"{core.name} ({self.program_path})",
             table=table.name,
@@ -421,8 +422,8 @@ def kinds(core: CoreProgram, slots: Iterable[int]) -> str:
     return " and ".join(word for word, kind in named if any(isinstance(found, kind) for found in types))
 
 
-def _said(name: str, option: object, program: Program, table: Table) -> str:
-    """What the claim says of `name`, by the order of precedence."""
+def _said(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:
+    """What the claim says of `name`, by the order of precedence; `beta` is the option of that name."""
     if name in table.columns:
         return f"the table's column `{name}`"
     claim = program.core.claim
@@ -435,5 +436,8 @@ def _said(name: str, option: object, program: Program, table: Table) -> str:
         stated = "dd" if name == "alpha" and "dd" in table.columns else "0"
     if name == "alpha" and "dd" in table.columns:
         where = "computed from the program's ideal" if "dd" in table.computed else "the table's column `dd`"
-        return f"dd(u), {where}" if stated == "dd" else f"{stated}; nothing is claimed where dd < alpha"
+        if stated in ("dd", "0"):
+            return f"dd(u), {where}" if stated == "dd" else "0: about every input"
+        equal = "dd" in stated or re.search(r"\balpha\b", _said("beta", beta, program, table))
+        return f"{stated}; nothing is claimed where dd {'<' if equal else '≤'} alpha"
     return stated

@@ -136,11 +136,14 @@ class FreeGamma(Source):
             return None if terms.vacuous else (terms.alpha, high)
         slope, offset = self._curve
         if slope == 0:
-            return None if limit is not None and limit < offset else (offset, high)
+            return None if limit is not None and self.claim.is_near(row, limit, offset) else (offset, high)
         top = high if limit is None else _least(high, (limit - offset) / slope)
-        if top is not None and top <= max(low, -offset / slope):
-            return None
-        return (None if top is None else slope * top + offset), top
+        if top is None:
+            return None, None
+        alpha, least = slope * top + offset, max(low, -offset / slope)
+        # A single gamma is claimed about where dd is its alpha, and that is not too near.
+        alone = top == least and top != high and not self.claim.is_near(row, alpha if limit is None else limit, alpha)
+        return (alpha, top) if top > least or alone else None
 
 
 @frozen

@@ -9,12 +9,12 @@ A bound over all reals behind the half-spaces is one over the integers there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly
@@ -81,6 +81,12 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: Distances at which inputs are looked for that refute a claim about all of them.
 _SCALES = tuple(Fraction(4) ** power for power in (-3, -1, 0, 2, 5))
+
+#: How much farther than alpha inputs are looked for where those just as far are not meant.
+_BEYOND = (1 + Fraction(1, 64), 1 + Fraction(1, 4096), 1 + Fraction(1, 2**64))
+
+#: How many inputs are tried of each of these.
+_A_FEW = 4
 
 #: By how much a gamma is less than an integer.
 _SHORT = Fraction(1, 4096)
@@ -421,8 +427,12 @@ class ClassCase:
         """The values of alpha at which inputs are tried, and gamma where that is what is left open: the claim fails
         where distance·eps is the `product`, and for ints at the distance `failing`, where these are known."""
         goal, distances = self.goal, self.goal.required.distances
+        alpha = distances.alpha or _ZERO
+        near = not self._source.claim.at_distance and self._source.claim.is_near(alpha)
+        # An input just as far as alpha is not meant: those near it are.
+        fixed = tuple([alpha * share for share in _BEYOND]) if near else (alpha,)
         if not distances.is_open:
-            return (distances.alpha or _ZERO,), None
+            return fixed, None
         scale = self._scale_of(product)
         if distances.alpha_rate:
             alphas = () if self.convex.inputs.integral else (scale, goal.sample)
@@ -431,7 +441,7 @@ class ClassCase:
         if goal.is_about_integers:
             # Just before the outputs within gamma are more.
             scale = (_ONE if failing is None else failing) - _SHORT
-        return (distances.alpha or _ZERO,), scale
+        return fixed, scale
 
     @property
     def _moves(self) -> bool:
@@ -441,8 +451,20 @@ class ClassCase:
     def _first_refuting(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
         """An input that refutes the claim, of those where slacks are least."""
         alphas, gamma = self._distances_tried(_failing_at(first), failing)
-        proposed = candidates(self.convex, self.goal.lower, self._source.ideal.symbolic_inputs, alphas)
+        proposed = chain.from_iterable(self._candidates(alphas))
         return (yield from self._source.witnesses.first_refuting(proposed, gamma, finite=self._moves))
+
+    def _candidates(self, alphas: Sequence[Fraction]) -> Iterator[Iterable[Mapping[int, Value]]]:
+        """Inputs near which the probability may be least; where those as far as alpha are not meant, a few for each of
+        the `alphas`, as the corner is another one then."""
+        goal, slots = self.goal, self._source.ideal.symbolic_inputs
+        base = goal.required.distances.alpha_base
+        if goal.required.distances.alpha_rate or base in alphas:
+            yield candidates(self.convex, goal.lower, slots, alphas)
+            return
+        for alpha in alphas:
+            beyond = replace(goal.required, distances=replace(goal.required.distances, alpha_base=alpha))
+            yield islice(candidates(self.convex, goal.requiring(beyond).lower, slots, (alpha,)), _A_FEW)
 
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
         """An input that refutes the claim, of those where floats guess that it fails; None where none does."""
@@ -474,10 +496,10 @@ class ClassCase:
         """The claim at an input of the class; `gamma` takes the place of one that is left open."""
         claim, dd, required = self._source.claim, self._distance(point), self.goal.required
         if gamma is not None:
-            return Claimed(gamma, claim.at_gamma(gamma)) if dd is None or dd >= claim.alpha_number() else None
+            return None if dd is not None and claim.is_near(dd) else Claimed(gamma, claim.at_gamma(gamma))
         if not claim.at_distance:
             fixed = claim.without_distance()
-            return None if dd is not None and dd < claim.alpha_number() else Claimed(fixed.gamma, fixed.beta)
+            return None if dd is not None and claim.is_near(dd) else Claimed(fixed.gamma, fixed.beta)
         if dd is None and claim.gamma_moves:
             return None
         distances = required.distances
@@ -575,16 +597,19 @@ class ClassCase:
         return _vacuous(found, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
-        """What dd is at most at all inputs of the class, if alpha is a greater number."""
+        """What dd is at most at all inputs of the class, if the claim is not about such inputs."""
         source, metric, inputs = self._source, self._source.metric, self.convex.inputs
         if source.claim.at_distance or inputs.alone or metric.apart is not None:
             return None
-        alpha = source.claim.alpha_number()
         if metric.norm is Norm.DISCRETE:
-            return _ONE if alpha > 1 else None
-        if inputs.restless or inputs.moving:
-            return _ZERO if alpha > 0 else None
-        return _ONE if inputs.stepping and alpha > 1 else None
+            greatest = _ONE
+        elif inputs.restless or inputs.moving:
+            greatest = _ZERO
+        elif inputs.stepping:
+            greatest = _ONE
+        else:
+            return None
+        return greatest if source.claim.is_near(greatest) else None
 
     # --- rows -------------------------------------------------------------------------------------------
 

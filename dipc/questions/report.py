@@ -46,7 +46,7 @@ class RowResult:
     limit was reached on the way to it. `failing` is the exact set of eps in the
     interval where the claim fails: empty unless the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
     `says` is where beta < 1, for values of eps, or of the variable of a class; None where the row is about no input of
-    the claim (dd < alpha). The row is `vacuous` then, and where beta is at least 1 everywhere.
+    the claim (not dd > alpha). The row is `vacuous` then, and where beta is at least 1 everywhere.
     Where the row stands for a class of inputs, `count` is how many these are; where gamma is free, `obligations` has
     one result for each range of gamma, and the row is the one that decides.
     """
@@ -176,7 +176,7 @@ class RowOutcome:
 
     @property
     def vacuous(self) -> bool:
-        """Whether nothing is claimed: dd < alpha, or beta >= 1."""
+        """Whether nothing is claimed: the claim is not about its input, or beta >= 1."""
         return self.terms.vacuous or (self.says is not None and self.says.nothing)
 
 

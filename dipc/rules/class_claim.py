@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
+from math import ceil
 
 from dipc.algebra.parametric import Parametric, rebuilt
 from dipc.claims.claim import Claim, Given, GivenEps, Terms, forgotten, resolve_claim, unused_gamma
@@ -46,6 +47,7 @@ def is_free(program: object, gamma: Given) -> bool:
 _DISTANCES = ("alpha", "dd")
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
+_ANY_ROW = Row(1, (), (), None, None, None, None)
 
 
 class Scale(Enum):
@@ -243,6 +245,15 @@ class ClassClaim:
             tree = self._claim.alpha.tree
             raise self._claim.alpha.error("E0610", "alpha is a number that is not negative, or `dd`", tree)
         return value
+
+    def is_near(self, dd: Fraction) -> bool:
+        """Whether the claim, with a number for alpha, is not about inputs with this dd."""
+        return self._claim.is_near(_ANY_ROW, dd, self.alpha_number())
+
+    def least_integer(self) -> Fraction:
+        """The least of integer distances that the claim, with a number for alpha, is about; 0 where that is all."""
+        least = Fraction(ceil(self.alpha_number()))
+        return least + 1 if self.is_near(least) else least
 
     def _gamma(self, names: dict[str, Parametric]) -> tuple[Fraction, Fraction]:
         expression = self.gamma

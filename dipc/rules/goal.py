@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
 
 from dipc.algebra.limits import Undecided
 from dipc.chain.constraints import Constraint
@@ -57,8 +56,7 @@ def requirement(claim: ClassClaim, found: InputClass, metric: Metric) -> Require
         wanted = open_requirement(claim) if claim.free_gamma else fixed_requirement(claim.without_distance())
         if not found.integral:
             return wanted
-        # What is at least alpha is at least the next integer.
-        return replace(wanted, distances=replace(wanted.distances, alpha_base=Fraction(ceil(claim.alpha_number()))))
+        return replace(wanted, distances=replace(wanted.distances, alpha_base=claim.least_integer()))
     if found.alone:
         # With a gamma that grows with alpha the claim is about every alpha, and no limit says the same.
         return open_requirement(claim) if claim.gamma_moves else fixed_requirement(claim.at_number(None), "inf")
@@ -217,9 +215,11 @@ class Goal:
     @property
     def empty(self) -> Empty | None:
         """That nothing is claimed, where no input of the class is so far from other answers."""
-        if self.ceiling is not None and self.ceiling.alpha < (self.required.distances.alpha or _ZERO):
-            return Empty(self.ceiling)
-        return None
+        claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
+        if not claim.at_distance and claim.is_near(alpha):
+            ceiling = greatest_alpha(self.convex.facets)
+            return Empty(ceiling) if ceiling is not None and ceiling.alpha <= alpha else None
+        return Empty(self.ceiling) if self.ceiling is not None and self.ceiling.alpha < alpha else None
 
     @cached_property
     def intervals(self) -> tuple[Interval, ...]:

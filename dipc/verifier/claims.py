@@ -824,13 +824,16 @@ class Claim:
                 top = high
                 if limit is not None:
                     top = (limit - base) / rate if high is None else min(high, (limit - base) / rate)
-                vacuous = top is not None and top <= max(low, -base / rate)
-                alpha = None if top is None else base + rate * top
+                alpha, vacuous = None, False
+                if top is not None:
+                    alpha, first = base + rate * top, max(low, -base / rate)
+                    alone = top == first and top != high and limit is not None
+                    vacuous = top <= first and not (alone and not self.is_near(own, limit or alpha, alpha))
             else:
-                top, alpha, vacuous = high, base, limit is not None and limit < base
+                top, alpha, vacuous = high, base, limit is not None and self.is_near(own, limit, base)
         else:
             alpha, top, least = self._alpha(own.get("alpha"), dd, names, budget, step), high, Fraction(0)
-            vacuous = limit is not None and alpha is not None and limit < alpha
+            vacuous = limit is not None and alpha is not None and self.is_near(own, limit, alpha)
         if vacuous:
             alpha, top = least, low
         names["alpha"] = Form.infinite() if alpha is None else Form.number(alpha)
@@ -865,6 +868,16 @@ class Claim:
         if own is not None:
             return _distance(own, step)
         return Fraction(0) if self.gamma is None else _number(self.gamma, names, self.one_eps, budget, f"{step}, gamma")
+
+    def is_near(self, own: Mapping[str, str], dd: Fraction, alpha: Fraction) -> bool:
+        """Whether the claim is not about inputs with this dd: numbers are about dd > alpha, 0 about all. They may be
+        equal where alpha is computed from dd, or beta from alpha: then every lesser alpha is meant, too."""
+        stated, beta = own.get("alpha", self.alpha), own.get("beta", self.beta) or "0"
+        if dd != alpha:
+            return dd < alpha
+        if stated is None or mentions(stated, "dd") or mentions(beta, "alpha"):
+            return False
+        return not mentions(beta, "gamma") if mentions(stated, "gamma") else alpha > 0
 
     def _alpha(
         self, own: str | None, dd: str | None, names: Mapping[str, Form], budget: Budget, step: str

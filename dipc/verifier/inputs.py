@@ -120,12 +120,12 @@ class _Cell:
 
 @dataclass
 class Coverage:
-    """Compares classes with one program, for the distance `alpha` that the claim is about, None for that of each
-    input."""
+    """Compares classes with one program, for the distances from `alpha` on that the claim is about, or only the greater
+    ones; None for that of each input."""
 
     machine: Machine
     ideal: Ideal
-    alpha: Fraction | None
+    alpha: tuple[Fraction, bool] | None
     budget: Budget
     _bounds: Bounds = field(init=False)
     _whole: frozenset[int] = field(init=False)
@@ -217,7 +217,8 @@ class Coverage:
             # No distance is between 0 and 1 where all are integers.
             distance = [Guard(((ALPHA, _ONE),), -_ONE if is_integral(self.machine) else _ZERO, strict=False)]
         else:
-            distance = [Guard(((ALPHA, side),), -side * self.alpha, strict=False) for side in (_ONE, -_ONE)]
+            least, greater = self.alpha
+            distance = [Guard(((ALPHA, _ONE),), -least, strict=greater)]
         waiting = [_Cell((*distance, *map(self._moved, known.behind()), *within), None)]
         alternatives: tuple[tuple[Guard, ...], ...] | None = None
         count = 0
@@ -483,10 +484,14 @@ def check_inputs(
     )
 
 
-def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget, step: str) -> Fraction:
-    """The least distance of inputs that the claim is about: an integer that is at least alpha is at least the next."""
+def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget, step: str) -> tuple[Fraction, bool]:
+    """The dd from which on the claim is about inputs, and whether only about those with more; of integers it is
+    the least that the claim is about."""
     alpha = least_alpha(claim, budget, step)
-    return Fraction(ceil(alpha)) if theorem is not None and is_integral(theorem.machine) else alpha
+    if theorem is None or not is_integral(theorem.machine):
+        return alpha, claim.is_near({}, alpha, alpha)
+    least = Fraction(ceil(alpha))
+    return (least + 1 if claim.is_near({}, least, alpha) else least), False
 
 
 def _theorem(tree: Program, constants: Mapping[str, Fraction], budget: Budget, distances: Budget) -> Theorem:
@@ -498,7 +503,7 @@ def _theorem(tree: Program, constants: Mapping[str, Fraction], budget: Budget, d
 
 
 def _trusted(
-    theorem: Theorem, shown: Sequence[Shown], alpha: Fraction | None, budget: Budget, *, everything: bool
+    theorem: Theorem, shown: Sequence[Shown], alpha: tuple[Fraction, bool] | None, budget: Budget, *, everything: bool
 ) -> Iterator[str]:
     """What is left on trust of the classes of one program, and of the inputs that refute the claim."""
     ideal = theorem.ideal
@@ -686,10 +691,10 @@ class _Class:
     def _empty(self, value: object, halfspaces: Sequence[Halfspace]) -> None:
         """No input of the class is as far from other answers as the claim's alpha."""
         greatest = greatest_alpha(value, halfspaces, self.budget, self.step)
-        least = Fraction(0)
+        least, greater = Fraction(0), False
         if self.claim.alpha != "dd":
-            least = _at_least(self.claim, self.theorem, self.budget, self.step)
-        if greatest is None or greatest >= least:
+            least, greater = _at_least(self.claim, self.theorem, self.budget, self.step)
+        if greatest is None or greatest > least or (greatest == least and not greater):
             raise Rejected(self.step, "the class is not shown to be empty")
 
     def _witness(self, value: object) -> str | None:
@@ -704,8 +709,8 @@ class _Class:
             raise Rejected(step, "it has a gamma of its own exactly where gamma is left open")
         dd = text(entry["dd"], step)
         alpha, gamma, beta = self.claim.terms(own, dd, self.budget, step)
-        if alpha is not None and dd != "inf" and rational(dd, step) < alpha:
-            raise Rejected(step, "nothing is claimed there: dd is less than alpha")
+        if alpha is not None and dd != "inf" and self.claim.is_near(own, rational(dd, step), alpha):
+            raise Rejected(step, "nothing is claimed there: dd is not more than alpha")
         decided, intervals = self._decided(entry["obligation"], step)
         if intervals != self.claim.intervals:
             raise Rejected(step, "its obligation is about other eps than the claim")
@@ -732,7 +737,8 @@ class _Class:
             return self._at_every_distance(entry, answer, halfspaces)
         wanted = required(self.claim, variable_of(entry["variable"], step), dd, self.budget, step)
         if self.claim.alpha != "dd":
-            wanted = replace(wanted, alpha=(_at_least(self.claim, self.theorem, self.budget, step), Fraction(0)))
+            least, _ = _at_least(self.claim, self.theorem, self.budget, step)
+            wanted = replace(wanted, alpha=(least, Fraction(0)))
         greatest = greatest_alpha(entry["greatest"], halfspaces, self.budget, step)
         numbers = [entry["obligation"]] if own is shares else items(entry["obligations"], step)
         found = [self._decided(number, step) for number in numbers]

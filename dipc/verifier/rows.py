@@ -92,7 +92,8 @@ class Rows:
         alpha = self._stated(row, terms, step)
         beta = index(row["beta"], self.context.betas, step)
         self._check_beta(terms, beta, budget, step)
-        vacuous = dd is not None and dd != "inf" and alpha is not None and rational(dd, step) < alpha
+        nearest = None if dd is None or dd == "inf" or alpha is None else (rational(dd, step), alpha)
+        vacuous = nearest is not None and self.claim.is_near(own, *nearest)
         return self._found(row, row, terms[1], beta, vacuous, step)
 
     def _ranges(self, row: Mapping[str, Any], budget: Budget, step: str) -> tuple[str, bool, str | None]:

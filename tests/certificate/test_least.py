@@ -31,7 +31,7 @@ def factor(**options: Any) -> str:
 
 def least(wanted: str, **options: Any) -> str:
     program = LAPLACE if wanted == "gamma" else SPARSE
-    given = {"eps": {"alpha": 1, "beta": "1/10"}, "gamma": {"beta": "1/10", "eps": 1}}[wanted]
+    given = {"eps": {"alpha": "1/2", "beta": "1/10"}, "gamma": {"beta": "1/10", "eps": 1}}[wanted]
     inputs = "q = 0" if wanted == "gamma" else "q = -1..1"
     return certify_solution(dipc.solve(program, wanted=wanted, inputs=inputs, **{"digits": 8, **given, **options}))
 
@@ -202,7 +202,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     words = ["-D", "m=2", "--inputs", "q = -1..1", "--certificate", str(proof), "-q"]
     assert run(["tighten", program, *words]) == 0
     assert run(["verify", str(proof), "--program", program, "-D", "m=2"]) == 0
-    assert run(["solve", program, *words, "--for", "eps", "--alpha", "1", "--beta", "1/10"]) == 0
+    assert run(["solve", program, *words, "--for", "eps", "--alpha", "1/2", "--beta", "1/10"]) == 0
     assert run(["verify", str(proof), "-q"]) == 0
     assert run(["solve", program, *words, "--for", "beta"]) == 2
     assert "E0903" in capsys.readouterr().err

@@ -133,7 +133,7 @@ def test_least_alpha_and_eps_are_the_same_product() -> None:
 def test_least_beta_is_the_largest_of_the_grid() -> None:
     program = dipc.load(SPARSE, m=2)
     found = solve(program, inputs="all", wanted="beta")
-    some = solve(program, inputs=grid(program, "{-1, 1}"), wanted="beta", alpha=1)
+    some = solve(program, inputs=grid(program, "{-1, 1}"), wanted="beta", alpha="1/2")
     assert isinstance(found, BetaSolution)
     assert isinstance(some, BetaSolution)
     assert found.beta == some.beta

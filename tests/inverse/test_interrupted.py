@@ -85,7 +85,7 @@ def solved(wanted: str, program: str, table: Any, **options: Any) -> Solution:
 
 def test_eps_at_most_where_what_was_decided_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solve_eps, "failing_regions", after(1, solve_eps.failing_regions))
-    assert solved("eps", SPARSE, TABLE, alpha=1, beta="1/10").remark == INTERRUPTED
+    assert solved("eps", SPARSE, TABLE, alpha="1/2", beta="1/10").remark == INTERRUPTED
 
 
 def test_alphas_that_were_refuted_stay_refuted(monkeypatch: pytest.MonkeyPatch) -> None:

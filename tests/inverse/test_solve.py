@@ -365,7 +365,7 @@ def test_rows_may_need_the_largest_beta_in_turn() -> None:
 
 
 def test_the_least_beta_is_accurate_and_nothing_less_is() -> None:
-    for alpha in ("0", "1"):
+    for alpha in ("0", "1/2"):
         found = beta_of(SPARSE, TABLE, alpha=alpha)
         assert found.status is Status.SOLVED
         beta = found.beta.replace("**", "^")

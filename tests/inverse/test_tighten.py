@@ -106,7 +106,7 @@ def test_the_answer_is_always_right() -> None:
 def test_vacuous_rows_do_not_count() -> None:
     program = dipc.load(LAPLACE)
     rows = [{"q": 0, "o": 0, "dd": 1, "gamma": 1}, {"q": 0, "o": 0, "dd": 5, "gamma": 2}]
-    both = dipc.tighten(program, rows, beta="exp(-2*eps)", alpha=1)
+    both = dipc.tighten(program, rows, beta="exp(-2*eps)", alpha="1/2")
     assert both.factor is None
     second = dipc.tighten(program, rows, beta="exp(-2*eps)", alpha=2)
     assert second.factor == (1, 1)

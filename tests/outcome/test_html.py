@@ -151,7 +151,7 @@ def test_the_page_of_a_tightened_claim_marks_where_it_is_tight(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("asked", "optima", "shaded"),
     [
-        (["--for", "eps", "--alpha", "1", "--beta", "1/10"], [11.7638757264], True),
+        (["--for", "eps", "--alpha", "1/2", "--beta", "1/10"], [11.7638757264], True),
         (["--for", "beta"], [], False),
     ],
 )

@@ -152,8 +152,8 @@ def test_many_reasons_are_cut_short() -> None:
 def test_vacuous_rows_are_counted() -> None:
     vacuous = row(2, vacuous=True, closed_form=None)
     shown = text(row(1), vacuous, closed_form=2)
-    assert "  rows     2 accurate (1 vacuously, as dd < alpha)" in shown
-    assert "row 2 in closed form: accurate (vacuously, as dd < alpha)" in shown
+    assert "  rows     2 accurate (1 vacuously, as dd ≤ alpha)" in shown
+    assert "row 2 in closed form: accurate (vacuously, as dd ≤ alpha)" in shown
     assert "  probability  was not reached" in shown
 
 

@@ -21,6 +21,7 @@ from dipc.questions.question import iter_rows
 from dipc.questions.report import Interrupted, Report, RowResult
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError
+from dipc.verifier.document import check_text
 from tests.patience import examples
 
 LAPLACE = "program laplace; input q : real; output out : real; out <- Lap(eps, q);"
@@ -201,7 +202,7 @@ def test_a_row_without_constrained_outputs_has_probability_one() -> None:
 
 def test_vacuous_rows() -> None:
     rows = [{"q": 0, "out": 7, "dd": 1}, {"q": 0, "out": 0, "dd": 2}, {"q": 0, "out": 0, "dd": float("inf")}]
-    report = dipc.check(dipc.load(LAPLACE), rows, alpha=2, gamma=1, beta="exp(-eps)")
+    report = dipc.check(dipc.load(LAPLACE), rows, alpha="3/2", gamma=1, beta="exp(-eps)")
     assert report.verdict == "accurate"
     assert [(row.vacuous, row.probability, row.beta) for row in report.rows] == [
         (True, "exp(-6*eps)/2 - exp(-8*eps)/2", "exp(-eps)"),
@@ -211,6 +212,56 @@ def test_vacuous_rows() -> None:
     assert report.counts.vacuous == 1
     assert report.rows[0].as_json()["vacuous"] is True
     assert "vacuous" not in report.rows[1].as_json()
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "vacuous"),
+    [
+        ("2", "exp(-eps)", True),  # Definition 3: dd > alpha
+        ("2", "exp(-alpha*eps/2)", False),  # Theorem 10: for every lesser alpha, and so for it
+        ("dd", "exp(-eps)", False),
+        ("min(dd, 2)", "exp(-eps)", False),
+        ("0", "exp(-eps)", False),  # the usual definition, about every input
+    ],
+)
+def test_where_dd_is_alpha(alpha: str, beta: str, vacuous: bool) -> None:
+    """With a table, with its own column, for every input, and in a certificate, dd = alpha is the same."""
+    dd = "0" if alpha == "0" else "2"
+    row = {"q": 0, "out": 0, "dd": dd}
+    laplace = dipc.load(LAPLACE)
+    report = dipc.check(laplace, [row], alpha=alpha, gamma=1, beta=beta, keep_proofs=True)
+    assert report.rows[0].vacuous is vacuous
+    assert check_text(dipc.certify(report)).counts["vacuous"] == vacuous
+    if alpha in ("0", "2"):
+        own = dipc.check(laplace, [row | {"alpha": alpha}], gamma=1, beta=beta)
+        assert own.rows[0].vacuous is vacuous
+    if alpha != "min(dd, 2)":
+        everywhere = dipc.load(STRIP)
+        beta = "1" if alpha == "0" else beta.replace("exp", "2*exp")
+        whole = dipc.check(everywhere, inputs="all", alpha=alpha, beta=beta, keep_proofs=True)
+        assert whole.verdict == "accurate"
+        accepted = check_text(dipc.certify(whole))
+        assert (accepted.verdict, accepted.trusted) == ("accurate", ())
+        middle = {found.says is None for found in whole.rows if found.output["out"] == "true"}
+        assert middle == {vacuous}
+
+
+#: In the middle dd is at most 2.
+STRIP = """program strip; input q : real; output out : bool = false; var r : real;
+ideal { if q >= -2 then if q <= 2 then out <- true end end }
+r <- Lap(eps, q); if r >= -2 then if r <= 2 then out <- true end end"""
+
+
+def test_a_gamma_left_open_is_each_gamma() -> None:
+    """A single gamma at which alpha is dd: what is decided for all gamma is what is decided for that one."""
+    text = "program p; input x : {0, 1}; output y : {0, 1}; ideal { y <- x } y <- choose { x : 3/4, 1 - x : 1/4 }"
+    program = dipc.load(text)
+    for beta, verdict in (("1/10", "accurate"), ("1/(9 + alpha)", "inaccurate"), ("1/(10 + gamma)", "inaccurate")):
+        free = dipc.check(program, alpha="gamma + 1", gamma="free", beta=beta)
+        growing = dipc.check(program, alpha="gamma + 1", gamma=0, beta=beta)
+        assert free.verdict == growing.verdict == verdict
+        if "gamma" not in beta:
+            assert dipc.check(program, alpha=1, gamma=0, beta=beta).verdict == verdict
 
 
 # --- probabilities with finite inputs, guards and balls ------------------------------------------

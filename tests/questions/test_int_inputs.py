@@ -53,9 +53,10 @@ def test_a_threshold_at_every_distance(beta: str, verdict: str) -> None:
     ("alpha", "beta", "verdict"),
     [
         ("0", "1/2", "accurate"),
-        ("3", "exp(-3*eps)/(1 + exp(-eps))", "accurate"),
+        ("2", "exp(-3*eps)/(1 + exp(-eps))", "accurate"),  # dd > 2 is dd >= 3
+        ("3", "exp(-4*eps)/(1 + exp(-eps))", "accurate"),
         ("5/2", "exp(-3*eps)/(1 + exp(-eps))", "accurate"),  # dd is an integer
-        ("3", "exp(-4*eps)/(1 + exp(-eps))", "inaccurate"),
+        ("2", "exp(-4*eps)/(1 + exp(-eps))", "inaccurate"),
     ],
 )
 def test_a_threshold_at_one_distance(alpha: str, beta: str, verdict: str) -> None:
@@ -102,8 +103,8 @@ def test_answers_that_are_ints() -> None:
     assert decided(source % ("alpha: 0; gamma: 2; beta: exp(-3*eps);", geometric)) == "inaccurate"
     # The answer changes with each step: dd is 1, and no more.
     assert decided(source % ("alpha: dd; gamma: 0; beta: 0;", "2*n")) == "accurate"
-    assert decided(source % ("alpha: 2; gamma: 0; beta: 0;", "n")) == "accurate"
-    assert decided(source % ("alpha: 1; gamma: 0; beta: 0;", "n")) == "inaccurate"
+    assert decided(source % ("alpha: 1; gamma: 0; beta: 0;", "n")) == "accurate"
+    assert decided(source % ("alpha: 1/2; gamma: 0; beta: 0;", "n")) == "inaccurate"
 
 
 @pytest.mark.parametrize(
@@ -232,15 +233,15 @@ def test_equations_are_put_together() -> None:
     # 2n - m = 1 is alpha away where 2n - m differs from it by more than 3·(alpha - 1).
     ideal = "if 2*n - m = 1 then o <- true else o <- false end"
     body = "x <- DLap(eps, 2*n - m); if x = 1 then o <- true else o <- false end"
-    assert decided(program(ideal, body, "alpha: 2; beta: exp(-4*eps)/(1 + exp(-eps));")) == "accurate"
-    tighter = "alpha: 2; beta: exp(-5*eps)*(1 - exp(-eps))/(1 + exp(-eps));"
+    assert decided(program(ideal, body, "alpha: 1; beta: exp(-4*eps)/(1 + exp(-eps));")) == "accurate"
+    tighter = "alpha: 1; beta: exp(-5*eps)*(1 - exp(-eps))/(1 + exp(-eps));"
     assert decided(program(ideal, body, tighter)) == "inaccurate"
 
 
 def test_inputs_that_refute_are_found_where_corners_are_no_integers() -> None:
     body = "x <- DLap(eps, 2*n - m); if x < -1 then o <- true else o <- false end"
     metric = "metric { input: discrete; } "
-    claim = "alpha: 1; beta: 1/(1 + exp(eps));"
+    claim = "alpha: 1/2; beta: 1/(1 + exp(eps));"
     assert decided(program("o <- 2*n - m < 0", body, claim, metric=metric)) == "inaccurate"
     equation = "x <- DLap(2*eps, 2*n - m); if x = 3 then o <- true else o <- false end"
     assert decided(program("o <- 2*n - m = 3", equation, "alpha: 0; beta: 1/3;")) == "inaccurate"
