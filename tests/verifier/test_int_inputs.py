@@ -46,13 +46,13 @@ L1, DISCRETE = "metric { input: l1; }", "metric { input: discrete; }"
 
 #: Claims that hold with nothing to spare, or nearly so.
 TIGHT = {
-    "a step": program("o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 1; beta: exp(-eps)/(1 + exp(-eps));"),
-    "two steps": program("o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 2; beta: exp(-4*eps)/(1 + exp(-eps));"),
+    "a step": program("o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 1/2; beta: exp(-eps)/(1 + exp(-eps));"),
+    "two steps": program("o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 1; beta: exp(-4*eps)/(1 + exp(-eps));"),
     "between steps": program("o <- 2*n - m > 2", deciding("x > 5/2"), "alpha: 3/2; beta: exp(-4*eps)/(1 + exp(-eps));"),
     "less than a step": program("o <- 2*n >= m + 3", deciding("x >= 3"), "alpha: 1/2; beta: 1/(1 + exp(eps));"),
     "at least nothing": program("o <- 2*n >= m + 3", deciding("x >= 3"), "alpha: 0; beta: 1/(1 + exp(eps));"),
     "moves of one input": program(
-        "o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 2; beta: exp(-3*eps)/(1 + exp(-eps));", L1
+        "o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 1; beta: exp(-3*eps)/(1 + exp(-eps));", L1
     ),
     "the discrete metric": program(
         "o <- 2*n - m >= 3", deciding("x >= 3"), "alpha: 1; beta: exp(-eps)/(1 + exp(-eps));", DISCRETE
@@ -127,7 +127,7 @@ def test_nothing_is_taken_on_trust(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("a step", "alpha: 1", "alpha: 2"),
+        ("a step", "alpha: 1/2", "alpha: 1"),
         ("two steps", "exp(-4*eps)", "exp(-5*eps)"),
         ("between steps", "exp(-4*eps)", "exp(-5*eps)"),
         ("moves of one input", "exp(-3*eps)", "exp(-4*eps)"),
