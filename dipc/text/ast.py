@@ -353,11 +353,12 @@ class ClaimDecl:
 
 @frozen
 class IdealDecl:
-    """`ideal { var ...; statements }`: a deterministic program for det."""
+    """`ideal { var ...; statements }`: a deterministic program for det; `noiseless`, they are the program's own."""
 
     declarations: tuple[VariableDecl, ...]
     body: tuple[Statement, ...]
     span: Span = _span()
+    noiseless: bool = False
 
 
 @frozen

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dipc.noise.laws import LAWS, law_of
 from dipc.text import ast
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.noiseless import with_noiseless_ideal
 from dipc.text.syntax_errors import (
     MAX_CHARACTERS,
     MAX_DIGITS,
@@ -306,6 +307,14 @@ class Builder:
         declarations = tuple(declaration for part in declared for declaration in part.node)
         return _part((ast.IdealDecl(declarations, body.node, _closed_span(children)),), children)
 
+    def noiseless(self, children: Children) -> Subtree:
+        name = children[2]
+        if str(name) != "noiseless":
+            notes = ("write statements, `ideal { out <- q }`, or `ideal { noiseless }`: the program without its noise",)
+            span = _span([name])
+            raise Problem(SyntaxCode.UNEXPECTED, span, f"an ideal is no `{name}`", "no statement", notes)
+        return _part((ast.IdealDecl((), (), _closed_span(children), noiseless=True),), children)
+
     # --- what options hold ---
 
     def items(self, children: Children) -> Subtree:
@@ -527,7 +536,7 @@ def parse(source: Source) -> ast.Program:
     """
     program = _read(source, "program")
     assert isinstance(program, ast.Program)
-    return program
+    return with_noiseless_ideal(program, source)
 
 
 def parse_expression(source: Source) -> ast.Expr:

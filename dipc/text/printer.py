@@ -134,6 +134,8 @@ def _declaration(declaration: ast.Declaration) -> Iterator[str]:
             yield "claim {"
             yield from (f"{INDENT}{field.name}: {_field_value(field)};" for field in fields)
             yield "}"
+        case ast.IdealDecl(noiseless=True):
+            yield "ideal { noiseless }"
         case ast.IdealDecl(declarations, body):
             yield "ideal {"
             yield from (INDENT + _variables(variables) for variables in declarations)
