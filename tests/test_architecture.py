@@ -26,12 +26,12 @@ _QUESTIONS = (*_PROGRAMS, "dipc.decide", "dipc.options", "dipc.rules", "dipc.que
 ALLOWED: dict[str, tuple[str, ...]] = {
     "dipc.above": (),
     "dipc.frozen": (),
-    "dipc.text": ("dipc.noise",),
+    "dipc.text": ("dipc.noise", "dipc.algebra.reals"),
     "dipc.algebra": (),
     "dipc.linear": ("dipc.algebra",),
     "dipc.sign": ("dipc.algebra",),
     "dipc.noise": ("dipc.algebra",),
-    "dipc.measure": ("dipc.algebra", "dipc.linear", "dipc.noise"),
+    "dipc.measure": ("dipc.algebra", "dipc.linear", "dipc.noise", "dipc.sign.normal"),
     "dipc.chain": ("dipc.text", "dipc.noise", "dipc.linear", "dipc.measure.event", "dipc.algebra.limits"),
     "dipc.claims": ("dipc.text", "dipc.noise", *_MATHEMATICS),
     "dipc.program": ("dipc.text", "dipc.noise", *_MATHEMATICS, "dipc.chain", "dipc.claims"),
@@ -260,7 +260,7 @@ def test_the_package_does_not_know_its_benchmarks() -> None:
 
 
 #: What may show a closed form as an expression of SymPy.
-_SHOWING = {"dipc.algebra.closed_form", "dipc.algebra.numbers", "dipc.sign.piecewise"}
+_SHOWING = {"dipc.algebra.closed_form", "dipc.algebra.numbers", "dipc.sign.piecewise", "dipc.sign.normal"}
 
 
 def test_mathematics_knows_no_language() -> None:

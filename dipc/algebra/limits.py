@@ -85,6 +85,10 @@ class OutsideFragment(Undecided):
     """The event or expression is of a kind that no engine here measures exactly."""
 
 
+class NoClosedForm(OutsideFragment):
+    """A function of eps is no exponential polynomial; it has enclosures."""
+
+
 # --- How much work one closed form may take: deterministic limits, so that a verdict does not depend on the machine ---
 #
 

@@ -26,6 +26,7 @@ from dipc.algebra.parametric import (
 )
 from dipc.claims.expression import AN_INTERVAL, ClaimExpression
 from dipc.claims.given import INFINITY, Cell, show_value
+from dipc.claims.normal import NormalParts, normal_parts
 from dipc.claims.table import MISTAKE_LIMIT, Row, Table, first_of_each_claim
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
@@ -158,6 +159,8 @@ class Claim:
     _column_betas: dict[str, ClaimExpression] = field(default_factory=dict)
     #: By the identity of a beta of this claim, its value with the distances left open; None where it has none.
     _opened: dict[int, Selected | None] = field(default_factory=dict)
+    #: By the identity of a beta, its parts with functions of the normal distribution; None where it has none.
+    _parts: dict[int, NormalParts | None] = field(default_factory=dict)
 
     def terms(self, row: Row) -> Terms:
         """What is claimed at `row`; raises DiagnosticError where that has no exact meaning."""
@@ -312,6 +315,11 @@ class Claim:
         return self._value(self.beta, names)
 
     def _value(self, expression: ClaimExpression, names: dict[str, Parametric]) -> BetaForm:
+        if id(expression) not in self._parts:
+            self._parts[id(expression)] = normal_parts(expression)
+        parts = self._parts[id(expression)]
+        if parts is not None:
+            return parts.beta(names, lambda part: self._value(part, names))
         try:
             found = self._with_names(expression, names)
             value = limit(found, sign_throughout(self.intervals)) if unknowns(found) else found

@@ -107,6 +107,9 @@ class _Analysis:
             case Call(function="exp", arguments=(inner,)):
                 found = self.of(inner)
                 return Trend(found.falls, found.rises, True, False, True, found.continuous)
+            case Call(function="erfc", arguments=(inner,)):
+                found = self.of(inner)
+                return Trend(found.falls, found.rises, True, False, True, found.continuous)
             case Call(function="abs", arguments=(inner,)):
                 return _absolute(self.of(inner))
             case Call(function="min" | "max" as function, arguments=arguments):

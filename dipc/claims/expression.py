@@ -27,6 +27,7 @@ from dipc.algebra.parametric import (
     times,
     unknowns,
 )
+from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 from dipc.sign.chart import place_text, refined
 from dipc.sign.interval import Interval
@@ -70,13 +71,59 @@ _DISTANCES = ("alpha", "gamma", "dd", "inf")
 
 
 def is_transcendental(tree: object) -> bool:
-    """Whether a tree of syntax has `log` in it, or e to the power of a number that is not written as 0."""
-    return any(isinstance(part, Call) and _is_number(part) for part in walk(tree))
+    """Whether a tree of syntax has `log` or `sqrt` in it, or e to the power of a number that is not written as 0; what
+    is inside of a function of the normal distribution does not count."""
+    return any(isinstance(part, Call) and _is_number(part) for part in _outside(tree))
+
+
+def _outside(tree: object) -> Iterator[object]:
+    """The parts of a tree that are not inside of such a function."""
+    if not any(isinstance(part, Call) and is_normal(part) for part in walk(tree)):
+        yield from walk(tree)
+        return
+    match tree:
+        case Call() if is_normal(tree):
+            return
+        case Call(arguments=arguments):
+            yield tree
+            for argument in arguments:
+                yield from _outside(argument)
+        case Unary(operand=operand):
+            yield from _outside(operand)
+        case Binary(left=left, right=right) | Compare(left=left, right=right):
+            yield from _outside(left)
+            yield from _outside(right)
+        case _:
+            yield from walk(tree)
+
+
+def is_normal(call: Call) -> bool:
+    """Whether this is a function of the normal distribution: `erfc`, or `exp` of something with eps in the second
+    power."""
+    return call.function == "erfc" or (call.function == "exp" and _degree(call.arguments[0]) > 1)
+
+
+def _degree(tree: Expr) -> int:
+    """The power of eps in a product, the greatest one in a sum."""
+    match tree:
+        case Eps():
+            return 1
+        case Unary(operand=operand):
+            return _degree(operand)
+        case Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
+            return _degree(left) + _degree(right)
+        case Binary(op=BinaryOp.DIVIDE, left=left, right=right):
+            return _degree(left) - _degree(right)
+        case Binary(op=BinaryOp.POWER, left=left, right=Number(value=value)):
+            return int(_degree(left) * value)
+        case Binary(left=left, right=right):
+            return max(_degree(left), _degree(right))
+    return 0
 
 
 def _is_number(call: Call) -> bool:
     if call.function != "exp":
-        return call.function == "log"
+        return call.function in ("log", "sqrt")
     (inner,) = call.arguments
     if isinstance(inner, Number):
         return bool(inner.value)
@@ -86,7 +133,7 @@ def _is_number(call: Call) -> bool:
 def is_constant(part: object) -> bool:
     """Whether a part of a tree is neither eps, nor a distance, nor a logarithm."""
     match part:
-        case Eps() | Call(function="log"):
+        case Eps() | Call(function="log" | "erfc"):
             return False
         case Name(name=name):
             return GREEK.get(name, name) not in _DISTANCES
@@ -141,7 +188,7 @@ def _multiple(term: Expr) -> tuple[Fraction, Expr | None]:
 #: What an end of an interval of eps is part of, which may not mention eps itself.
 AN_INTERVAL = "an interval"
 
-_FUNCTIONS = ("exp", "log", "min", "max", "abs")
+_FUNCTIONS = ("exp", "log", "min", "max", "abs", "sqrt", "erfc")
 
 _KINDS = {"min": Kind.MIN, "max": Kind.MAX, "abs": Kind.ABS}
 
@@ -349,6 +396,16 @@ class _Evaluation:
                 return select(_KINDS[function], values, sign_throughout(self.intervals) if self.far else None)
             case "log" if self._positive(node.arguments[0]) == 1:
                 return Parametric.number(Fraction(0))
+            case "sqrt":
+                return self._root(node)
+            case "erfc":
+                raise self._error(
+                    "E0616",
+                    f"`erfc` is a summand of beta in `dipc check`, and {self.expression.what} is computed exactly here",
+                    node,
+                    "",
+                    "write a bound for it: erfc(x) is at most exp(-x^2), and at most 1",
+                )
             case "log":
                 raise self._error(
                     "E0615",
@@ -360,6 +417,22 @@ class _Evaluation:
                     "or write a rational for it, on the side that makes the claim stronger: 1.0986 for log(3)",
                 )
         raise AssertionError(f"the parser knows no function {node.function}")
+
+    def _root(self, node: Call) -> Selected:
+        value = constant_of(self.value(node.arguments[0]))
+        if value is None or value < 0:
+            message = "a root is taken of a rational that is not negative"
+            raise self._error("E0615", message, node, "this is none" if value is None else f"this is {value}")
+        root = Real.of(value).sqrt().rational
+        if root is None:
+            raise self._error(
+                "E0615",
+                f"this root is only enclosed, and {self.expression.what} is computed exactly here",
+                node,
+                "",
+                "write a rational for it, on the side that makes the claim stronger: 1.41421 for sqrt(2)",
+            )
+        return Parametric.number(root)
 
     def _exp(self, node: Call) -> Selected:
         exponent = in_exponent(node.arguments[0])

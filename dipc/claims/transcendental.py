@@ -14,6 +14,7 @@ from dipc.algebra.exppoly import ExpPoly, Quotient, simplest
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import decimal, log_enclosure, outward
 from dipc.algebra.parametric import RESULT_BIT_LIMIT, Parametric
+from dipc.algebra.reals import Real
 from dipc.claims.claim import ClaimOptions, claim_expression, claimed_intervals, the_one_eps
 from dipc.claims.expression import ClaimExpression, Exponent, in_exponent, is_constant, is_transcendental
 from dipc.frozen import frozen
@@ -43,7 +44,7 @@ DIGITS = 40
 _PARTS = ("alpha", "gamma", "beta")
 
 #: What a claim without these has no such number in.
-_WORDS = re.compile("log|exp")
+_WORDS = re.compile("log|exp|sqrt")
 
 #: Names of numbers that are at least 0, and differ from row to row.
 _DISTANCES = ("alpha", "gamma", "dd", "inf")
@@ -236,7 +237,7 @@ class _Enclosure:
         if number is not None:
             return 1 if number[0] >= 0 else -1 if number[1] <= 0 else None
         match node:
-            case Eps() | Call(function="exp" | "abs"):
+            case Eps() | Call(function="exp" | "abs" | "erfc"):
                 return 1
             case Name(name=name) if GREEK.get(name, name) in (*_DISTANCES, self.open):
                 return 1
@@ -288,6 +289,12 @@ class _Enclosure:
                 if found is None or found[0] <= 0:
                     raise self._error(inner, "a logarithm is taken of a positive rational", "this is none")
                 return log_enclosure(*found, DIGITS)
+            case Call(function="sqrt", arguments=(inner,)):
+                found = self._number(inner)
+                if found is None or found[0] < 0:
+                    raise self._error(inner, "a root is taken of a number that is not negative", "this is none")
+                below, above = (Real.of(end).sqrt().enclosure(4 * DIGITS) for end in found)
+                return below[0], above[1]
             case Call(function="exp", arguments=(inner,)) if is_transcendental(node):
                 exponent = in_exponent(inner)
                 found = self._number(exponent.rest)

@@ -331,7 +331,7 @@ def _share_text(share: Share) -> str:
 
 
 def _event_text(event: Event) -> str:
-    noises = [f"{noise.law.keyword}:{noise.rate}:{noise.mean}" for noise in event.noises]
+    noises = [f"{noise.law.identity}:{noise.rate}:{noise.mean}" for noise in event.noises]
     constraints = [
         " ".join([f"{at}*{c}" for at, c in item.coefficients]) + f"{'>' if item.strict else '>='}{item.constant}"
         for item in event.constraints

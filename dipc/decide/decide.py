@@ -31,6 +31,7 @@ from dipc.decide.obligation import (
 from dipc.frozen import frozen
 from dipc.sign.chart import RegionEnd, arrange
 from dipc.sign.interval import Interval
+from dipc.sign.normal import NormalBeta
 from dipc.sign.optimum import Far, Peak, Ratio, highest, number_cell, peaks, root_cell
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.roots import Root
@@ -265,6 +266,17 @@ def _stretched(part: FailureInterval, scale: Fraction) -> FailureInterval:
 
 @lru_cache(maxsize=4096)
 def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> Saying:
+    if isinstance(beta, NormalBeta):
+        low, high = beta.at(intervals[0].inner_point)
+        if beta.sum.is_number and low >= 1:
+            return Saying(())
+        if beta.sum.is_number and high < 1:
+            ends = [
+                (EndPoint(i.lower, i.lower, i.lower_closed), EndPoint(i.upper or i.lower, i.upper, i.upper_closed))
+                for i in intervals
+            ]
+            return Saying(tuple([FailureInterval(*both) for both in ends]))
+        return Saying((), "beta has functions of the normal distribution")
     try:
         found = decide(ClosedForm(ExpPoly.zero()), beta, intervals, limits)
     except Undecided as undecided:

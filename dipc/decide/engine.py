@@ -27,12 +27,15 @@ from dipc.frozen import frozen
 from dipc.measure.measure import Bound, BoundMeasurer, Measurer
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval
+from dipc.sign.normal import NormalBeta
 from dipc.sign.piecewise import BetaForm
 
 # --- Obligations decided, each different one once: here, or by whichever executor -------------------------------------
 #
 
 R = TypeVar("R")
+
+WITHOUT_FORM = "functions of the normal distribution"
 
 #: What may be asked: to decide an obligation, or only to measure a bound; the decision is UNDECIDED then, with the
 #: bound in closed form.
@@ -164,6 +167,11 @@ class Engine:
         obligation = question if isinstance(question, Obligation) else None
         bound = question.bound if isinstance(question, Obligation) else question
         tried: Decision | None = None
+        if obligation is not None and isinstance(obligation.beta, NormalBeta):
+            tried = decide_by_series(obligation, self.bounds, self.limits)
+            if tried.verdict is Verdict.UNDECIDED and not tried.reason:
+                return Decision.undecided(f"beta has {WITHOUT_FORM}, and so has the probability a weight or an event")
+            return tried
         try:
             measured = self._measured_briefly(bound)
             long = measured is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import ceil
 
@@ -29,10 +30,12 @@ from dipc.measure.measure import (
     majorant_of,
     series_of,
 )
+from dipc.measure.normal import NormalMeasure, normal_measure
 from dipc.measure.power_series import DISK, precision
 from dipc.noise.law import NoClosedForm
 from dipc.sign.interval import Interval, simplest_between
-from dipc.sign.piecewise import FormCell
+from dipc.sign.normal import NormalBeta, NormalSum
+from dipc.sign.piecewise import FormCell, PiecewiseForm
 
 #: The first cells reach so far, in parts of the disk's radius; a cell that is not decided is halved so often at most,
 #: and a polynomial looked at on so small parts of it.
@@ -59,7 +62,7 @@ _SAMPLES = [Fraction(n) for n in (1, 2, 4, 8, 16, 32, 128, 1024)] + [Fraction(1,
 _SHORT, _FAR, _PARTS = 8, 64, 4
 
 #: From where tails of normal noise are looked at.
-_STARTS = tuple([Fraction(2) ** n for n in range(-10, 21)])
+STARTS = tuple([Fraction(2) ** n for n in range(-10, 21)])
 
 #: How exactly a probability next to 0 is known, in bits.
 _BITS_AT_ZERO = 64
@@ -114,44 +117,162 @@ class Search:
 
     def decided(self) -> Decision:
         """The decision. Raises Undecided where there is no such series."""
+        slack = self.normal_slack()
+        if slack is not None and slack.is_zero:
+            return Decision(Verdict.ACCURATE)  # with equality
+        intervals = self.obligation.intervals
+        if self._is_number():
+            # What holds at one eps holds at all.
+            sample = samples(intervals)[0]
+            intervals = (Interval(sample, sample, True, True),)
         try:
-            cells = [
-                cell
-                for interval in self.obligation.intervals
-                for cell in self.obligation.beta.cells(interval, self.limits)
-            ]
-            left = [(part, cell) for cell in cells for part in self._open_parts(cell.hull)]
-            for sample in _samples([part for part, _ in left]):
+            cells = [cell for interval in intervals for cell in self._plain_beta.cells(interval, self.limits)]
+            left = [(part, cell) for cell in cells for part in self._open_parts(cell.hull, slack)]
+            for sample in samples([part for part, _ in left]):
                 self._look_at(sample)
             for part, cell in left:
                 self._follow(part, cell)
         except _Refuted as found:
             return Decision(Verdict.INACCURATE, None, found.example)
         except _Open as found:
-            return Decision.undecided(f"near eps = {float(found.eps):.3g} its Taylor polynomials do not tell")
+            return Decision.undecided(
+                f"near eps = {float(found.eps):.3g} its Taylor polynomials do not tell{self._touching(found.eps)}"
+            )
         return Decision(Verdict.ACCURATE)
+
+    def _touching(self, eps: Fraction) -> str:
+        """Whether both sides seem to be equal there, in words."""
+        point = eps or min(_SAMPLES)
+        numerator, denominator = self._plain_beta.fraction_at(point)
+        below, above = (part.enclosure(point, DIGITS) for part in (numerator, denominator))
+        probability = self.unexpanded.enclosure(point, 4 * DIGITS)[0]
+        more = _ZERO if self.normal is None else self.normal.enclosure(point, 4 * DIGITS)[0]
+        if abs(probability - 1 + below[0] / above[0] + more) < Fraction(1, 10**15):
+            return ": there the probability is what is claimed, to 15 digits, and no enclosure tells equal numbers"
+        return ""
 
     def _look_at(self, eps: Fraction) -> None:
         """Raises _Refuted where the claim is about this eps, and fails there."""
         if not _is_in(eps, self.obligation.intervals):
             return
         probability = self.unexpanded.enclosure(eps, 4 * DIGITS)
-        numerator, denominator = self.obligation.beta.fraction_at(eps)
+        numerator, denominator = self._plain_beta.fraction_at(eps)
         above, below = (part.enclosure(eps, 2 * DIGITS) for part in (denominator - numerator, denominator))
+        least, most = (_ZERO, _ZERO) if self.normal is None else self.normal.enclosure(eps, 8 * DIGITS)
         ends = [over / under for over in above for under in below]
-        shown, required = outward(*probability, DIGITS), outward(min(ends), max(ends), DIGITS)
+        shown, required = outward(*probability, DIGITS), outward(min(ends) - most, max(ends) - least, DIGITS)
         if shown[1] < required[0]:
             raise _Refuted(Counterexample(eps, shown, required))
 
+    # --- functions of the normal distribution -----------------------------------------------------------
+
+    @cached_property
+    def normal(self) -> NormalSum | None:
+        """What beta has of them; None for nothing."""
+        beta = self.obligation.beta
+        return NormalSum(ExpPoly.zero(), beta.sum.terms) if isinstance(beta, NormalBeta) else None
+
+    @cached_property
+    def _plain_beta(self) -> PiecewiseForm:
+        """The rest of beta."""
+        beta = self.obligation.beta
+        return PiecewiseForm(beta.sum.plain) if isinstance(beta, NormalBeta) else beta
+
+    def _least_beta(self, *, near_zero: bool = False) -> PiecewiseForm:
+        """At most beta, without them. Raises OutsideFragment."""
+        if self.normal is None:
+            return self._plain_beta
+        below = self.normal.below(near_zero=near_zero)
+        if below is None:
+            raise OutsideFragment("a weight in beta has no sign")
+        assert isinstance(self.obligation.beta, NormalBeta)
+        return PiecewiseForm(self.obligation.beta.sum.plain + below)
+
+    def _is_number(self) -> bool:
+        """Whether bound and beta are seen to be the same for every eps."""
+        beta, shares = self.obligation.beta, self.obligation.bound.shares
+        if isinstance(beta, NormalBeta):
+            plain = beta.sum.is_number
+        else:
+            value = None if beta.closed is None else beta.closed.value
+            plain = isinstance(value, ExpPoly) and NormalSum.of(value, ()).is_number
+        noises = [noise for share in shares for event in share.events for noise in event.noises]
+        return plain and all(share.weight is None for share in shares) and all(noise.law.fixed for noise in noises)
+
+    def normal_slack(self) -> NormalSum | None:
+        """bound - 1 + beta where that is such a sum, of single values of normal noises; None for others."""
+        bound, beta = self.unexpanded, self.obligation.beta
+        if isinstance(beta, NormalBeta):
+            total = beta.sum
+        elif beta.closed is not None and isinstance(beta.closed.value, ExpPoly):
+            total = NormalSum.of(beta.closed.value, ())
+        else:
+            return None
+        total = total + NormalSum.of(ExpPoly.constant(bound.constant - 1), ())
+        for product in bound.products:
+            if product.factors is None:
+                continue
+            if len(product.factors) != 1 or not isinstance(product.factors[0], NormalMeasure):
+                return None
+            functions = product.factors[0].functions()
+            if functions is None:
+                return None
+            for c, function in functions:
+                total = total + NormalSum.single(product.weight * c, function)
+        return total
+
+    def _by_tails(self) -> NormalSum | None:
+        """At most bound - 1 + beta: an event of normal noises whose slacks are all positive fails with the tails of its
+        half-spaces at most. None for others."""
+        beta = self.obligation.beta
+        match self.obligation.bound:
+            case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
+                events = share.events
+            case _:
+                return None
+        if not isinstance(beta, NormalBeta):
+            return None
+        total = beta.sum
+        for event in events:
+            for item in event.constraints:
+                try:
+                    found = normal_measure(Event(event.noises, (item,))).functions()
+                except OutsideFragment:
+                    return None
+                for c, function in found or ():
+                    total = total + NormalSum.single(ExpPoly.constant(c), function)
+                total = total + NormalSum.of(ExpPoly.constant(-1), ())
+        return total
+
+    def _next_to_ends(self, interval: Interval, slack: NormalSum | None) -> Interval | None:
+        """What such sums leave open of an interval; None for nothing."""
+        if slack is not None and slack.is_number and slack.enclosure(_ONE, 4 * DIGITS)[0] > 0:
+            return None
+        if not interval.lower and slack is not None:
+            start = slack.positive_from_zero()
+            if start is not None:
+                if interval.upper is not None and start >= interval.upper:
+                    return None
+                interval = replace(interval, lower=start, lower_closed=True)
+        if interval.upper is None:
+            for far in filter(None, (slack, self._by_tails())):
+                end = next((start for start in STARTS if far.positive_to_infinity(start)), None)
+                if end is not None:
+                    return None if end <= interval.lower else replace(interval, upper=end, upper_closed=True)
+        return interval
+
     # --- the ends -------------------------------------------------------------------------------------
 
-    def _open_parts(self, interval: Interval) -> list[Interval]:
+    def _open_parts(self, whole: Interval, slack: NormalSum | None) -> list[Interval]:
         """What short closed forms below the bound leave open."""
+        interval = self._next_to_ends(whole, slack)
+        if interval is None:
+            return []
         parts = list(self._failing(ClosedForm(ExpPoly.zero()), interval))
         if any(part.upper is None for part in parts):
             parts = [left for part in parts for left in self._far_out(part)]
         if any(not part.lower for part in parts):
-            parts = [left for part in parts for left in self._failing(self.next_to_zero(), part)]
+            parts = [left for part in parts for left in self._failing(self.next_to_zero(), part, near_zero=True)]
         return parts
 
     def _far_out(self, part: Interval) -> Iterator[Interval]:
@@ -167,7 +288,7 @@ class Search:
             yield from self._failing(self.next_to_infinity(), part)
         else:
             # Normal tails are exponentials in eps²: from `start` on they are at most ones in start·eps.
-            for start in _STARTS:
+            for start in STARTS:
                 if start <= part.lower:
                     continue
                 beyond = list(self._failing(self.from_start_on(start), Interval(start, None, True, False)))
@@ -177,10 +298,10 @@ class Search:
                     return
             yield part
 
-    def _failing(self, form: ClosedForm, interval: Interval) -> Iterator[Interval]:
+    def _failing(self, form: ClosedForm, interval: Interval, *, near_zero: bool = False) -> Iterator[Interval]:
         """Intervals that hold all eps at which the form is less than 1 - beta."""
         try:
-            found = decide(form, self.obligation.beta, [interval], self.limits)
+            found = decide(form, self._least_beta(near_zero=near_zero), [interval], self.limits)
         except Undecided:
             yield interval
             return
@@ -207,6 +328,9 @@ class Search:
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         for share in self.obligation.bound.shares:
             weight = self._weight(share)
+            if share.events and all(noise.law.fixed for event in share.events for noise in event.noises):
+                least.append(self._number(share, weight))
+                continue
             fails = [_failure(event, item, start) for event in share.events for item in event.constraints]
             if weight > 0 and all(exponent for exponent, _ in fails):
                 lost = ExpPoly.from_terms((0, -exponent, w) for exponent, w in _coarse(fails))
@@ -216,6 +340,12 @@ class Search:
                 exponent, w = max(held, key=lambda tail: tail[0], default=(_ZERO, _ONE))
                 least.append(ExpPoly.term(weight * (w if exponent else _ONE), 0, -exponent))
         return ClosedForm(total(least))
+
+    def _number(self, share: Share, weight: Fraction) -> Closed:
+        """At most weight times the probability of events that is the same for every eps."""
+        bound = Bound((Share(None, share.events),))
+        ends = UnexpandedBound.of(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
+        return ExpPoly.constant(weight * (max(_ZERO, ends[0]) if weight > 0 else min(_ONE, ends[1])))
 
     def _weight(self, share: Share) -> Fraction:
         """The weight of a share, which is the same for every eps. Raises Undecided where it is none."""
@@ -251,6 +381,9 @@ class Search:
         slope = _ZERO
         for share in self.obligation.bound.shares:
             weight = self._weight(share)
+            if share.events and all(noise.law.fixed for event in share.events for noise in event.noises):
+                least.append(self._number(share, weight))
+                continue
             product: Closed = ExpPoly.constant(weight)
             for event in share.events:
                 noises = tuple(Noise(noise.law.nearby()[0], noise.rate, _ZERO) for noise in event.noises)
@@ -324,6 +457,8 @@ class Search:
                 # (bound - 1 + beta)·denominator, which is positive where the slack is.
                 below = series_of(beta.denominator, center)
                 slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
+                if self.normal is not None:
+                    slack = slack + self.normal.series(center) * below
                 scaled = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(slack, length))]
                 blurred = sum((c.rad() for c in scaled), flint.arb(0))
                 if all(c.is_finite() for c in scaled) and blurred < flint.arb(2) ** -(remainder + _BLUR):
@@ -334,10 +469,12 @@ class Search:
 
     def _majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
         bound = self.unexpanded.majorant(center) + 1
+        if self.normal is not None:
+            bound += self.normal.majorant(center, DISK * center)
         return (bound * majorant_of(beta.denominator, center) + majorant_of(beta.numerator, center)).upper()
 
 
-def _samples(intervals: Sequence[Interval]) -> list[Fraction]:
+def samples(intervals: Sequence[Interval]) -> list[Fraction]:
     """Values in the intervals, simple ones first: some of any size, and the simplest of each part of a short interval
     and of one where there are none of these."""
     found: set[Fraction] = set()
@@ -424,8 +561,10 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
         return _ZERO, _ONE
     if not noises:
         return _ONE, _ZERO
+    if any(noise.law.fixed for noise, _ in noises):
+        return _ZERO, _ONE
     if all(noise.law.is_normal for noise, _ in noises):
-        variance = sum((c**2 * noise.law.normal_variance(noise.rate) for noise, c in noises), _ZERO)
+        variance = sum((c**2 * noise.law.deviation(noise.rate)[1] ** 2 for noise, c in noises), _ZERO)
         return start * slack**2 / (2 * variance), Fraction(1, 2)
     if len(noises) == 1:
         exponent, weight = _tail(event, item)

@@ -16,7 +16,7 @@ _CONSTANTS = {"EPS", "TRUE", "FALSE", "EPSILON"}
 _OPERATORS = {"AND", "OR", "NOT"}
 
 #: Words that are names to the grammar, and special in their places.
-_FUNCTIONS = ("min", "max", "abs", "exp", "log")
+_FUNCTIONS = ("min", "max", "abs", "exp", "log", "sqrt", "erfc")
 _PLACED = ("metric", "inputs")
 
 _TERMINAL = re.compile(r'^([A-Z]+)(?:\.\d+)?: ((?:"[^"]+"(?: \| )?)+|/.*/)$', re.MULTILINE)

@@ -266,7 +266,7 @@ class Tree:
                 if len(noises) == len(state.noises):
                     return None
                 noise = noises[-1]
-                rate = noise.rate * self._eps
+                rate = noise.law.rate_at(noise.rate, self._eps)
                 scale = Fraction(1) if noise.law.whole else 1 / rate
                 self._noises[noise.id] = noise.mean.constant, scale, noise.law.whole
                 return Noise(noise.id, noise.law, rate, follow[0])

@@ -1,6 +1,8 @@
 """Probabilities of events over normal noises, enclosed: there is no closed form, but every digit can be had.
 
 With X = eps·N the noises are normal with fixed variances, and eps occurs in the half-spaces alone: Σ c·X + eps·d >= 0.
+Standard deviations that have an irrational factor κ in common are taken in multiples of κ: P(eps) is then what is below
+at eps/κ. Those that do not depend on eps are normal themselves, and P is the same for every eps: what is below at 1/κ.
 Noises that matter only through one linear combination are one. If one is left, the probability is one of the normal
 distribution. If each half-space relates a leaf to the same center t, or one of them to a number, the leaves are
 independent given t, and with t = eps·u
@@ -52,9 +54,11 @@ import flint
 
 from dipc.algebra.exppoly import to_fmpq
 from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.reals import ONE, Real
 from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.power_series import DISK
+from dipc.sign.normal import NormalFunction, normal_function
 
 #: The most nodes of an integral, and on one panel of it, and the most pieces of one event.
 MOST_STEPS, MOST_NODES, MOST_PIECES = 20_000, 200, 200
@@ -66,6 +70,9 @@ _ELLIPSES = (Fraction(9, 8), Fraction(5, 4), Fraction(3, 2), *(Fraction(2) ** k 
 _PANELS = tuple([2**k for k in range(12)])
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: Rationals around a number.
+Ends = tuple[Fraction, Fraction]
 
 #: (a, d) of a bound a·u + d.
 Line = tuple[Fraction, Fraction]
@@ -135,11 +142,31 @@ class NormalMeasure:
 
     center: Fraction | None
     pieces: tuple[Piece, ...]
+    #: κ, and whether the deviations depend on eps.
+    unit: Real = ONE
+    fixed: bool = False
 
     def series(self, center: Fraction) -> flint.arb_series:
         """The Taylor series in eps at a positive center, as long and precise as FLINT is set to; each coefficient is
         enclosed. Raises LimitReached."""
-        eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
+        unit = self.unit.ball()
+        if self.fixed:
+            cap = flint.ctx.cap
+            try:
+                flint.ctx.cap = 1
+                return self._series(flint.arb_series([1 / unit]), self._near(_ONE), _ONE)
+            finally:
+                flint.ctx.cap = cap
+        eps = flint.arb_series([flint.arb(to_fmpq(center)) / unit, 1 / unit])
+        return self._series(eps, self._near(center), center)
+
+    def _near(self, center: Fraction) -> Ends:
+        """Rationals around center/κ."""
+        low, high = self.unit.enclosure(flint.ctx.prec)
+        return center / high, center / low
+
+    def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
+        """That in eps around `center`, of which `eps` is eps/κ, `near` its center."""
         if self.center is None:
             return self.pieces[0].given(flint.arb_series([0]), eps)
         length, bits = flint.ctx.cap, flint.ctx.prec // 2
@@ -147,7 +174,7 @@ class NormalMeasure:
         variance = flint.arb(to_fmpq(self.center))
         for piece in self.pieces:
             # A value alone needs no disk.
-            rule = _rule(_Sizes.of(self.center, piece, center, wide=length > 1), bits)
+            rule = _rule(_Sizes.of(self.center, piece, near, wide=length > 1), bits)
             for node, weight in rule.nodes:
                 t = eps * node if rule.scaled else flint.arb_series([node])
                 density = (t * t / (-2 * variance)).exp() * weight
@@ -160,14 +187,30 @@ class NormalMeasure:
             [c + flint.arb(0, error / radius**k if k else error) for k, c in enumerate(coefficients)]
         )
 
+    def functions(self) -> Sequence[tuple[Fraction, NormalFunction | None]] | None:
+        """The (c, f), f None for 1, whose sum of c·f it is where a single value is looked at; None for others."""
+        if self.center is not None:
+            return None if self.pieces else ()
+        ((leaf, _),) = self.pieces[0].leaves
+        found = list(self._half_erfc(leaf, -leaf.lower[1], _ONE))
+        return found if leaf.upper is None else [*found, *self._half_erfc(leaf, leaf.upper[1], -_ONE)]
+
+    def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
+        """sign·erfc(d·eps/√(2·variance))/2, eps/κ in the place of eps."""
+        scale = Real.of(d) / Real.of(2 * leaf.variance).sqrt() / self.unit
+        return [(sign * c / 2, f) for c, f in normal_function("erfc", scale, _ZERO if self.fixed else _ONE)]
+
     def majorant(self, center: Fraction) -> flint.arb:
         """At least the absolute value on the disk around a positive center."""
+        if self.fixed:
+            return flint.arb(1)
         total = flint.arb(0)
+        near = self._near(center)
         for piece in self.pieces:
-            sizes = _Sizes.of(self.center, piece, center, wide=True)
+            sizes = _Sizes.of(self.center, piece, near, wide=True)
             most = flint.arb(2).sqrt() * flint.arb(to_fmpq(sizes.count))
             if piece.low is None and piece.high is None:
-                radius = DISK * center
+                radius = sizes.radius
                 grown: flint.arb = flint.arb(to_fmpq(radius**2 * sizes.shifted / 2)).exp() * sizes.twice
                 most = min(most, grown)
             total += most
@@ -176,11 +219,13 @@ class NormalMeasure:
 
 @frozen
 class _Sizes:
-    """What the errors on the disk around `eps` are bounded with; those at `eps` alone, if it is not `wide`. V is
-    `curvature`, D1 `drift` and D2 `spread`, W `shifted`, F `twice` and K `count`."""
+    """What the errors on the disk around `eps` are bounded with, and on that around what is at least `least`; those at
+    eps alone, if it is not `wide`. V is `curvature`, D1 `drift` and D2 `spread`, W `shifted`, F `twice` and K `count`.
+    """
 
     variance: Fraction
     piece: Piece
+    least: Fraction
     eps: Fraction
     wide: bool
     curvature: Fraction
@@ -191,7 +236,7 @@ class _Sizes:
     count: Fraction
 
     @staticmethod
-    def of(variance: Fraction | None, piece: Piece, eps: Fraction, *, wide: bool) -> _Sizes:
+    def of(variance: Fraction | None, piece: Piece, near: Ends, *, wide: bool) -> _Sizes:
         curvature = _ZERO if variance is None else 1 / variance
         drift = spread = signed = _ZERO
         twice, count = 1, _ONE
@@ -206,7 +251,7 @@ class _Sizes:
         return _Sizes(
             _ONE if variance is None else variance,
             piece,
-            eps,
+            *near,
             wide,
             curvature,
             drift,
@@ -220,6 +265,11 @@ class _Sizes:
     def radius(self) -> Fraction:
         """ν."""
         return DISK * self.eps if self.wide else _ZERO
+
+    @property
+    def nearest(self) -> Fraction:
+        """|eps| at least."""
+        return self.least - (DISK * self.least if self.wide else 0)
 
     @property
     def growth(self) -> Fraction:
@@ -271,7 +321,7 @@ class _Finite:
 
     @staticmethod
     def of(sizes: _Sizes, wanted: float) -> _Finite:
-        far = Fraction(sqrt(2 * float(sizes.variance) * wanted)) / (sizes.eps - sizes.radius)
+        far = Fraction(sqrt(2 * float(sizes.variance) * wanted)) / sizes.nearest
         piece = sizes.piece
         low = -far if piece.low is None else max(piece.low, -far)
         high = far if piece.high is None else min(piece.high, far)
@@ -298,7 +348,7 @@ class _Finite:
     def rule(self, sizes: _Sizes) -> _Rule:
         count = flint.arb(to_fmpq(sizes.count))
         variance = flint.arb(to_fmpq(sizes.variance))
-        nearest = flint.arb(to_fmpq(sizes.eps - sizes.radius))
+        nearest = flint.arb(to_fmpq(sizes.nearest))
         error = flint.arb(0)
         for end in self.ends:
             beyond = (flint.arb(to_fmpq(end)) * nearest / (2 * variance).sqrt()).erfc()
@@ -352,18 +402,31 @@ def _trapezoid_rule(sizes: _Sizes, step: Fraction, nodes: int) -> _Rule:
 def normal_measure(event: Event) -> NormalMeasure:
     """The measure of a connected event over normal noises. Raises OutsideFragment where no value is in all half-spaces
     with two values, LimitReached for too many pieces."""
+    laws = {(noise.law.normal_unit, noise.law.fixed) for noise in event.noises}
+    if len(laws) > 1:
+        raise OutsideFragment(
+            "standard deviations of Gaussian noise with and without eps, or with different irrational factors, are "
+            "compared, which is not covered"
+        )
+    ((unit, fixed),) = laws
+    center, pieces = _pieces(event)
+    return NormalMeasure(center, pieces, unit, fixed)
+
+
+def _pieces(event: Event) -> tuple[Fraction | None, tuple[Piece, ...]]:
+    """The variance of the center and the pieces."""
     values, rows = _merged(event)
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
     if len(values) == 1:
         found = _nearest([(_ZERO, row[0], d) for row, d in rows], _ZERO)
         if found is None:
-            return NormalMeasure(_ONE, ())
-        return NormalMeasure(None, (Piece(None, None, ((_leaf(values[0], *found), 1),)),))
+            return _ONE, ()
+        return None, (Piece(None, None, ((_leaf(values[0], *found), 1),)),)
     centers = [i for i in range(len(values)) if all(i in row or len(row) == 1 for row, _ in rows)]
     if not centers:
         raise OutsideFragment("Gaussian noises are compared with each other, and no single one with all others")
-    return min((_star(values, rows, center) for center in centers), key=lambda found: len(found.pieces))
+    return min(((values[center], _star(values, rows, center)) for center in centers), key=lambda found: len(found[1]))
 
 
 #: Half-spaces Σ c·X + eps·d >= 0 over values, which have places.
@@ -395,8 +458,8 @@ def _merged(event: Event) -> tuple[list[Fraction], _Rows]:
     return list(classes.values()), [(row, d) for row, d in rows]
 
 
-def _star(values: Sequence[Fraction], rows: _Rows, center: int) -> NormalMeasure:
-    """The event with this value as the center."""
+def _star(values: Sequence[Fraction], rows: _Rows, center: int) -> tuple[Piece, ...]:
+    """The pieces of the event with this value as the center."""
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
     for row, d in rows:
@@ -408,7 +471,7 @@ def _star(values: Sequence[Fraction], rows: _Rows, center: int) -> NormalMeasure
     low = max((-d / c for c, d in own if c > 0), default=None)
     high = min((-d / c for c, d in own if c < 0), default=None)
     if low is not None and high is not None and low >= high:
-        return NormalMeasure(values[center], ())
+        return ()
     kinks = sorted({u for each in bounds.values() for u in _kinks(each)})
     inside = [u for u in kinks if (low is None or low < u) and (high is None or u < high)]
     if len(inside) >= MOST_PIECES:
@@ -421,7 +484,7 @@ def _star(values: Sequence[Fraction], rows: _Rows, center: int) -> NormalMeasure
         if pieces and pieces[-1].leaves == leaves and pieces[-1].high == start:
             start = pieces.pop().low
         pieces.append(Piece(start, end, leaves))
-    return NormalMeasure(values[center], tuple(pieces))
+    return tuple(pieces)
 
 
 def _between(start: Fraction | None, end: Fraction | None) -> Fraction:

@@ -1,43 +1,127 @@
-"""Gaussian noise: normal with standard deviation 1/(a·eps)."""
+"""Gaussian noise, normal with a standard deviation s/eps or s, and discrete Gaussian noise on the integers."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from dipc.algebra.reals import ONE, Real
 from dipc.noise.law import Draws, Law, NoClosedForm, Piece, Sides
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
 
 
-class Gaussian(Law):
-    """`Gauss(1/(a*eps), mean)`."""
+class Deviating(Law):
+    """A law with the standard deviation unit/(rate·eps), or unit/rate where it is `fixed`: the same for every eps."""
+
+    by_deviation = True
+    is_positive = symmetric = unimodal = log_concave = True
+
+    def __init__(self, unit: Real = ONE, *, fixed: bool = False) -> None:
+        self.unit = unit
+        self.fixed = fixed
+        self.scales = not fixed and not self.whole
+
+    @property
+    def identity(self) -> str:
+        return f"{self.keyword}{'' if self.unit == ONE else f'[{self.unit}]'}{'!' if self.fixed else ''}"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return _made, (type(self), self.unit, self.fixed)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Deviating)
+            and type(self) is type(other)
+            and (self.unit, self.fixed) == (other.unit, other.fixed)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.keyword, self.unit, self.fixed))
+
+    def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
+        """The law with this standard deviation, in multiples of 1/eps unless it is fixed, and its rate."""
+        outside, inside, rest = factor.split()
+        return type(self)(Real.of(inside).sqrt() * rest, fixed=fixed), 1 / outside
+
+    def scale_text(self, rate: Fraction) -> str:
+        text = str(self.unit / Real.of(rate))
+        if self.fixed:
+            return text
+        above, slash, below = text.partition("/")
+        if not slash:
+            return f"{text}/eps"
+        return f"{above}/({below.removeprefix('(').removesuffix(')')}*eps)" if above.isdigit() else f"{text}/eps"
+
+    def pieces(self, rate: Fraction) -> tuple[Piece, ...]:
+        raise NoClosedForm(f"probabilities of {self.name} noise have no closed form")
+
+    def sides(self, rate: Fraction) -> Sides:
+        raise NoClosedForm(f"probabilities of {self.name} noise have no closed form")
+
+    def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
+        return rate if self.fixed else rate * eps
+
+    def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
+        """Rationals around the standard deviation, in multiples of 1/eps unless it is fixed."""
+        low, high = self.unit.enclosure()
+        return low / rate, high / rate
+
+
+def _made(law: type[Deviating], unit: Real, fixed: bool) -> Law:
+    return law(unit, fixed=fixed)
+
+
+class Gaussian(Deviating):
+    """`Gauss(s/eps, mean)`, `Gauss(s, mean)`."""
 
     keyword = "Gauss"
     name = "Gaussian"
-    by_deviation = True
     is_normal = True
-    is_positive = symmetric = unimodal = log_concave = scales = True
-
-    def pieces(self, rate: Fraction) -> tuple[Piece, ...]:
-        raise NoClosedForm("probabilities of Gaussian noise have no closed form")
-
-    def sides(self, rate: Fraction) -> Sides:
-        raise NoClosedForm("probabilities of Gaussian noise have no closed form")
 
     def normal_variance(self, rate: Fraction) -> Fraction:
-        return 1 / rate**2
+        return self.unit.split()[1] / rate**2
+
+    @property
+    def normal_unit(self) -> Real:
+        return self.unit.split()[2]
 
     def greatest_density(self, rate: Fraction) -> Fraction:
         """1/√(2π) is less than 2/5."""
-        return rate * Fraction(2, 5)
+        if self.fixed:
+            self._lacks("a density that scales with eps")
+        return Fraction(2, 5) / self.deviation(rate)[0]
 
     def drawn(self, draws: Draws, rate: float, size: int) -> Any:
         return draws.normal(size) / rate
+
+    def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
+        if self.unit != ONE:
+            self._lacks("an exact sampler where its standard deviation is irrational")
+        return super().rate_at(rate, eps)
 
     def sampled(self, bits: RandomBits, rate: Fraction) -> LazyReal:
         return bits.normal()
 
 
+class DiscreteGaussian(Deviating):
+    """`DGauss(s/eps, mean)`, `DGauss(s, mean)`: the mass at an integer i is proportional to
+    exp(-(i - mean)²/(2·deviation²))."""
+
+    keyword = "DGauss"
+    name = "discrete Gaussian"
+    whole = True
+
+    def drawn(self, draws: Draws, rate: float, size: int) -> Any:
+        return draws.discrete_normal(1 / rate, size)
+
+    def sampled(self, bits: RandomBits, rate: Fraction) -> int:
+        _, square, rest = self.unit.split()
+        if rest != ONE:
+            self._lacks("an exact sampler where its variance is irrational")
+        return bits.discrete_normal(square / rate**2)
+
+
 GAUSSIAN = Gaussian()
+DISCRETE_GAUSSIAN = DiscreteGaussian()

@@ -11,19 +11,18 @@ from abc import ABC
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
-from dipc.algebra.limits import OutsideFragment
+from dipc.algebra.limits import NoClosedForm, OutsideFragment
+from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
 
+__all__ = ["Draws", "Law", "Missing", "NoClosedForm", "Piece", "Sides"]
+
 
 class Missing(OutsideFragment):
     """A law does not have the property that was asked for; the reason says which."""
-
-
-class NoClosedForm(OutsideFragment):
-    """Probabilities of this noise are no exponential polynomials of eps; they have enclosures."""
 
 
 @frozen
@@ -63,6 +62,9 @@ class Draws(Protocol):
     def normal(self, size: int) -> Any:
         """With density e^{-x²/2}/√(2π)."""
 
+    def discrete_normal(self, deviation: float, size: int) -> Any:
+        """Integers i with mass proportional to e^{-i²/(2·deviation²)}."""
+
 
 class Law(ABC):
     """A law of noise. Subclasses have no state: a law is one object."""
@@ -99,7 +101,10 @@ class Law(ABC):
     log_concave: ClassVar[bool] = False
 
     #: Whether it has a density and rate·eps·N a law that depends neither on the rate nor on eps.
-    scales: ClassVar[bool] = False
+    scales: bool = False
+
+    #: Whether N, and not eps·N, has the same law for every eps; its rate is no multiple of eps then.
+    fixed: bool = False
 
     #: Whether N is normal.
     is_normal: ClassVar[bool] = False
@@ -117,7 +122,16 @@ class Law(ABC):
         return hash(self.keyword)
 
     def __repr__(self) -> str:
+        return self.identity
+
+    @property
+    def identity(self) -> str:
+        """A text that no other law has."""
         return self.keyword
+
+    def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
+        """The law with this standard deviation, in multiples of 1/eps unless it is `fixed`, and its rate."""
+        self._lacks("a standard deviation as its parameter")
 
     # --- measures -------------------------------------------------------------------------------------
 
@@ -130,8 +144,17 @@ class Law(ABC):
         self._lacks("an exponential on each side of its mean")
 
     def normal_variance(self, rate: Fraction) -> Fraction:
-        """The variance of X, which is normal."""
+        """The variance of X, or of N where that is fixed, in multiples of the square of `normal_unit`; it is normal."""
         self._lacks("a normal density")
+
+    @property
+    def normal_unit(self) -> Real:
+        """What its deviations are taken in multiples of."""
+        self._lacks("a normal density")
+
+    def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
+        """Rationals around its standard deviation, in multiples of 1/eps unless it is fixed."""
+        self._lacks("a known standard deviation")
 
     # --- bounds ---------------------------------------------------------------------------------------
 
@@ -167,6 +190,10 @@ class Law(ABC):
         """So many draws of N, for a rate that eps has been multiplied into: floats, or integers of 64 bits."""
         self._lacks("a sampler")
 
+    def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
+        """The rate at one eps, for an exact draw."""
+        return rate * eps
+
     def sampled(self, bits: RandomBits, rate: Fraction) -> int | LazyReal:
         """One draw, exactly, for a rate that eps has been multiplied into: N where it is whole, else rate·N."""
         self._lacks("an exact sampler")
@@ -186,7 +213,7 @@ class Law(ABC):
     @property
     def usage(self) -> str:
         """How it is used, as a note."""
-        what, first = ("standard deviation in 1/eps", "2/eps") if self.by_deviation else ("rate in eps", "eps/2")
+        what, first = ("standard deviation, s/eps or s,", "2/eps") if self.by_deviation else ("rate in eps", "eps/2")
         also, example = (" and a mean", ", 0") if self.takes_mean else ("", "")
         return f"`{self.keyword}` takes a {what}{also}, for example `{self.keyword}({first}{example})`"
 

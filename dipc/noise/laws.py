@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
-from dipc.noise.gaussian import GAUSSIAN
+from dipc.noise.gaussian import DISCRETE_GAUSSIAN, GAUSSIAN
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.law import Law
 from dipc.noise.one_sided import ONE_SIDED
 
-LAWS: tuple[Law, ...] = (LAPLACE, DISCRETE_LAPLACE, ONE_SIDED, GAUSSIAN)
+LAWS: tuple[Law, ...] = (LAPLACE, DISCRETE_LAPLACE, ONE_SIDED, GAUSSIAN, DISCRETE_GAUSSIAN)
 
 
 def law_of(keyword: str) -> Law:

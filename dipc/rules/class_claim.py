@@ -18,6 +18,8 @@ from dipc.claims.claim import Claim, Given, GivenEps, Terms, forgotten, resolve_
 from dipc.claims.conditions import lesser
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.given import INFINITY, Cell, show_value
+from dipc.claims.normal import normal_parts
+from dipc.claims.normal import scales as normal_scales
 from dipc.claims.table import Row, Table
 from dipc.frozen import frozen
 from dipc.program.nearness import Nearness
@@ -298,6 +300,10 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
 
     Sums, products, quotients, min, max and abs of such functions are such functions.
     """
+    parts = normal_parts(beta)
+    if parts is not None:
+        rest = (parts.plain, *(term.coefficient for term in parts.terms))
+        return normal_scales(parts, names) and all(_scales(part, names) for part in rest)
 
     def function(leaf: Parametric) -> Parametric | None:
         value = leaf.in_product()

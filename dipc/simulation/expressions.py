@@ -11,6 +11,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
+from dipc.algebra.reals import Real
 from dipc.simulation.columns import (
     COMPARISONS,
     Batch,
@@ -41,6 +42,7 @@ from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, walk
 from dipc.text.core import Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.numbers import is_irrational, monomial
 
 
 class Code(StrEnum):
@@ -106,6 +108,18 @@ class Expressions:
         value = self.value(expr, runs)
         assert isinstance(value, Fraction)
         return value
+
+    def deviation(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Fraction:
+        """A rational next to the positive number that a standard deviation is."""
+        if not is_irrational(expr):
+            return self.number(expr, runs)
+        eps = Real.of(self.eps)
+
+        def constant(part: ast.Expr) -> Fraction:
+            return self.number(part, runs)
+
+        factor, power = monomial(expr, constant)
+        return (factor * eps.power(int(power))).enclosure()[0]
 
     def alike(self, exprs: Iterable[ast.Expr], runs: Positions) -> Iterator[Positions]:
         """`runs` in parts, in each of which the variables in the expressions have one value."""

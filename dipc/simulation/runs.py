@@ -113,6 +113,10 @@ def shares(weights: Sequence[Weight]) -> list[float] | None:
 # --- random numbers: the only place where they come from -------------------------------------------
 
 
+#: The deviation from which on a discrete normal is drawn by rounding.
+_WIDE = 100_000
+
+
 class Noise:
     """Independent draws of standard distributions from one stream, NumPy's PCG64: equal seeds, equal draws."""
 
@@ -130,6 +134,17 @@ class Noise:
     def normal(self, size: int) -> NDArray[np.float64]:
         """Reals with density e^{-x²/2}/√(2π)."""
         return self._generator.standard_normal(size)
+
+    def discrete_normal(self, deviation: float, size: int) -> NDArray[np.int64]:
+        """Integers i with mass proportional to e^{-i²/(2·deviation²)}: by the masses up to so many deviations that what
+        is beyond is less than 10^-20. A wide one is a rounded normal draw, whose law differs by less than 10^-10."""
+        if deviation > _WIDE:
+            return np.rint(self.normal(size) * deviation).astype(np.int64)
+        reach = int(10 * deviation) + 2
+        values = np.arange(-reach, reach + 1)
+        sums = np.cumsum(np.exp(-((values / deviation) ** 2) / 2))
+        drawn: NDArray[np.int64] = values[np.searchsorted(sums, self.uniform(size) * sums[-1], side="right")]
+        return drawn
 
     def exponential(self, size: int) -> NDArray[np.float64]:
         """Reals with density e^{-x} on [0, inf)."""
@@ -292,9 +307,7 @@ class Statements:
 
     def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions, *, deviation: bool) -> float:
         """The rate of these runs at this eps, or one over the `deviation`; it is positive whatever eps is."""
-        rate = self._expressions.number(expr, runs)
-        if deviation:
-            rate = 1 / rate
+        rate = 1 / self._expressions.deviation(expr, runs) if deviation else self._expressions.number(expr, runs)
         if not least <= rate <= _GREATEST_RATE:
             message = f"at this eps the rate is {float(min(rate, _GREATEST_RATE)):.3g}, too extreme to simulate"
             notes = (f"a simulation needs rates between {float(least):.0e} and {float(_GREATEST_RATE):.0e}",)

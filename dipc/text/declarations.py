@@ -433,7 +433,7 @@ def _not_constant(span: Span, elaborator: Elaborator) -> None:
 #
 
 #: The functions of a claim; a program may give the name `log` to something of its own.
-_FUNCTIONS = FUNCTIONS | {"log"}
+_FUNCTIONS = FUNCTIONS | {"log", "sqrt", "erfc"}
 
 #: What may stand in each field, besides eps and constants.
 _FIELDS: dict[str, frozenset[str]] = {
@@ -528,7 +528,7 @@ def _check_name(name: str, expr: ast.Name, allowed: frozenset[str], field: str, 
 
 
 def _made_of(allowed: frozenset[str]) -> str:
-    names = ", ".join(["eps", *sorted(allowed), "the program's constants", "exp, log, min, max, abs"])
+    names = ", ".join(["eps", *sorted(allowed), "the program's constants", "exp, log, sqrt, erfc, min, max, abs"])
     return f"it may be made of {names}"
 
 

@@ -457,9 +457,12 @@ class Elaborator(References):
         return True
 
     def _not_a_function(self, expr: ast.Call) -> None:
-        if expr.function == "log":
-            note = "a program uses rationals: round the logarithm in the direction that is safe"
-            self.findings.report(Code.MISUSED_NAME, expr.span, "`log` may stand only in the claim", notes=(note,))
+        if expr.function in ("log", "sqrt", "erfc"):
+            where = "`erfc` may stand only in the claim"
+            if expr.function != "erfc":
+                where = f"`{expr.function}` may stand only in the claim and in standard deviations"
+            note = "elsewhere a program uses rationals: round the number in the direction that is safe"
+            self.findings.report(Code.MISUSED_NAME, expr.span, where, notes=(note,))
             return
         if expr.function == "exp":
             message, notes = "`exp` may stand only in the weights of choose and in the claim", ("use a constant",)

@@ -106,14 +106,14 @@ ROLES = {"INPUT": ast.Role.INPUT, "OUTPUT": ast.Role.OUTPUT, "VAR": ast.Role.VAR
 BASES = {"BOOL": ast.BaseType.BOOL, "INT": ast.BaseType.INT, "REAL": ast.BaseType.REAL}
 
 #: The functions of expressions, with the number of arguments; None is one or more.
-FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1, "log": 1}
+FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "abs": 1, "exp": 1, "log": 1, "sqrt": 1, "erfc": 1}
 DISTRIBUTIONS = (*(law.keyword for law in LAWS), "Exp")
 _PARAMETERS = ("rate", "mean")
 KNOWN_DISTRIBUTIONS = (
     f"the distributions are {', '.join(f'`{law.written(*_PARAMETERS)}`' for law in LAWS)}, "
     "`Exp(rate, v in D : score)` and `choose { value : weight, ... }`"
 )
-_NORMAL = "normal noise is `Gauss(2/eps, 0)`, with its standard deviation and its mean"
+_NORMAL = "normal noise is `Gauss(2/eps, 0)`, with its standard deviation and its mean; `DGauss` is that on integers"
 _FINITE = "weights of finitely many values are given by `choose`, for example `choose { 0 : 1/4, 1 : 3/4 }`"
 #: What others call distributions, in small letters, and how to get along without.
 FOREIGN_DISTRIBUTIONS = {

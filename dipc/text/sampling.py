@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.algebra.reals import Real
+from dipc.noise.law import Law
 from dipc.noise.laws import LAWS
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp, walk
@@ -40,6 +42,7 @@ from dipc.text.core import (
 from dipc.text.declarations import STATEMENTS_A_WEIGHT, Budget, compute_constants, register, resolve_domain
 from dipc.text.diagnostic import Source, Span
 from dipc.text.expressions import FIX_EPS, Elaborator, Fitting
+from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import parse_interval
 from dipc.text.scope import Findings, Scope
 from dipc.text.syntax_errors import MAX_POWER
@@ -80,13 +83,8 @@ _InEps = tuple[Fraction, Fraction]
 _ZERO = Fraction(0)
 
 
-class _NotLinear(Exception):
+class _NotLinear(NoMonomial):
     """Why an expression is not constant + slope * eps; `reason` None when that has been reported."""
-
-    def __init__(self, span: Span, reason: str | None) -> None:
-        super().__init__(reason)
-        self.span = span
-        self.reason = reason
 
 
 def rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
@@ -115,63 +113,31 @@ def rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
     return None
 
 
-def rate_of_deviation(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """The positive a of the standard deviation 1/(a*eps); None when `expr` is no such deviation, which has been
-    reported."""
+def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fraction] | None:
+    """The law with the standard deviation s/eps or s, s > 0 a constant, and its rate; None when `expr` is no such
+    deviation, which has been reported."""
     try:
-        factor, power = _monomial(expr, elaborator)
-    except _NotLinear as error:
+        factor, power = monomial(expr, lambda part: _constant(part, elaborator))
+    except NoMonomial as error:
         if error.reason is not None:
             _bad_deviation(error.span, error.reason, elaborator)
         return None
     at = elaborator.scope.eps.value
-    if power != -1 and at is not None:
-        factor, power = factor * at ** (power + 1), -1
-    if power != -1:
-        reason = "does not contain eps" if not power else f"grows with eps^{power}" if power > 0 else f"has eps^{power}"
-        _bad_deviation(expr.span, f"this {reason}", elaborator)
+    if at is not None and power.denominator == 1:
+        factor, power = factor * Real.of(at).power(int(power) + 1), Fraction(-1)
+    if power not in (0, -1):
+        _bad_deviation(expr.span, f"this grows with eps^{power}", elaborator)
         return None
-    if factor <= 0:
-        _bad_deviation(expr.span, f"this is {factor}/eps, and not positive", elaborator)
+    if factor.sign <= 0:
+        _bad_deviation(expr.span, f"this is {factor}{'/eps' if power else ''}, and not positive", elaborator)
         return None
-    return 1 / factor
+    return law.with_deviation(factor, fixed=not power)
 
 
 def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
-    message = f"a standard deviation is s/eps with a constant s > 0, and {reason}"
-    elaborator.report_value(Code.BAD_RATE, span, message, notes=("write `1/eps`, `2*c/eps`, ...", FIX_EPS))
-
-
-def _monomial(expr: ast.Expr, elaborator: Elaborator) -> tuple[Fraction, int]:
-    """(c, k) where the expression is c·eps^k; raises _NotLinear."""
-    match expr:
-        case ast.Eps():
-            return Fraction(1), 1
-        case ast.Unary(UnaryOp.NEGATE, operand):
-            factor, power = _monomial(operand, elaborator)
-            return -factor, power
-        case ast.Binary(BinaryOp.MULTIPLY, left, right):
-            (a, j), (b, k) = _monomial(left, elaborator), _monomial(right, elaborator)
-            return _few_digits(a * b, expr.span), j + k
-        case ast.Binary(BinaryOp.DIVIDE, left, right):
-            (a, j), (b, k) = _monomial(left, elaborator), _monomial(right, elaborator)
-            if not b:
-                raise _NotLinear(right.span, "this divides by zero")
-            return _few_digits(a / b, expr.span), j - k
-        case ast.Binary(BinaryOp.ADD | BinaryOp.SUBTRACT as op, left, right) if _has_eps(expr):
-            (a, j), (b, k) = _monomial(left, elaborator), _monomial(right, elaborator)
-            if j != k:
-                raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not")
-            return _few_digits(a + b if op is BinaryOp.ADD else a - b, expr.span), j
-        case _:
-            return _constant(expr, elaborator), 0
-
-
-def _few_digits(value: Fraction, span: Span) -> Fraction:
-    try:
-        return bounded(value)
-    except ValueTooLarge:
-        raise _NotLinear(span, "this number has too many digits") from None
+    message = f"a standard deviation is s/eps or s with a constant s > 0, and {reason}"
+    notes = ("write `1/eps`, `2*c/eps`, `3`, `sqrt(2*log(5/(4*delta)))/eps`, ...",)
+    elaborator.report_value(Code.BAD_RATE, span, message, notes=notes)
 
 
 def _has_eps(expr: ast.Expr) -> bool:
@@ -358,10 +324,14 @@ class Sampling:
                 assert_never(distribution)
 
     def _noise(self, place: Place | None, statement: ast.Sample, noise: ast.Noise, mean: Typed) -> SampleNoise | None:
-        law = noise.law
+        law, slope = noise.law, None
         type_ = IntType() if law.whole else RealType()
         suits = self._suits(place, type(type_), statement, law.keyword)
-        slope = (rate_of_deviation if law.by_deviation else rate)(noise.rate, self._elaborator)
+        if law.by_deviation:
+            scaled = deviation(noise.rate, law, self._elaborator)
+            law, slope = (law, None) if scaled is None else scaled
+        else:
+            slope = rate(noise.rate, self._elaborator)
         center: AffineExpr | None = AffineExpr((), Const(Fraction(0)), statement.span)
         if noise.mean is not None:
             name = place.target.name if place is not None else f"the mean of {law.keyword}"

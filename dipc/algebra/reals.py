@@ -1,0 +1,300 @@
+"""Real numbers made of rationals by products, sums, roots, `exp`, `log` and `erfc`: a standard deviation, a constant.
+
+A number is kept as a product of powers, so that equal ones mostly are equal objects, and is enclosed to any precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isqrt
+from typing import TYPE_CHECKING
+
+from dipc.frozen import frozen
+
+if TYPE_CHECKING:
+    import flint
+
+#: Functions of one number that numbers are made of; `+` adds several.
+FUNCTIONS = ("exp", "log", "erfc", "+")
+
+#: Bits of the balls that tell a sign, at first and at most.
+_FIRST_BITS, _MOST_BITS = 128, 8192
+
+#: Squares of primes below this are taken out of roots.
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
+
+#: Digits of a base and exponents beyond these are not meant.
+_MOST_POWER = 1000
+
+
+class NotReal(Exception):
+    """There is no such number, or its sign is not seen; the text says which."""
+
+
+@frozen
+class Atom:
+    """A positive irrational number: a function of numbers."""
+
+    function: str
+    arguments: tuple[Real, ...]
+
+    def __str__(self) -> str:
+        if self.function == "+":
+            first, *rest = map(str, self.arguments)
+            return "(" + first + "".join(f" - {each[1:]}" if each[0] == "-" else f" + {each}" for each in rest) + ")"
+        return f"{self.function}({self.arguments[0]})"
+
+    def ball(self) -> flint.arb:
+        """An enclosure, to the precision that FLINT is set to."""
+        balls = [argument.ball() for argument in self.arguments]
+        match self.function:
+            case "exp":
+                return balls[0].exp()
+            case "log":
+                return balls[0].log()
+            case "erfc":
+                return balls[0].erfc()
+        total = balls[0]
+        for ball in balls[1:]:
+            total += ball
+        return total
+
+
+@frozen
+class Real:
+    """sign·base^(1/root)·Π atom^exponent, with base > 0, and root the least power of 2 there is. Zero has base 1."""
+
+    sign: int
+    base: Fraction
+    root: int = 1
+    atoms: tuple[tuple[Atom, Fraction], ...] = ()
+
+    @staticmethod
+    def of(value: Fraction | int) -> Real:
+        if not value:
+            return Real(0, Fraction(1))
+        return Real(1 if value > 0 else -1, abs(Fraction(value)))
+
+    # --- looking ----------------------------------------------------------------------------------
+
+    @property
+    def rational(self) -> Fraction | None:
+        """The value where it is seen to be rational."""
+        if not self.sign:
+            return Fraction(0)
+        return None if self.atoms or self.root != 1 else self.sign * self.base
+
+    def split(self) -> tuple[Fraction, Fraction, Real]:
+        """(r, s, rest) where this positive number is r·√s·rest, r and s rational; the rest is 1 unless it is needed."""
+        if self.root == 1:
+            return self.base, Fraction(1), Real(1, Fraction(1), 1, self.atoms)
+        if self.root != 2:
+            return Fraction(1), Fraction(1), self
+        outside, inside = Fraction(1), self.base.numerator * self.base.denominator
+        for prime in _PRIMES:
+            while inside % prime**2 == 0:
+                outside, inside = outside * prime, inside // prime**2
+        return outside / self.base.denominator, Fraction(inside), Real(1, Fraction(1), 1, self.atoms)
+
+    def ball(self) -> flint.arb:
+        """An enclosure, to the precision that FLINT is set to."""
+        import flint
+
+        total = flint.arb(flint.fmpq(self.base.numerator, self.base.denominator))
+        if self.root > 1:
+            total = total ** (flint.arb(1) / self.root)
+        for atom, exponent in self.atoms:
+            power = flint.arb(flint.fmpq(exponent.numerator, exponent.denominator))
+            total *= atom.ball() ** power
+        return total * self.sign
+
+    def enclosure(self, bits: int = 128) -> tuple[Fraction, Fraction]:
+        """Rationals around it, to about so many bits."""
+        import flint
+
+        rational = self.rational
+        if rational is not None:
+            return rational, rational
+        with flint.ctx.workprec(bits + 32):
+            ball = self.ball()
+            ends = []
+            for end in (ball.lower(), ball.upper()):
+                mantissa, exponent = end.man_exp()
+                ends.append(Fraction(int(mantissa)) * Fraction(2) ** int(exponent))
+            return ends[0], ends[1]
+
+    def __str__(self) -> str:
+        rational = self.rational
+        if rational is not None:
+            return str(rational)
+        outside, inside, rest = (Fraction(1), Fraction(1), abs(self)) if self.root > 2 else abs(self).split()
+        above: list[str] = [] if outside.numerator == 1 else [str(outside.numerator)]
+        below: list[str] = [] if outside.denominator == 1 else [str(outside.denominator)]
+        if self.root > 2:
+            inner: str = str(self.base)
+            for _ in range(self.root.bit_length() - 1):
+                inner = f"sqrt({inner})"
+            above.append(inner)
+        elif inside != 1:
+            above.append(f"sqrt({inside})")
+        for atom, exponent in rest.atoms:
+            _factor(atom, exponent, above, below)
+        text = "*".join(above) or "1"
+        if below:
+            text += f"/{below[0]}" if len(below) == 1 else f"/({'*'.join(below)})"
+        return f"-{text}" if self.sign < 0 else text
+
+    # --- arithmetic -------------------------------------------------------------------------------
+
+    def __neg__(self) -> Real:
+        return Real(-self.sign, self.base, self.root, self.atoms)
+
+    def __abs__(self) -> Real:
+        return Real(abs(self.sign), self.base, self.root, self.atoms)
+
+    def __mul__(self, other: Real) -> Real:
+        if not self.sign or not other.sign:
+            return ZERO
+        root = max(self.root, other.root)
+        base = self.base ** (root // self.root) * other.base ** (root // other.root)
+        exponents = dict(self.atoms)
+        for atom, exponent in other.atoms:
+            exponents[atom] = exponents.get(atom, Fraction(0)) + exponent
+        atoms = sorted(((atom, power) for atom, power in exponents.items() if power), key=lambda each: str(each[0]))
+        return _canonical(self.sign * other.sign, base, root, tuple(atoms))
+
+    def __truediv__(self, other: Real) -> Real:
+        if not other.sign:
+            raise ZeroDivisionError
+        return self * Real(other.sign, 1 / other.base, other.root, tuple((atom, -power) for atom, power in other.atoms))
+
+    def power(self, exponent: int) -> Real:
+        """The power, for a whole exponent."""
+        result = ONE
+        for _ in range(min(abs(exponent), _MOST_POWER)):
+            result = result * self
+        return result if exponent >= 0 else ONE / result
+
+    def __add__(self, other: Real) -> Real:
+        if not self.sign or not other.sign:
+            return self if self.sign else other
+        ratio = (self / other).rational
+        if ratio is not None:
+            return other * Real.of(1 + ratio)
+        return _total((self, other))
+
+    def __sub__(self, other: Real) -> Real:
+        return self + -other
+
+    def sqrt(self) -> Real:
+        """The root; raises NotReal for a negative number."""
+        if self.sign < 0:
+            raise NotReal("the root of a negative number is none")
+        if not self.sign:
+            return ZERO
+        return _canonical(1, self.base, 2 * self.root, tuple((atom, power / 2) for atom, power in self.atoms))
+
+    def exp(self) -> Real:
+        """e to the power of it."""
+        rational = self.rational
+        if rational is not None:
+            return ONE if not rational else Real(1, Fraction(1), 1, ((_E, rational),))
+        match self.atoms:
+            # e to the power of c·log(r) is r^c.
+            case ((Atom(function="log", arguments=(inner,)), power),) if power == 1 and self.root == 1:
+                whole = self.sign * self.base
+                if whole.denominator == 1 and abs(whole) <= _MOST_POWER:
+                    return inner.power(int(whole))
+                if whole.denominator == 2 and abs(whole) <= _MOST_POWER:
+                    return inner.power(whole.numerator).sqrt()
+        return Real(1, Fraction(1), 1, ((Atom("exp", (self,)), Fraction(1)),))
+
+    def log(self) -> Real:
+        """The logarithm; raises NotReal where there is none."""
+        if self.sign <= 0:
+            raise NotReal("a logarithm is taken of a positive number")
+        rational = self.rational
+        if rational is not None and rational <= 1:
+            return ZERO if rational == 1 else -((ONE / self).log())
+        if not self.atoms and self.root > 1:
+            return Real.of(self.base).log() / Real.of(self.root)
+        match self.atoms:
+            case ((atom, power),) if atom == _E and rational is None and self.base == 1:
+                return Real.of(power)
+        return _signed(Atom("log", (self,)))
+
+    def erfc(self) -> Real:
+        """erfc of it, which is positive."""
+        return ONE if not self.sign else Real(1, Fraction(1), 1, ((Atom("erfc", (self,)), Fraction(1)),))
+
+
+ZERO, ONE = Real(0, Fraction(1)), Real(1, Fraction(1))
+_E = Atom("exp", (ONE,))
+
+
+def _canonical(sign: int, base: Fraction, root: int, atoms: tuple[tuple[Atom, Fraction], ...]) -> Real:
+    while root > 1:
+        above, below = isqrt(base.numerator), isqrt(base.denominator)
+        if above**2 != base.numerator or below**2 != base.denominator:
+            break
+        base, root = Fraction(above, below), root // 2
+    return Real(sign, base, root, atoms)
+
+
+def _total(numbers: Sequence[Real]) -> Real:
+    """Their sum, as one atom or its negative."""
+    flat: list[Real] = []
+    for number in numbers:
+        match number:
+            case Real(base=base, root=1, atoms=((Atom(function="+", arguments=inside), power),)) if power == 1:
+                flat += [each * Real.of(number.sign * base) for each in inside]
+            case _:
+                flat.append(number)
+    merged: list[Real] = []
+    for each in flat:
+        for place, other in enumerate(merged):
+            ratio = (each / other).rational if other.sign else None
+            if ratio is not None:
+                merged[place] = other * Real.of(1 + ratio)
+                break
+        else:
+            merged.append(each)
+    merged = sorted((each for each in merged if each.sign), key=str)
+    if len(merged) < 2:
+        return merged[0] if merged else ZERO
+    return _signed(Atom("+", tuple(merged)))
+
+
+def _signed(atom: Atom) -> Real:
+    """The number; an atom is positive. Raises NotReal where its sign is not seen."""
+    import flint
+
+    bits = _FIRST_BITS
+    while bits <= _MOST_BITS:
+        with flint.ctx.workprec(bits):
+            ball = atom.ball()
+        if ball > 0:
+            return Real(1, Fraction(1), 1, ((atom, Fraction(1)),))
+        if ball < 0:
+            if atom.function == "+":
+                atom = Atom("+", tuple(sorted((-each for each in atom.arguments), key=str)))
+                return Real(-1, Fraction(1), 1, ((atom, Fraction(1)),))
+            return -((ONE / atom.arguments[0]).log())
+        bits *= 4
+    raise NotReal(f"it is not seen whether {atom} is positive, negative or 0")
+
+
+def _factor(atom: Atom, exponent: Fraction, above: list[str], below: list[str]) -> None:
+    if atom == _E:
+        above.append(f"exp({exponent})")
+        return
+    side, count = (above, exponent) if exponent > 0 else (below, -exponent)
+    whole, rest = divmod(count, 1)
+    if whole:
+        side.append(str(atom) if whole == 1 else f"{atom}^{whole}")
+    if rest:
+        halvings, inner = 0, str(atom) if rest.numerator == 1 else f"{atom}^{rest.numerator}"
+        while 2**halvings < rest.denominator:
+            halvings, inner = halvings + 1, f"sqrt({inner})"
+        side.append(inner)

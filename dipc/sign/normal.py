@@ -1,0 +1,320 @@
+"""Sums of exponential polynomials times functions of the normal distribution: `erfc(c*eps)` and `exp(-c*eps^2)`.
+
+A claim about a single normal noise is about such a sum: it holds with equality where all summands cancel. Its sign
+next to 0 is that of the first Taylor coefficient, which is a rational where it may be 0; for large eps the factor
+e^{-r·eps²} with the least r is taken out, and what is left is bounded from
+
+    2/√π / (x + √(x² + 2)) <= e^{x²}·erfc(x) <= 1/(x·√π)    for x > 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from dipc.algebra.exppoly import ExpPoly, dyadic, to_fmpq
+from dipc.algebra.limits import Limits, NoClosedForm
+from dipc.algebra.numbers import exact_rational
+from dipc.algebra.reals import ZERO, Real
+from dipc.frozen import frozen
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import FormCell, PiecewiseForm
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: Bits of balls, Taylor coefficients at 0, and how near to 0 it is looked.
+_BITS, _LENGTH, _NEAREST = 256, 24, 40
+
+
+@frozen
+class NormalFunction:
+    """erfc(scale·eps), or e^{-scale·eps²} where it is an `exponential`; erfc(scale), a number, where it is `fixed`. The
+    scale is positive."""
+
+    scale: Real
+    exponential: bool = False
+    fixed: bool = False
+
+    def __str__(self) -> str:
+        if self.exponential:
+            return f"exp(-{_times(self.scale, 'eps^2')})"
+        return f"erfc({self.scale if self.fixed else _times(self.scale, 'eps')})"
+
+    def of(self, eps: flint.arb_series) -> flint.arb_series:
+        """Its Taylor series."""
+        scale = self.scale.ball()
+        if self.fixed:
+            return flint.arb_series([scale.erfc()])
+        if self.exponential:
+            return (eps * eps * -scale).exp()
+        return (eps * scale).erfc()
+
+    def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
+        """At least the absolute value on the disk: |erfc(z)| <= 2 + |e^{-z²}|, and -Re z² <= (Im z)² - (Re z)²."""
+        if self.fixed:
+            return flint.arb(1)
+        square = self.scale.ball() if self.exponential else self.scale.ball() ** 2
+        nearest = max(_ZERO, center - radius)
+        grown: flint.arb = (square * flint.arb(to_fmpq(radius**2 - nearest**2))).exp().upper()
+        # On the disk |Im| <= radius, and Re >= center - radius.
+        return grown if self.exponential else 2 + grown
+
+    @property
+    def rate(self) -> Real:
+        """The r of e^{-r·eps²} that it falls like."""
+        return ZERO if self.fixed else self.scale if self.exponential else self.scale * self.scale
+
+
+def _times(scale: Real, what: str) -> str:
+    text = str(scale)
+    if text == "1":
+        return what
+    above, slash, below = text.partition("/")
+    return f"{what}/{below}" if slash and above == "1" else f"{text}*{what}"
+
+
+Terms = Mapping[NormalFunction, ExpPoly]
+
+
+@frozen
+class NormalSum:
+    """plain + Σ weight·function."""
+
+    plain: ExpPoly
+    terms: Terms
+
+    @staticmethod
+    def of(plain: ExpPoly, terms: Iterable[tuple[NormalFunction, ExpPoly]]) -> NormalSum:
+        """Equal functions are added up, and those with the weight 0 left out."""
+        total: dict[NormalFunction, ExpPoly] = {}
+        for function, weight in terms:
+            total[function] = total[function] + weight if function in total else weight
+        return NormalSum(plain, {function: weight for function, weight in total.items() if not weight.is_zero()})
+
+    @staticmethod
+    def single(weight: ExpPoly, function: NormalFunction | None) -> NormalSum:
+        """One summand; None is 1."""
+        return NormalSum.of(weight, ()) if function is None else NormalSum.of(ExpPoly.zero(), [(function, weight)])
+
+    def __add__(self, other: NormalSum) -> NormalSum:
+        return NormalSum.of(self.plain + other.plain, [*self.terms.items(), *other.terms.items()])
+
+    def times(self, factor: ExpPoly) -> NormalSum:
+        """The product."""
+        return NormalSum.of(self.plain * factor, [(f, weight * factor) for f, weight in self.terms.items()])
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is seen to be the same for every eps."""
+        return all(f.fixed for f in self.terms) and all(
+            not k and not q for f in (self.plain, *self.terms.values()) for k, q, _ in f.terms()
+        )
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether all summands cancel: it is 0 for every eps then."""
+        return self.plain.is_zero() and not self.terms
+
+    def series(self, center: Fraction) -> flint.arb_series:
+        """The Taylor series at the center, 0 too, as long and precise as FLINT is set to."""
+        eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
+        total = _series(self.plain, eps)
+        for function, weight in self.terms.items():
+            total = total + _series(weight, eps) * function.of(eps)
+        return total
+
+    def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
+        """At least the absolute value on the disk."""
+        total = _majorant(self.plain, center, radius)
+        for function, weight in self.terms.items():
+            total += _majorant(weight, center, radius) * function.majorant(center, radius)
+        return total.upper()
+
+    def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+        """Rationals around its value, apart by about 2^-bits."""
+        with flint.ctx.workprec(2 * bits + 64):
+            cap, flint.ctx.cap = flint.ctx.cap, 1
+            try:
+                (ball,) = self.series(eps).coeffs() or [flint.arb(0)]
+            finally:
+                flint.ctx.cap = cap
+            return dyadic(ball.lower()), dyadic(ball.upper())
+
+    def below(self, *, near_zero: bool = False) -> ExpPoly | None:
+        """An exponential polynomial that it is at least, as 0 <= function <= 1, or `near_zero` as erfc(x) >= 1 - 8/7·x,
+        for 2/√π < 8/7, and e^{-x} >= 1 - x. None where a weight has no sign."""
+        total = self.plain
+        for function, weight in self.terms.items():
+            signs = {c > 0 for _, _, c in weight.terms()}
+            if len(signs) > 1:
+                return None
+            if signs == {False}:
+                total = total + weight
+            elif near_zero:
+                most = function.scale.enclosure()[1] * (1 if function.exponential else Fraction(8, 7))
+                power = 2 if function.exponential else 0 if function.fixed else 1
+                total = total + weight * (1 - ExpPoly.term(most, power))
+        return total
+
+    def positive_from_zero(self) -> Fraction | None:
+        """An r > 0 such that it is positive on (0, r], proved; None where none is found."""
+        with flint.ctx.workprec(_BITS):
+            cap, flint.ctx.cap = flint.ctx.cap, _LENGTH
+            try:
+                found = list(self.series(_ZERO).coeffs())
+            finally:
+                flint.ctx.cap = cap
+            coefficients = found + [flint.arb(0)] * (_LENGTH - len(found))
+            at_zero = self._at_zero()
+            if at_zero is not None:
+                coefficients[0] = flint.arb(to_fmpq(at_zero))
+            first = 1 if at_zero == 0 else 0
+            if not coefficients[first] > 0:
+                return None
+            for k in range(-6, _NEAREST):
+                r = _ONE / 2**k if k >= 0 else Fraction(2**-k)
+                x = flint.arb(to_fmpq(r))
+                # Cauchy's estimate on the disk of radius 2·r.
+                rest = self.majorant(_ZERO, 2 * r) * flint.arb(2) ** (1 - _LENGTH)
+                for n in range(first + 1, _LENGTH):
+                    rest += abs(coefficients[n]) * x**n
+                if coefficients[first] * x**first > rest:
+                    return r
+        return None
+
+    def _at_zero(self) -> Fraction | None:
+        """The value at 0 where that is a rational."""
+        if any(function.fixed for function in self.terms):
+            return None
+        return sum((c for f in (self.plain, *self.terms.values()) for k, _, c in f.terms() if not k), _ZERO)
+
+    def positive_to_infinity(self, start: Fraction) -> bool:
+        """Whether it is positive on [start, inf), proved; for one without a plain part."""
+        weights: list[tuple[NormalFunction, Fraction]] = []
+        for function, weight in self.terms.items():
+            ((k, q, c), *more) = weight.terms()
+            if more or k or q:
+                return False
+            weights.append((function, c))
+        if not self.plain.is_zero() or not weights:
+            return False
+        least = weights[0][0].rate
+        for function, _ in weights[1:]:
+            if (function.rate - least).sign < 0:
+                least = function.rate
+        with flint.ctx.workprec(_BITS):
+            b = flint.arb(to_fmpq(start))
+            root_of_pi = flint.arb.pi().sqrt()
+            total = flint.arb(0)
+            for function, c in weights:
+                # eps·e^{least·eps²} times the summand, from below on [start, inf).
+                more_rate = function.rate - least
+                weight_ball, scale = flint.arb(to_fmpq(c)), function.scale.ball()
+                if c > 0:
+                    if more_rate.sign:
+                        continue
+                    if function.fixed:
+                        total += weight_ball * scale.erfc() * b
+                    elif function.exponential:
+                        total += weight_ball * b
+                    else:
+                        x = scale * b
+                        total += weight_ball * b * 2 / root_of_pi / (x + (x * x + 2).sqrt())
+                    continue
+                falling = (-more_rate.ball() * b * b).exp()
+                if function.exponential or function.fixed:
+                    if not more_rate.sign or not 2 * more_rate.ball() * b * b > 1:
+                        return False
+                    total += weight_ball * b * falling * (scale.erfc() if function.fixed else 1)
+                else:
+                    total += weight_ball / (scale * root_of_pi) * falling
+            return bool(total > 0)
+
+
+def _series(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
+    total = flint.arb_series([0])
+    for k, q, c in function.terms():
+        term = (eps * flint.arb(to_fmpq(q))).exp() * flint.arb(to_fmpq(c))
+        total = total + (term * eps**k if k else term)
+    return total
+
+
+def _majorant(function: ExpPoly, center: Fraction, radius: Fraction) -> flint.arb:
+    total, far = flint.arb(0), flint.arb(to_fmpq(center + radius))
+    for k, q, c in function.terms():
+        most = max(q * (center - radius), q * (center + radius))
+        total += abs(flint.arb(to_fmpq(c))) * far**k * flint.arb(to_fmpq(most)).exp()
+    return total
+
+
+class NormalBeta(PiecewiseForm):
+    """A beta that is a closed form plus such terms. It has no cells of closed forms: what asks for them is told that,
+    with NoClosedForm."""
+
+    __slots__ = ("sum",)
+
+    def __init__(self, whole: NormalSum) -> None:
+        self.sum = whole
+        self.closed = None
+        self._cells = {}
+        self._text: str | None = None
+
+    @property
+    def value(self) -> Any:  # type: ignore[override]
+        raise NoClosedForm(f"{self} has no closed form of powers and exponentials of eps")
+
+    def __str__(self) -> str:
+        if self._text is None:
+            parts = [] if self.sum.plain.is_zero() else [str(PiecewiseForm(self.sum.plain))]
+            for function, weight in self.sum.terms.items():
+                parts.append(_product(str(PiecewiseForm(weight)), str(function)))
+            self._text = " + ".join(parts).replace("+ -", "- ") or "0"
+        return self._text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NormalBeta) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NormalBeta, (self.sum,)
+
+    @property
+    def expr(self) -> Any:
+        import sympy
+
+        return sympy.sympify(str(self).replace("^", "**"), locals={"eps": sympy.Symbol("eps", positive=True)})
+
+    def at(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
+        return self.sum.enclosure(exact_rational(eps, "eps"), 4 * digits)
+
+    def fraction_at(self, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:  # noqa: ARG002
+        return self.value  # type: ignore[no-any-return]
+
+    def conditions(self) -> list[ExpPoly]:
+        return []
+
+    def cells(self, interval: Interval, limits: Limits | None = None) -> tuple[FormCell, ...]:  # noqa: ARG002
+        return self.value  # type: ignore[no-any-return]
+
+
+def _product(weight: str, function: str) -> str:
+    if weight in ("1", "-1"):
+        return function if weight == "1" else f"-{function}"
+    return f"{weight}*{function}" if not any(sign in weight[1:] for sign in "+-") else f"({weight})*{function}"
+
+
+def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
+    """The sum of c·f for the (c, f), f None for 1, that is `function` of scale·eps^power. Raises NoClosedForm."""
+    if function == "erfc" and power in (0, 1):
+        if not scale.sign:
+            return ((_ONE, None),)
+        plain = NormalFunction(abs(scale), fixed=not power)
+        return ((_ONE, plain),) if scale.sign > 0 else ((Fraction(2), None), (-_ONE, plain))
+    if function == "exp" and power == 2 and scale.sign <= 0:
+        return ((_ONE, NormalFunction(-scale, exponential=True) if scale.sign else None),)
+    raise NoClosedForm("erfc is taken of a number times eps or of a number, exp of a negative number times eps^2")

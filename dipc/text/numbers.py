@@ -1,0 +1,87 @@
+"""Numbers in a text with `sqrt`, `log`, `exp` and `erfc`, as multiples of a power of eps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from dipc.algebra.reals import ZERO, NotReal, Real
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, UnaryOp, walk
+from dipc.text.diagnostic import Span
+
+
+class NoMonomial(Exception):
+    """Why an expression is no constant times a power of eps, and where; `reason` None when that has been reported."""
+
+    def __init__(self, span: Span, reason: str | None) -> None:
+        super().__init__(reason)
+        self.span = span
+        self.reason = reason
+
+
+#: The functions of constants.
+_FUNCTIONS: dict[str, Callable[[Real], Real]] = {"log": Real.log, "exp": Real.exp, "erfc": Real.erfc}
+
+
+def is_irrational(tree: object) -> bool:
+    """Whether a tree of syntax has such a function in it."""
+    return any(isinstance(part, ast.Call) and part.function in ("sqrt", *_FUNCTIONS) for part in walk(tree))
+
+
+def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
+    """(c, k) where the expression is c·eps^k. `constant` is asked for the value of what has neither eps nor such a
+    function in it. Raises NoMonomial."""
+    try:
+        return _monomial(expr, constant)
+    except NotReal as reason:
+        raise NoMonomial(expr.span, str(reason)) from None
+
+
+def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
+    if not is_irrational(expr) and not any(isinstance(part, ast.Eps) for part in walk(expr)):
+        return Real.of(constant(expr)), Fraction(0)
+    match expr:
+        case ast.Eps():
+            return Real.of(1), Fraction(1)
+        case ast.Unary(UnaryOp.NEGATE, operand):
+            factor, power = _monomial(operand, constant)
+            return -factor, power
+        case ast.Binary(BinaryOp.MULTIPLY, left, right):
+            (a, j), (b, k) = _monomial(left, constant), _monomial(right, constant)
+            return _few_digits(a * b, expr.span), j + k
+        case ast.Binary(BinaryOp.DIVIDE, left, right):
+            (a, j), (b, k) = _monomial(left, constant), _monomial(right, constant)
+            if not b.sign:
+                raise NoMonomial(right.span, "this divides by zero")
+            return _few_digits(a / b, expr.span), j - k
+        case ast.Binary(BinaryOp.ADD | BinaryOp.SUBTRACT as op, left, right):
+            (a, j), (b, k) = _monomial(left, constant), _monomial(right, constant)
+            if j != k and a.sign and b.sign:
+                raise NoMonomial(expr.span, "this adds different powers of eps")
+            total = a + (b if op is BinaryOp.ADD else -b)
+            return _few_digits(total, expr.span), j if a.sign else k
+        case ast.Binary(BinaryOp.POWER, base, exponent):
+            factor, power = _monomial(base, constant)
+            count = constant(exponent)
+            if count.denominator != 1 or abs(count) > _MOST_POWER:
+                raise NoMonomial(exponent.span, f"an exponent is a whole number up to {_MOST_POWER}")
+            return _few_digits(factor.power(int(count)), expr.span), power * count
+        case ast.Call("sqrt", (inner,)):
+            factor, power = _monomial(inner, constant)
+            return factor.sqrt(), power / 2
+        case ast.Call(function, (inner,)) if function in _FUNCTIONS:
+            factor, power = _monomial(inner, constant)
+            if power and factor.sign:
+                raise NoMonomial(expr.span, f"`{function}` is taken of constants here, and this has eps in it")
+            return _few_digits(_FUNCTIONS[function](factor if factor.sign else ZERO), expr.span), Fraction(0)
+    raise NoMonomial(expr.span, "this is no product of constants and powers of eps")
+
+
+_MOST_POWER, _MOST_BITS = 64, 8000
+
+
+def _few_digits(value: Real, span: Span) -> Real:
+    if max(value.base.numerator.bit_length(), value.base.denominator.bit_length()) > _MOST_BITS:
+        raise NoMonomial(span, "this number has too many digits")
+    return value
