@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, product, total
+from dipc.algebra.exppoly import Closed, ExpPoly, product, total
 from dipc.algebra.limits import Undecided
 from dipc.certificate.data import (
     BY_A_CONSTANT,
@@ -22,13 +22,13 @@ from dipc.certificate.data import (
     ring_data,
     sealed,
 )
+from dipc.certificate.linear import with_answers
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.chain.constraints import Affine
 from dipc.decide.decide import decide
 from dipc.decide.obligation import Bound, Obligation, Verdict
 from dipc.measure.event import Event
 from dipc.questions.every_input import EveryInput
-from dipc.questions.every_number.agreement import Term
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
@@ -39,14 +39,12 @@ from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.claims import Least as Read
 from dipc.verifier.classes import Kind, least_decay, required
 from dipc.verifier.functions import ONE, read_ring
-from dipc.verifier.measures import Allowance, unreplayed
-from dipc.verifier.noise import read_event
 from dipc.verifier.reading import SCHEMA, Budget, Exhausted, Question, Rejected
 
 
 def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
     """The text of the certificate of a question about every real input."""
-    return sealed(_Writer(question).document(results, tool))
+    return sealed(with_answers(_Writer(question).document(results, tool)))
 
 
 class _Writer:
@@ -64,10 +62,7 @@ class _Writer:
         }
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, self._program.limits)
-        self._allowance = Allowance()
-        self._measures: dict[Event, tuple[int, Closed]] = {}
-        self._measure_data: list[dict[str, Any]] = []
-        self._probabilities: dict[tuple[Bound, bool], tuple[int, ClosedForm]] = {}
+        self._probabilities: dict[Bound, tuple[int, ClosedForm]] = {}
         self._probability_data: list[dict[str, Any]] = []
 
     def document(self, results: Sequence[RowResult], tool: str) -> dict[str, Any]:
@@ -101,7 +96,6 @@ class _Writer:
             "obligations": self._obligations.obligation_data,
             "betas": self._obligations.beta_data,
             "probabilities": self._probability_data,
-            "measures": self._measure_data,
             "positive": self._obligations.positive_data,
         }
 
@@ -147,41 +141,33 @@ class _Writer:
             beta = required(reader, str(posed.variable), found.dd, Budget(), "class").beta
         except (Rejected, Exhausted):
             beta = None
-        data = {
+        match why:
+            case Jointly(tails=tails, slacks=slacks):
+                kind = Kind.TAILS if tails else Kind.VERTICES
+            case _:
+                kind = Kind.OTHERS if isinstance(why, Complement) else Kind.WAYS
+                slacks = tuple(
+                    slack for share in why.shares for part in (share.outputs, *share.events) for slack in part
+                )
+        return {
             "variable": str(posed.variable),
             "dd": found.dd,
             "greatest": None if found.ceiling is None else _weights(found.ceiling.weights),
-        }
-        if isinstance(why, Jointly):
-            kind = Kind.TAILS if why.tails else Kind.VERTICES
-            every = [self._obligation(each, beta, subtracted=why.tails) for each in (posed.obligation, *found.besides)]
-            return data | {
-                "kind": kind.value,
-                "slacks": [_slack(slack) for slack in why.slacks],
-                "obligations": every,
-            }
-        return data | {
-            "shares": [
-                {
-                    "outputs": [_slack(slack) for slack in share.outputs],
-                    "events": [[_slack(slack) for slack in event] for event in share.events],
-                }
-                for share in why.shares
-            ],
-            "obligation": self._obligation(posed.obligation, beta, subtracted=isinstance(why, Complement)),
+            "kind": kind.value,
+            "slacks": [_slack(slack) for slack in dict.fromkeys(slacks)],
+            "obligations": [self._obligation(each, beta) for each in (posed.obligation, *found.besides)],
         }
 
     def _counted(self, found: Proved, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
         """The claim at the distance 1, from which it follows at greater integers; None where beta does not say so."""
-        posed, why = found.posed, found.posed.why
+        posed = found.posed
         try:
             if posed.variable is not Variable.EPS or least_decay(reader, Budget(), "class") is None:
                 return None
             beta = reader.terms({}, "1", Budget(), "class")[2]
         except (Rejected, Exhausted):
             return None
-        subtracted = isinstance(why, Complement) or (isinstance(why, Jointly) and why.tails)
-        every = [self._obligation(each, beta, subtracted=subtracted) for each in (posed.obligation, *found.besides)]
+        every = [self._obligation(each, beta) for each in (posed.obligation, *found.besides)]
         return {
             "variable": str(posed.variable),
             "dd": None,
@@ -231,82 +217,60 @@ class _Writer:
 
     def _union(self, found: UnionEvidence) -> dict[str, Any]:
         assert isinstance(self._source, AllNumbers)
+        sums = dict.fromkeys(why.total for _, why in found.inequalities)
+        events = {term.event: None for each in sums for term in (*each.fixed, *each.repeated)}
+        numbers = {event: number for number, event in enumerate(events)}
         return {
             "variable": str(self._source.required.variable),
             "trivial": None if found.trivial is None else rational(found.trivial),
             "above_one": [self._obligation(obligation, _plain(obligation)) for obligation in found.above_one],
+            "terms": list(map(_event, events)),
             "sums": [
                 {
-                    "fixed": self._terms(total_terms.fixed),
-                    "repeated": self._terms(total_terms.repeated),
-                    "once": str(total_terms.once),
+                    "fixed": [numbers[term.event] for term in each.fixed],
+                    "repeated": [numbers[term.event] for term in each.repeated],
+                    "once": str(each.once),
                     "inequalities": [
                         [why.power, self._obligation(obligation, _plain(obligation))]
                         for obligation, why in found.inequalities
-                        if why.total == total_terms
+                        if why.total == each
                     ],
                 }
-                for total_terms in dict.fromkeys(why.total for _, why in found.inequalities)
+                for each in sums
             ],
         }
 
-    def _terms(self, terms: Iterable[Term]) -> list[int]:
-        return [self._measure(term.event)[0] for term in terms]
-
     # --- what they refer to -----------------------------------------------------------------------------
 
-    def _obligation(self, obligation: Obligation, read: Read | None, *, subtracted: bool = False) -> int:
-        numbered = self._probability(obligation.bound, subtracted=subtracted)
+    def _obligation(self, obligation: Obligation, read: Read | None) -> int:
+        numbered = self._probability(obligation.bound)
         limits = self._program.limits
         settled = decide(numbered[1], obligation.beta, obligation.intervals, limits)
         intervals = [str(interval) for interval in obligation.intervals]
         beta = certified(obligation.beta, read, ())
         return self._obligations.obligation(numbered, beta, obligation.intervals, settled, {"intervals": intervals})
 
-    def _probability(self, bound: Bound, *, subtracted: bool) -> tuple[int, ClosedForm]:
-        """The number and the value of a sum of shares; one that is `subtracted` is written with positive weights."""
-        known = self._probabilities.get((bound, subtracted))
+    def _probability(self, bound: Bound) -> tuple[int, ClosedForm]:
+        """The number and the value of a bound."""
+        known = self._probabilities.get(bound)
         if known is None:
-            shares: list[list[Any]] = []
             values: list[Closed] = [ExpPoly.constant(bound.constant)]
             for share in bound.shares:
-                measures = [self._measure(event) for event in share.events]
-                weight = share.weight
-                values.append(product([*([] if weight is None else [weight]), *[value for _, value in measures]]))
-                if weight is not None and subtracted:
-                    weight = None if weight == -1 else -weight
-                written = None if weight is None else self._obligations.closed(weight)
-                shares.append([written, [number for number, _ in measures]])
-            known = self._probabilities[bound, subtracted] = len(self._probability_data), ClosedForm(total(values))
-            self._probability_data.append(
-                {
-                    "value": self._obligations.closed(known[1].value),
-                    "constant": rational(bound.constant),
-                    "subtracted": subtracted,
-                    "shares": shares,
-                }
-            )
+                weight = [] if share.weight is None else [share.weight]
+                values.append(product([*weight, *map(self._program.measurer.measure, share.events)]))
+            known = self._probabilities[bound] = len(self._probability_data), ClosedForm(total(values))
+            self._probability_data.append({"value": self._obligations.closed(known[1].value)})
         return known
 
-    def _measure(self, event: Event) -> tuple[int, Closed]:
-        known = self._measures.get(event)
-        if known is None:
-            value = self._program.measurer.measure(event)
-            known = self._measures[event] = len(self._measure_data), value
-            data: dict[str, Any] = {
-                "noises": [
-                    [noise.law.checker_name, rational(noise.rate), rational(noise.mean)] for noise in event.noises
-                ],
-                "constraints": [
-                    [[[place, rational(c)] for place, c in item.coefficients], rational(item.constant)]
-                    for item in event.constraints
-                ],
-            }
-            terms = len(value.numerator) + len(value.denominator) if isinstance(value, Quotient) else len(value) + 1
-            why = unreplayed(read_event(data["noises"], data["constraints"], "measure"), terms, self._allowance)
-            data |= {"value": self._obligations.closed(value)}
-            self._measure_data.append(data if why is None else data | {"unreplayed": why})
-        return known
+
+def _event(event: Event) -> dict[str, Any]:
+    return {
+        "noises": [[noise.law.checker_name, rational(noise.rate), rational(noise.mean)] for noise in event.noises],
+        "constraints": [
+            [[[place, rational(c)] for place, c in item.coefficients], rational(item.constant)]
+            for item in event.constraints
+        ],
+    }
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Verdict:

@@ -13,6 +13,7 @@ from typing import Any
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, total
 from dipc.certificate.data import FunctionData, Uncertified, program_data, rational, sealed
+from dipc.certificate.linear import with_answers
 from dipc.certificate.obligations import ObligationWriter
 from dipc.decide.obligation import Decision, Verdict
 from dipc.linear.halfspace import Halfspace, sorted_terms
@@ -44,7 +45,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         raise Uncertified("the claim is undecided")
     if isinstance(question, EveryNumber):
         if report.verdict is PrivacyVerdict.PRIVATE:
-            return sealed(_for_every_number(question, report, tool))
+            return sealed(with_answers(_for_every_number(question, report, tool)))
         assert report.numbers is not None, "it is about every number"
         assert report.numbers.at is not None, "it is refuted at one"
         return certify_privacy(question.at(report.numbers.at), replace(report, numbers=None), tool)

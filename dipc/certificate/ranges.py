@@ -16,6 +16,7 @@ from dipc.certificate.data import (
     sealed,
     table_data,
 )
+from dipc.certificate.linear import with_answers
 from dipc.certificate.obligations import ObligationWriter, certified
 from dipc.claims.claim import Terms
 from dipc.claims.table import Row
@@ -30,7 +31,7 @@ from dipc.verifier.reading import SCHEMA, Budget, Exhausted, Question, Rejected
 
 def certify_ranges(question: FreeGamma, results: Sequence[RowResult], verdict: Verdict, tool: str) -> str:
     """The text of the certificate of a table for every gamma."""
-    return sealed(_Writer(question).document(results, verdict, tool))
+    return sealed(with_answers(_Writer(question).document(results, verdict, tool)))
 
 
 class _Writer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from dipc.certificate.data import (
     table_data,
 )
 from dipc.certificate.inputs import certify_inputs
+from dipc.certificate.linear import with_answers
 from dipc.certificate.obligations import Beta, ObligationWriter, certified
 from dipc.certificate.ranges import certify_ranges
 from dipc.claims.claim import Terms
@@ -101,6 +103,9 @@ class _Writer:
             "probabilities": self.probability_data,
             "positive": self.obligations.positive_data,
         }
+        # Without an `ideal` nothing is asked of a row.
+        asking = list(map(json.loads, rows)) if named.core.ideal is not None else []
+        document["linear"] = with_answers({**document, "rows": asking})["linear"]
         parts: dict[str, str | list[str]] = {
             name: list(map(encode, part)) if isinstance(part, list) else encode(part) for name, part in document.items()
         }

@@ -49,7 +49,8 @@ from dipc.verifier.functions import (
     subtract,
     times,
 )
-from dipc.verifier.ideal import OPEN, Guard, Ideal, Path
+from dipc.verifier.ideal import OPEN, Ideal, Path
+from dipc.verifier.linear import Guard
 from dipc.verifier.noise import Family
 from dipc.verifier.probability import Probabilities, visits
 from dipc.verifier.program import Machine, Value

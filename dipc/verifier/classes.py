@@ -1,31 +1,26 @@
 """Claims about every real and int input, class by class: what the bound of a class rests on, added up again.
 
-Every input u of a class at which something is claimed lies in the class's half-spaces: form(u) >= alpha·step. The
-document says so, and that the shares of a bound are the ways to an answer, with these slacks as functions of u; both
-are compared with the program elsewhere (`inputs.py`). From there on everything is derived:
+Every input u of a class at which something is claimed lies in the class's half-spaces: form(u) >= alpha·step. A slack
+of the program is bounded below by form = constant + Σ weight·(form of a half-space) with weights >= 0 (Farkas), and so
+by base + distance·slope at the claim's alpha and gamma; where alpha is a number, a form of int inputs is at least the
+next of its values at integers, its constant and a multiple of the greatest common divisor of its coefficients.
 
-- a slack is bounded below by form = constant + Σ weight·(form of a half-space) with weights >= 0 (Farkas), and so by
-  base + distance·slope at the claim's alpha and gamma; where alpha is a number, a form of int inputs is at least the
-  next of its values at integers, its constant and a multiple of the greatest common divisor of its coefficients;
-- the probability of an event never decreases when a slack grows. So at lower bounds of all slacks the sum over ways to
-  the answer is at most the probability of the answer; at upper bounds, 1 less the sum over all ways to others is;
-- where a distance is left open, base + distance·slope >= distance·slope for base >= 0, and an event of noises centered
-  at 0 whose slacks are all multiples of the distance depends on distance·eps alone, as does beta: one obligation
-  about t = distance·eps decides all distances and all eps.
+That the half-spaces hold, and what the bounds of slacks leave of the program's probability, is seen elsewhere
+(`inputs.py`, `bounds.py`). Where a distance is left open, base + distance·slope >= distance·slope for base >= 0, and
+an event of noises centered at 0 whose slacks are all multiples of the distance depends on distance·eps alone, as does
+beta: one obligation about t = distance·eps decides all distances and all eps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from fractions import Fraction
 from math import ceil, gcd, lcm
-from typing import Any
 
 from dipc.verifier.claims import Claim, Form, Interval, Least, NotOneForm, evaluate_least, linear, mentions
 from dipc.verifier.functions import ONE, Closed, Ring, equal_closed, positive_everywhere
-from dipc.verifier.noise import Event, Family
 from dipc.verifier.obligations import Decided
 from dipc.verifier.reading import Budget, Rejected, items, natural, rational, record, text
 
@@ -300,26 +295,7 @@ def slack_bound(
 # --- bounds -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """weight · Π measure, as a certificate has it; the weight, that of choices, is None for 1, and never negative.
-    `events` are those of the `measures`."""
-
-    weight: Closed | None
-    measures: tuple[int, ...]
-    events: tuple[Event, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """constant + Σ shares, or constant - Σ shares."""
-
-    constant: Fraction
-    subtracted: bool
-    shares: tuple[Share, ...]
-
-
-class Kind(Enum):
+class Kind(StrEnum):
     """What a bound of a class is: a sum over ways to the answer, or 1 less one over ways to others, each at bounds of
     its slacks; or one for slacks that cannot all be worst at once, or for all integer distances at once
     (`bounds.py`)."""
@@ -360,78 +336,8 @@ class Stated:
     """The numbered parts of a certificate: what probabilities are, and what was decided of them on which intervals."""
 
     values: Sequence[Closed]
-    sums: Sequence[Sum]
     betas: Sequence[Least | None]
     decided: Sequence[tuple[Decided, tuple[Interval, ...]]]
-
-
-def check_bound(value: object, stated: Sum, behind: Behind, wanted: Required, budget: Budget, step: str) -> Slacks:
-    """That the probability of the answer is at least the sum for all inputs of the class: as one over ways to the
-    answer, or as 1 less one over the ways to all other answers. The bounds of slacks are returned."""
-    known: Slacks = {}
-    if stated.constant != (1 if stated.subtracted else 0):
-        raise Rejected(step, "it is neither a sum over ways to the answer nor 1 less one over all others")
-    for share, entry in _paired(value, stated.shares, step):
-        outputs = items(entry["outputs"], step)
-        if outputs and stated.subtracted:
-            raise Rejected(step, "other answers are told apart by finite outputs")
-        for item in outputs:
-            bound = slack_bound(item, behind, wanted, known, budget, step)
-            if bound.base < 0 or bound.slope < 0:
-                raise Rejected(step, "an output is not within gamma of the answer")
-        _check_events(
-            entry["events"], share.events, -1 if stated.subtracted else 1, behind, wanted, known, budget, step
-        )
-        _check_scaling(share, wanted, step)
-    return known
-
-
-def _paired(value: object, shares: Sequence[Share], step: str) -> list[tuple[Share, Mapping[str, Any]]]:
-    stated = items(value, step)
-    if len(stated) != len(shares):
-        raise Rejected(step, f"there is evidence for {len(stated)} of {len(shares)} shares")
-    return [
-        (share, record(item, f"{step}, share {number}", ("outputs", "events")))
-        for number, (share, item) in enumerate(zip(shares, stated, strict=True))
-    ]
-
-
-def _check_events(
-    value: object,
-    events: Sequence[Event],
-    side: int,
-    behind: Behind,
-    wanted: Required,
-    known: Slacks,
-    budget: Budget,
-    step: str,
-) -> None:
-    """That each constraint of the events has the bound of its slack for a constant: of the slack where `side` is 1; -1:
-    the bounds are those of the slacks' negatives."""
-    stated = items(value, step)
-    if len(stated) != len(events):
-        raise Rejected(step, "the evidence is about another number of events")
-    for event, bounds in zip(events, stated, strict=True):
-        entries = items(bounds, step)
-        if len(entries) != len(event.constraints):
-            raise Rejected(step, "the evidence is about another number of constraints")
-        for constraint, item in zip(event.constraints, entries, strict=True):
-            bound = slack_bound(item, behind, wanted, known, budget, step)
-            if wanted.is_open and bound.base < 0:
-                raise Rejected(step, "a slack is bounded the wrong way round where the distance is small")
-            if constraint.constant != side * (bound.slope if wanted.is_open else bound.base):
-                raise Rejected(step, "an event has another slack than the one that is bounded")
-
-
-def _check_scaling(share: Share, wanted: Required, step: str) -> None:
-    """That a share is a function of distance·eps alone, where a distance is open."""
-    if not wanted.is_open:
-        return
-    if share.weight is not None and not all(part.keys() <= {(0, ZERO)} for part in share.weight):
-        raise Rejected(step, "the weight of a choice depends on eps alone")
-    for event in share.events:
-        if any(noise.mean or noise.family is Family.DISCRETE_LAPLACE for noise in event.noises):
-            raise Rejected(step, "a noise does not scale with the distance")
 
 
 def variable_of(value: object, step: str) -> str:

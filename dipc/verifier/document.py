@@ -17,25 +17,26 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.claims import Claim, Interval, Least, read_intervals, the_one_eps
-from dipc.verifier.functions import ONE, Closed, read_closed
+from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
+from dipc.verifier.functions import ONE
 from dipc.verifier.inputs import check_inputs, varying_constants
-from dipc.verifier.obligations import Context, Decided, Positive, check_obligation
+from dipc.verifier.obligations import Positive, check_obligations, read_context
 from dipc.verifier.privacy import PrivacyClaim, check_privacy, claim_text
 from dipc.verifier.probability import Theorem, program_of
 from dipc.verifier.reading import (
     ALL_INPUTS,
     DERIVATION_ENDS,
     SCHEMA,
+    Answers,
     Budget,
     Exhausted,
     NotDerived,
     Question,
     Rejected,
     Unreadable,
+    WrongAnswer,
     items,
     natural,
-    optional_text,
     parse,
     plain,
     rational,
@@ -306,14 +307,14 @@ _ENDS = ("proved", "refuted")
 
 #: What documents about each question are made of.
 _PARTS = {
-    Question.ROWS: (*_SHARED, "table", "rows"),
-    Question.ALL_INPUTS: (*_SHARED, "numbers", "cases", "measures"),
+    Question.ROWS: (*_SHARED, "table", "rows", "linear"),
+    Question.ALL_INPUTS: (*_SHARED, "numbers", "cases", "linear"),
     Question.PAIRS: (
         *(*_SHARED, "adjacent", "inputs", "outputs"),
         *("laws", "pairs", "couples", "excess", "sets", "refuted"),
     ),
     Question.ALL_PAIRS: (*_ALWAYS, "program", "adjacent", "verdict", "shifts"),
-    Question.ALL_PAIRS_EVERY_NUMBER: (*_ALWAYS, "program", "adjacent", "numbers", "verdict"),
+    Question.ALL_PAIRS_EVERY_NUMBER: (*_ALWAYS, "program", "adjacent", "numbers", "verdict", "linear"),
     Question.LEAST: (*_ALWAYS, "sought", "enclosed", "proved", "refuted"),
 }
 
@@ -374,8 +375,7 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
     stated_question = data.get("question")
     if stated_question not in list(Question) or (stated_question == Question.LEAST and not whole):
         raise Unreadable("its `question` is none that this checker knows")
-    question = Question(stated_question)
-    record(data, "certificate", _PARTS[question])
+    record(data, "certificate", _PARTS[Question(stated_question)])
     stated = data["digest"]
     rest = {name: value for name, value in data.items() if name != "digest"}
     try:
@@ -384,6 +384,12 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
         raise Unreadable("it is nested too deeply") from None
     if stated != found:
         raise Rejected("digest", "the certificate was changed after it was written: its digest is another")
+    return document_of(data, size)
+
+
+def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
+    """The document of parsed data, whose digest is not looked at. Raises Rejected."""
+    question = Question(data["question"])
     text(data["tool"], "tool")
     if question is Question.LEAST:
         parts = [None if data[name] is None else _document(data[name], size, whole=False) for name in _ENDS]
@@ -426,7 +432,30 @@ def digest(rest: Mapping[str, Any]) -> str:
 def check_document(document: Document, budget: Budget, facts: Mapping[str, str] | None = None) -> Accepted:
     """Every step derived again; raises Rejected naming the first that is wrong. `facts` says what was compared before:
     the `program`, its `constants`, the `rows`."""
-    facts = facts or {}
+    linear = document.data.get("linear", {})
+    if not isinstance(linear, dict):
+        raise Rejected("linear", "it is no object")
+    budget.answers = Answers(linear)
+    try:
+        return _checked(document, budget, facts or {})
+    except WrongAnswer as error:
+        raise error.rejected from None
+
+
+def ask(document: Document, budget: Budget) -> None:
+    """Take the steps that ask something about half-spaces, with the answers that the budget has: for whoever writes
+    these into a certificate. Raises Rejected, Exhausted."""
+    if document.question is not Question.ROWS:
+        _checked(document, budget, {})
+        return
+    theorem = _theorem(document, only_at(document), budget)
+    if theorem.ideal is not None:
+        for row in document.data["rows"]:
+            if row.get("dd") is not None:
+                theorem.check_distance(row["input"], row["output"], row["dd"], computed=False, step="rows")
+
+
+def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
     match document.question:
         case Question.ROWS:
             return _check_rows(document, budget, facts)
@@ -447,17 +476,9 @@ def _check_rows(document: Document, budget: Budget, facts: Mapping[str, str]) ->
     budget.spend(document.size // 8, "certificate")
     claim = Claim.read(data["claim"], document.constants)
     positive = Positive(data["positive"], budget, claim.intervals)
-    probabilities = [
-        _probability(item, f"probability {number}", positive)
-        for number, item in enumerate(items(data["probabilities"], "probabilities"))
-    ]
     theorem = _theorem(document, _only_at(document, claim.intervals), budget)
-    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
-    context = Context(probabilities, betas, claim.intervals, positive)
-    decided: list[Decided] = [
-        check_obligation(item, context, budget, f"obligation {number}")
-        for number, item in enumerate(items(data["obligations"], "obligations"))
-    ]
+    context = read_context(data, claim.intervals, positive)
+    decided = check_obligations(data["obligations"], context, budget)
     columns = len(document.table["inputs"]), len(document.table["outputs"])
     rows = Rows(claim, context, decided, *columns, theorem, document.table["dd"] == "ideal")
     found = rows.check(data["rows"], budget)
@@ -494,8 +515,7 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
     at = _only_at(document, Claim.read(data["claim"], document.constants).intervals)
     tree, _ = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
     positive = Positive(data["positive"], budget)
-    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
-    found = check_inputs(data, tree, document.constants, betas, positive, budget)
+    found = check_inputs(data, tree, document.constants, positive, budget)
     if data["verdict"] != found.verdict:
         raise Rejected("verdict", f"the classes give {found.verdict}")
     numbers = data["numbers"]
@@ -515,7 +535,6 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
         trusted=found.trusted,
         compared=() if "program" in facts else (WORDS["program"],),
         facts=tuple(dict.fromkeys(facts.values())),
-        derived=found.derived,
         what="class",
     )
 
@@ -535,16 +554,8 @@ def _check_privacy(document: Document, budget: Budget, facts: Mapping[str, str])
     except NotDerived as error:
         raise Rejected("program", error.why) from None
     positive = Positive(data["positive"], budget)
-    probabilities = [
-        _probability(item, f"probability {number}", positive)
-        for number, item in enumerate(items(data["probabilities"], "probabilities"))
-    ]
-    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
-    context = Context(probabilities, betas, intervals, positive)
-    decided = [
-        check_obligation(item, context, budget, f"obligation {number}")
-        for number, item in enumerate(items(data["obligations"], "obligations"))
-    ]
+    context = read_context(data, intervals, positive)
+    decided = check_obligations(data["obligations"], context, budget)
     counts, missing = check_privacy(data, theorem, context, decided, budget)
     return Accepted(
         program=program["name"],
@@ -680,36 +691,6 @@ def within_bounds() -> Iterator[None]:
         yield
     except (RecursionError, MemoryError) as error:
         raise Exhausted("certificate", why_it_ends(error)) from None
-
-
-def _probability(item: object, step: str, positive: Positive) -> Closed:
-    value = read_closed(record(item, step, ("value",))["value"], step)
-    positive.open(value[1], step)
-    return value
-
-
-def _beta(item: object, step: str, positive: Positive) -> Least | None:
-    entry = record(item, step, (), ("value", "min", "reason"))
-    optional_text(entry.get("reason"), step)
-    if ("value" in entry) == ("min" in entry):
-        raise Rejected(step, "it has either a `value` or is the `min` of some")
-    if "value" in entry and entry["value"] is None:
-        return None
-    parts = [entry["value"]] if "value" in entry else items(entry["min"], step, 1_000)
-    values = tuple(tuple(read_closed(arm, step) for arm in _arms(part, step)) for part in parts)
-    if not values or not all(values):
-        raise Rejected(step, "it is the `min` or the `max` of nothing")
-    for part in values:
-        for value in part:
-            positive.open(value[1], step)
-    return values
-
-
-def _arms(part: object, step: str) -> Sequence[object]:
-    """Of what an argument of a `min` is the greatest."""
-    if isinstance(part, dict) and "max" in part:
-        return items(record(part, step, ("max",))["max"], step, 1_000)
-    return [part]
 
 
 def only_at(document: Document) -> Fraction | None:

@@ -62,10 +62,22 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from dipc.verifier.claims import Claim, Interval, NotOneForm, degree_in, mentions, without_ones
-from dipc.verifier.classes import Required, Stated, Sum, intervals_of, required, same_least, variable_of
+from dipc.verifier.classes import Required, Stated, intervals_of, required, same_least, variable_of
 from dipc.verifier.execution import Affine, Held, plus, scaled
-from dipc.verifier.functions import ONE, Ring, add, constant, positive_everywhere, subtract, times
-from dipc.verifier.ideal import Guard, Ideal, Path, implied, is_empty
+from dipc.verifier.functions import (
+    ONE,
+    Closed,
+    Ring,
+    add,
+    add_closed,
+    constant,
+    equal_closed,
+    positive_everywhere,
+    subtract,
+    times,
+)
+from dipc.verifier.ideal import Ideal, Path
+from dipc.verifier.linear import Guard, contradictory, implied
 from dipc.verifier.loops import (
     MOST_HEADS,
     Iterations,
@@ -79,7 +91,8 @@ from dipc.verifier.loops import (
     nodes,
     parameter_arrays,
 )
-from dipc.verifier.noise import Event, Family
+from dipc.verifier.measures import measure_anew
+from dipc.verifier.noise import Event, Family, read_event
 from dipc.verifier.obligations import VERDICTS, Decided, index
 from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Sample, Value
@@ -221,7 +234,7 @@ class Agreement:
         here = [pair for pair in self._outputs if self._is_element(*pair)]
         for way in ways:
             known = self._moved(entry, way)
-            if is_empty(known, self.budget, _STEP):
+            if contradictory(known, self.budget, _STEP):
                 continue  # No input that something is claimed of goes this way.
             for end in self._agreeing(entry.own, entry.own.entered(program), known):
                 terms = (*end.terms, *self._compared(end, way, known, here))
@@ -267,7 +280,7 @@ class Agreement:
         """The states in which an open comparison is decided: both for one of inputs, that in agreement for noise."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             found = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
-            return [one for one in found if not is_empty((*known, *one.inputs), self.budget, _STEP)]
+            return [one for one in found if not contradictory((*known, *one.inputs), self.budget, _STEP)]
         best: tuple[Term, Guard] | None = None
         for side in (guard, guard.opposite()):
             noises, rest = self._parted(side.form)
@@ -637,7 +650,7 @@ def _require_declared(tree: Program, found: Selection, parameter: str) -> None:
 #: What no such certificate shows.
 UNION = "that every run for a greater {parameter} has an error of at most one of these sums of terms"
 
-_UNION = ("variable", "sums", "trivial", "above_one")
+_UNION = ("variable", "terms", "sums", "trivial", "above_one")
 
 MOST_DEGREE = 20
 MOST_NUMBERS = 1_000
@@ -649,15 +662,14 @@ def check_numbers(
     value: object,
     claim: Claim,
     stated: Stated,
-    events: Sequence[Event],
     tree: Program,
     singly: Mapping[int, str],
     budget: Budget,
     deriving: Budget,
 ) -> tuple[str, str | None, list[str]]:
     """The verdict for all numbers that are not among those decided `singly`, by number; why it is not certified, and
-    what was taken on trust. `events` are those of the measures, and `deriving` is what finding the runs of the program
-    may take. Raises Rejected, also where a number is missing."""
+    what was taken on trust. `deriving` is what finding the runs of the program may take. Raises Rejected, also where a
+    number is missing."""
     step = "numbers"
     entry = record(value, step, ("parameter", "least", "start", "verdict"), ("union", "reason", "open"))
     parameter = text(entry["parameter"], step)
@@ -678,13 +690,14 @@ def check_numbers(
     assert claim.beta is not None, "a claim without beta was refused"
     # No probability is greater than 1.
     claim = Claim(claim.alpha, without_ones(claim.beta), claim.gamma, claim.intervals, claim.constants)
-    missing, coefficients, totals = _union(entry["union"], claim, parameter, start, stated, events, budget, step)
+    terms = Terms(_events(entry["union"], step))
+    missing, coefficients, totals = _union(entry["union"], claim, parameter, start, stated, terms, budget, step)
     first, *rest = (subtract(b, ONE) if not power else b for power, b in enumerate(coefficients))
     if all(not b or positive_everywhere(b, budget) for b in (first, *rest)):
         return verdict, None, []  # beta is at least 1, and no probability is greater.
     variable = variable_of(record(entry["union"], step, _UNION)["variable"], step)
     wanted = required(claim, variable, None, budget, step)
-    why = _not_derived(tree, claim, parameter, start, wanted, Terms(events), totals, deriving)
+    why = _not_derived(tree, claim, parameter, start, wanted, terms, totals, deriving)
     return verdict, missing, [] if why is None else [f"{UNION.format(parameter=parameter)}: {why}"]
 
 
@@ -738,7 +751,7 @@ def _union(
     parameter: str,
     start: int,
     stated: Stated,
-    events: Sequence[Event],
+    known: Terms,
     budget: Budget,
     step: str,
 ) -> tuple[str | None, list[Ring], list[Total | None]]:
@@ -762,8 +775,9 @@ def _union(
         missing = _above_one(entry["above_one"], coefficients, near, stated, budget, step)
     elif items(entry["above_one"], step):
         raise Rejected(step, "beta is shown to be above 1 for nothing")
-    known = Terms(events)
-    numbered = [known.numbered(number) for number in range(len(events))]
+    numbered = [known.numbered(number) for number in range(len(known.events))]
+    chances = [measure_anew(event, budget) for event in known.events]
+    missing = next((f"a term is not measured: {chance}" for chance in chances if isinstance(chance, str)), missing)
     found: list[Total | None] = []
     sums = items(entry["sums"], step)
     if not sums:
@@ -771,7 +785,9 @@ def _union(
     for number, item in enumerate(sums):
         here = f"{step}, sum {number}"
         total = record(item, here, ("fixed", "repeated", "once", "inequalities"))
-        terms = [[natural(term, here) for term in items(total[name], here)] for name in ("fixed", "repeated")]
+        terms = [
+            [index(term, known.events, here) for term in items(total[name], here)] for name in ("fixed", "repeated")
+        ]
         budget.spend(100 + 20 * sum(map(len, terms)), here)
         once = _integer(total["once"], here)
         if once > start:
@@ -787,26 +803,39 @@ def _union(
             decided, own = stated.decided[index(place, stated.decided, here)]
             if own != intervals:
                 raise Rejected(here, "an inequality is about other values of the variable")
-            _require_needed(stated.sums[decided.probability], needed.get(power, []), here)
+            _require_needed(stated.values[decided.probability], needed.get(power, []), chances, budget, here)
             _require_beta(decided, coefficients[power] if power < len(coefficients) else {}, stated, budget, here)
             missing = decided.open or missing
-        fixed, repeated = ([numbered[index(term, events, here)] for term in part] for part in terms)
+        fixed, repeated = ([numbered[term] for term in part] for part in terms)
         own_terms = tuple(filter(None, fixed)), tuple(filter(None, repeated))
         plain = len(own_terms[0]) == len(fixed) and len(own_terms[1]) == len(repeated)
         found.append(Total(*own_terms, once) if plain else None)
     return missing, coefficients, found
 
 
-def _require_needed(found: Sum, needed: Sequence[tuple[int, int]], step: str) -> None:
-    """That a sum is 1 less the probabilities that these terms go wrong, each as often as stated."""
-    used = [(weight, term) for weight, term in needed if weight]
-    shares = [(share.weight, share.measures) for share in found.shares]
-    if (
-        found.subtracted
-        or found.constant != 1 - sum(weight for weight, _ in used)
-        or shares != [((constant(weight), ONE), (term,)) for weight, term in used]
-    ):
+def _require_needed(
+    found: Closed, needed: Sequence[tuple[int, int]], chances: Sequence[Closed | str], budget: Budget, step: str
+) -> None:
+    """That a function is 1 less the probabilities that these terms go wrong, each as often as stated."""
+    total: Closed = ONE, ONE
+    for weight, term in needed:
+        chance = chances[term]
+        if isinstance(chance, str):
+            return  # what is said of it has no proof
+        above, below = chance
+        total = add_closed(total, (times(subtract(above, below), weight), below), budget, step)
+    if not equal_closed(found, total, budget, step):
         raise Rejected(step, "an inequality is about other terms")
+
+
+def _events(value: object, step: str) -> list[Event]:
+    """The events of a union bound, each of which may go wrong."""
+    found = []
+    for number, item in enumerate(items(record(value, step, _UNION)["terms"], step)):
+        here = f"{step}, term {number}"
+        entry = record(item, here, ("noises", "constraints"))
+        found.append(read_event(entry["noises"], entry["constraints"], here))
+    return found
 
 
 def _require_beta(decided: Decided, coefficient: Ring, stated: Stated, budget: Budget, step: str) -> None:
@@ -832,7 +861,7 @@ def _above_one(
     missing: str | None = None
     for power, place in enumerate(places):
         decided, own = stated.decided[index(place, stated.decided, step)]
-        if own != near or stated.sums[decided.probability] != Sum(Fraction(min(power, 1)), False, ()):
+        if own != near or stated.values[decided.probability] != (constant(min(power, 1)), ONE):
             raise Rejected(step, "beta is not shown to be above 1 by this")
         _require_beta(decided, coefficients[power], stated, budget, step)
         missing = decided.open or missing

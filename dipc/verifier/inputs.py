@@ -14,7 +14,6 @@ Certificates about every real and int input, and every number of queries.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -29,13 +28,10 @@ from dipc.verifier.classes import (
     Halfspace,
     Kind,
     Required,
-    Share,
     Shown,
     Slacks,
     Stated,
-    Sum,
     at_least_distance,
-    check_bound,
     greatest_alpha,
     intervals_of,
     least_alpha,
@@ -49,23 +45,16 @@ from dipc.verifier.classes import (
 from dipc.verifier.every_number import check_numbers, constants_of
 from dipc.verifier.execution import Affine
 from dipc.verifier.functions import (
-    ONE,
     Closed,
-    add_closed,
-    constant,
     equal_closed,
     multiply,
-    multiply_closed,
     positive_everywhere,
-    read_closed,
     subtract,
-    times,
 )
-from dipc.verifier.ideal import OPEN, Guard, Ideal, Path, implied, is_empty, is_integral, tightened, whole_inputs
-from dipc.verifier.measures import Allowance, NotReplayed, replay_measure
-from dipc.verifier.noise import Event, read_event
-from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, index
-from dipc.verifier.probability import Theorem, check_range
+from dipc.verifier.ideal import OPEN, Ideal, Path, is_integral, tightened, whole_inputs
+from dipc.verifier.linear import Guard, contradictory, implied
+from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, check_obligation, index, read_context
+from dipc.verifier.probability import Theorem
 from dipc.verifier.program import Machine, Value, computed
 from dipc.verifier.reading import (
     ALL_INPUTS,
@@ -227,7 +216,7 @@ class Coverage:
             count += 1
             if count > MOST_CELLS:
                 raise NotDerived(f"a path of the `ideal` is divided into more than {MOST_CELLS} cells")
-            if is_empty(cell.guards, self.budget, _STEP):
+            if contradictory(cell.guards, self.budget, _STEP):
                 continue
             try:
                 found = self._known(cell, finite, path, classes)
@@ -274,7 +263,7 @@ class Coverage:
             open_ = [guard for guard in guards if not self._implies(cell, guard)]
             still = [guard for guard, half in zip(guards, shown.halfspaces, strict=True) if not half.step]
             cuts = [guard for guard in open_ if guard in still]
-            if cuts and not is_empty((*cell.guards, *cuts), self.budget, _STEP):
+            if cuts and not contradictory((*cell.guards, *cuts), self.budget, _STEP):
                 return cuts[0]
         return None
 
@@ -286,9 +275,9 @@ class Coverage:
 
         def decide(guard: Guard) -> bool:
             holds, fails = cell.halves(guard, self._whole)
-            if is_empty(fails.guards, self.budget, _STEP):
+            if contradictory(fails.guards, self.budget, _STEP):
                 return True
-            if is_empty(holds.guards, self.budget, _STEP):
+            if contradictory(holds.guards, self.budget, _STEP):
                 return False
             raise _Open(guard)
 
@@ -390,7 +379,6 @@ class Found:
     open_classes: tuple[tuple[int, str], ...]
     obligations: Sequence[Decided]
     trusted: tuple[str, ...]
-    derived: str | None
     varying: Set[str]
 
 
@@ -398,26 +386,22 @@ def check_inputs(
     data: Mapping[str, Any],
     tree: Program,
     constants: Mapping[str, Fraction],
-    betas: Sequence[Least | None],
     positive: Positive,
     budget: Budget,
 ) -> Found:
     """The parts of a document about this program after those that all certificates have. Raises Rejected."""
-    measures, events = _measures(data["measures"], budget)
-    values, sums = _probabilities(data["probabilities"], measures, events, positive, budget)
     whole = Claim.read(data["claim"], constants)
-    context = Context(values, betas, whole.intervals, positive)
+    context = read_context(data, whole.intervals, positive)
     decided = [
         _obligation(item, context, budget, f"obligation {number}")
         for number, item in enumerate(items(data["obligations"], "obligations"))
     ]
-    stated = Stated(values, sums, betas, decided)
+    stated = Stated(context.probabilities, context.betas, decided)
     counts = dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0)
     open_classes: list[tuple[int, str]] = []
     singly: dict[int, str] = {}
     trusted: list[str] = []
     verdicts: list[str] = []
-    loose: set[int] = set()
     covering = budget.part(ALL_INPUTS)
     parameter = None if data["numbers"] is None else _parameter(data["numbers"])
     varying = {name for _, names in varying_constants(data) for name in names}
@@ -437,7 +421,7 @@ def check_inputs(
         shown: list[Shown] = []
         for entry in items(case["classes"], step):
             counts["rows"] += 1
-            one = _Class(claim, stated, theorem, budget, counts["rows"], loose)
+            one = _Class(claim, stated, theorem, budget, counts["rows"])
             verdict, missing = one.check(entry)
             shown += one.shown
             counts[verdict] += 1
@@ -456,7 +440,7 @@ def check_inputs(
         # What is said of all other numbers must not depend on what is another for each.
         steady = {name: value for name, value in whole.constants.items() if name not in varying}
         alike = Claim(whole.alpha, whole.beta, whole.gamma, whole.intervals, steady)
-        verdict, missing, words = check_numbers(data["numbers"], alike, stated, events, tree, singly, budget, covering)
+        verdict, missing, words = check_numbers(data["numbers"], alike, stated, tree, singly, budget, covering)
         counts["rows"] += 1
         counts[verdict] += 1
         verdicts.append(verdict)
@@ -465,21 +449,13 @@ def check_inputs(
             open_classes.append((counts["rows"], missing))
     if not verdicts:
         raise Rejected("cases", "there are none")
-    for place, function in enumerate(values):
-        if place not in loose:
-            check_range(function, budget, f"probability {place}", bound=True)
     verdict = _worst(verdicts)
-    reasons = Counter(found.reason for found in measures if isinstance(found, NotReplayed))
-    trusted += [f"{count} of the {len(measures)} measures: {reason}" for reason, count in sorted(reasons.items())]
-    replayed = sum(not isinstance(found, NotReplayed) for found in measures)
-    derived = f"{replayed} of {len(measures)} measures integrated anew" if measures else None
     return Found(
         verdict,
         counts,
         tuple(open_classes),
         [found for found, _ in decided],
         tuple(dict.fromkeys(trusted)),
-        derived,
         varying | ({parameter} if parameter is not None else set()),
     )
 
@@ -566,53 +542,6 @@ def _object(value: object) -> Mapping[str, Any]:
 # --- what classes refer to --------------------------------------------------------------------------
 
 
-def _measures(value: object, budget: Budget) -> tuple[list[Any], list[Event]]:
-    allowance = Allowance()
-    replayed = []
-    events = []
-    for number, item in enumerate(items(value, "measures")):
-        step = f"measure {number}"
-        replayed.append(replay_measure(item, budget, allowance, step))
-        events.append(read_event(item["noises"], item["constraints"], step))
-    return replayed, events
-
-
-def _probabilities(
-    value: object, measures: Sequence[Any], events: Sequence[Event], positive: Positive, budget: Budget
-) -> tuple[list[Closed], list[Sum]]:
-    """Each value multiplied out."""
-    values, sums = [], []
-    for number, item in enumerate(items(value, "probabilities")):
-        step = f"probability {number}"
-        entry = record(item, step, ("value", "constant", "subtracted", "shares"))
-        stated = read_closed(entry["value"], step)
-        positive.open(stated[1], step)
-        subtracted = entry["subtracted"]
-        if not isinstance(subtracted, bool):
-            raise Rejected(step, "`subtracted` is true or false")
-        own = rational(entry["constant"], step)
-        total: Closed = constant(own), ONE
-        shares = []
-        for share in items(entry["shares"], step):
-            pair = items(share, step, 2)
-            if len(pair) != 2:
-                raise Rejected(step, "a share is a weight and a list of measures")
-            weight = None if pair[0] is None else read_closed(pair[0], step)
-            if weight is not None:
-                positive.open(weight[1], step)
-            part: Closed = (ONE, ONE) if weight is None else weight
-            places = [index(place, measures, step) for place in items(pair[1], step)]
-            for place in places:
-                part = multiply_closed(part, measures[place].value, budget, step)
-            total = add_closed(total, (times(part[0], -1), part[1]) if subtracted else part, budget, step)
-            shares.append(Share(weight, tuple(places), tuple([events[place] for place in places])))
-        if not equal_closed(total, stated, budget, step):
-            raise Rejected(step, "it is not the sum of its shares")
-        values.append(stated)
-        sums.append(Sum(own, subtracted, tuple(shares)))
-    return values, sums
-
-
 def _obligation(item: object, context: Context, budget: Budget, step: str) -> tuple[Decided, tuple[Interval, ...]]:
     """An obligation with intervals of its own."""
     if not isinstance(item, dict) or "intervals" not in item:
@@ -636,8 +565,6 @@ class _Class:
     theorem: Theorem | None
     budget: Budget
     number: int
-    #: The numbers of functions at vertices, where what excludes each other may be certain.
-    loose: set[int]
     #: What was shown of it, for the program to be compared with.
     shown: list[Shown] = field(default_factory=list)
 
@@ -728,39 +655,28 @@ class _Class:
     def _proved(self, value: object, answer: Mapping[str, str], halfspaces: Sequence[Halfspace]) -> str | None:
         """The bound of the class, and that it is enough."""
         step = self.step
-        shares, jointly = ("shares", "obligation"), ("kind", "slacks", "obligations")
-        own = jointly if "kind" in _object(value) else shares
-        entry = record(value, step, ("variable", "dd", "greatest", *own))
+        entry = record(value, step, ("variable", "dd", "greatest", "kind", "slacks", "obligations"))
+        kind = text(entry["kind"], step)
+        if kind not in list(Kind):
+            raise Rejected(step, "it has no bound of a known kind")
         dd = optional_text(entry["dd"], step)
         assert self.theorem is not None, "something is said"
-        if own is jointly and entry["kind"] == Kind.DISTANCES.value:
+        if kind == Kind.DISTANCES:
             return self._at_every_distance(entry, answer, halfspaces)
         wanted = required(self.claim, variable_of(entry["variable"], step), dd, self.budget, step)
         if self.claim.alpha != "dd":
             least, _ = _at_least(self.claim, self.theorem, self.budget, step)
             wanted = replace(wanted, alpha=(least, Fraction(0)))
         greatest = greatest_alpha(entry["greatest"], halfspaces, self.budget, step)
-        numbers = [entry["obligation"]] if own is shares else items(entry["obligations"], step)
-        found = [self._decided(number, step) for number in numbers]
-        if any(intervals != intervals_of(self.claim, wanted, greatest) for _, intervals in found):
+        found = [self._decided(number, step) for number in items(entry["obligations"], step)]
+        if not found or any(intervals != intervals_of(self.claim, wanted, greatest) for _, intervals in found):
             raise Rejected(step, "its obligation is about other values than the claim")
         behind = Behind(halfspaces, whole_inputs(self.theorem.machine))
         slacks: Slacks = {}
-        if own is jointly:
-            names = {Kind.VERTICES.value: Kind.VERTICES, Kind.TAILS.value: Kind.TAILS}
-            kind = names.get(text(entry["kind"], step))
-            if kind is None or not found:
-                raise Rejected(step, "it has no bound of a known kind")
-            if kind is Kind.VERTICES:
-                self.loose.update(decided.probability for decided, _ in found)
-            for item in items(entry["slacks"], step):
-                slack_bound(item, behind, wanted, slacks, self.budget, step)
-        else:
-            total = self.stated.sums[found[0][0].probability]
-            kind = Kind.OTHERS if total.subtracted else Kind.WAYS
-            slacks = check_bound(entry["shares"], total, behind, wanted, self.budget, step)
+        for item in items(entry["slacks"], step):
+            slack_bound(item, behind, wanted, slacks, self.budget, step)
         values = tuple(self.stated.values[decided.probability] for decided, _ in found)
-        self.shown.append(Shown(self.number, answer, halfspaces, kind, wanted, dd, values, slacks))
+        self.shown.append(Shown(self.number, answer, halfspaces, Kind(kind), wanted, dd, values, slacks))
         missing = [self._same(decided, wanted.beta, "accurate", step) for decided, _ in found]
         return next((why for why in missing if why is not None), None)
 

@@ -35,7 +35,8 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.execution import Affine, Constraints, Execution, Held, Shape, Wanted, plus, scaled
-from dipc.verifier.ideal import Guard, Ideal, is_empty
+from dipc.verifier.ideal import Ideal
+from dipc.verifier.linear import Guard, contradictory
 from dipc.verifier.noise import Event, Family
 from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Sample, Slot, Store, Value, calculated
 from dipc.verifier.reading import Budget, NotDerived
@@ -502,9 +503,9 @@ class _Values(Execution):
 
     def _true(self, form: Affine, *, strict: bool) -> bool:
         guard = Guard(form.terms, form.constant, strict)
-        if is_empty((*self.known, guard.opposite()), self.budget, _STEP):
+        if contradictory((*self.known, guard.opposite()), self.budget, _STEP):
             return True
-        if is_empty((*self.known, guard), self.budget, _STEP):
+        if contradictory((*self.known, guard), self.budget, _STEP):
             return False
         raise _Split(guard)
 

@@ -21,20 +21,6 @@ from an affine function of the others to another one, and the integrand stays a 
 Continuous noises are scaled by eps. Integer noises are not; their sums have the poles 1 - e^{-d·eps}, and where a bound
 divides by more than 1 the others are split by their remainders, so that every bound is an integer. Cells meet in sets
 of measure 0; for integers ties go to the bound listed first, so they do not meet.
-
-Replays the measures of a certificate: Pr[constraints over independent noises], computed anew and compared.
-
-For whoever puts a certificate together:
-
-    replay_measure(record, budget, allowance, step) -> Replayed | NotReplayed     raises Rejected for a wrong value
-    unreplayed(event, terms, allowance) -> str | None                             why not, without doing it
-
-`record` is plain data as `dipc.verifier.noise` documents it. Which records are replayed does not depend on their
-values being right: `unreplayed` looks at the event and at the number of terms of its value only. A record that is
-not replayed must say so itself, in the field "unreplayed", with the very reason; one that is must not.
-
-The replay is another computation than the engine's: no messages between neighbors, no canonical forms, no memory from
-one measure to the next, but one sweep over all noises at once (`dipc.verifier.orders`).
 """
 
 from __future__ import annotations
@@ -45,9 +31,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import ceil, comb, gcd, lcm, prod
-from typing import Any
 
-from dipc.verifier import reading
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -55,13 +39,11 @@ from dipc.verifier.functions import (
     add,
     add_closed,
     constant,
-    equal_closed,
     multiply,
     multiply_closed,
-    read_closed,
     subtract,
 )
-from dipc.verifier.noise import Event, Family, is_whole, numbers_of, read_event
+from dipc.verifier.noise import Event, Family, is_whole, numbers_of
 from dipc.verifier.orders import (
     Below,
     Density,
@@ -541,33 +523,8 @@ MOST_SETS = 1_000
 MOST_BITS = 256
 MOST_COMMON_BITS = 1_024
 
-#: The work of all measures of a certificate: sets times variables times terms, each 10 to 100 steps of a budget.
-MOST_WORK = 250_000
-
-#: The same of one measure that no certificate states: what is really done is counted by the budget.
-MOST_WORK_ANEW = 250_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """The measure was computed anew and is the function that the record gives, also given here."""
-
-    value: Closed
-
-
-@dataclass(frozen=True, slots=True)
-class NotReplayed:
-    """The value was read but taken on trust; `reason` says why, in half a sentence."""
-
-    reason: str
-    value: Closed
-
-
-@dataclass(slots=True)
-class Allowance:
-    """The work that the measures of one certificate may still plan for; those past it are not replayed."""
-
-    left: int = MOST_WORK
+#: The work of one measure, sets times variables times terms; what is really done is counted by the budget.
+MOST_WORK = 250_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -598,36 +555,9 @@ _Parts = tuple[_Terms, _Terms]
 _Plan = list[tuple[int, list[_Sweepable]]]
 
 
-def unreplayed(event: Event, terms: int, allowance: Allowance) -> str | None:
-    """Why the event is not replayed when its value has so many terms, None where it is: for whoever writes it."""
-    planned = _plan(event, terms, allowance)
-    return planned if isinstance(planned, str) else None
-
-
-def replay_measure(record: Any, budget: Budget, allowance: Allowance, step: str) -> Replayed | NotReplayed:
-    """The measure of the record's event, computed anew; raises Rejected where it is another function than its value."""
-    fields = reading.record(record, step, ("noises", "constraints", "value"), ("unreplayed",))
-    value = read_closed(fields["value"], step)
-    event = read_event(fields["noises"], fields["constraints"], step)
-    numbers = len(event.noises) + sum(len(constraint.coefficients) for constraint in event.constraints)
-    # What is planned looks at pairs of noises.
-    budget.spend(20 * (numbers + len(event.constraints)) + 4 * len(event.noises) ** 2, step)
-    planned = _plan(event, len(value[0]) + len(value[1]), allowance)
-    stated = fields.get("unreplayed")
-    if isinstance(planned, str):
-        if stated != planned:
-            raise Rejected(step, f"it cannot be replayed, and does not say so: {planned}")
-        return NotReplayed(planned, value)
-    if stated is not None:
-        raise Rejected(step, "it says that it cannot be replayed, but it can")
-    if not equal_closed(_measure(event, planned, budget, step), value, budget, step):
-        raise Rejected(step, "the measure computed anew is another function")
-    return Replayed(value)
-
-
 def measure_anew(event: Event, budget: Budget) -> Closed | str:
     """The measure of an event, or why it is not measured. Raises Rejected past the budget."""
-    planned = _plan(event, 1, Allowance(MOST_WORK_ANEW))
+    planned = _plan(event)
     if not isinstance(planned, str):
         return _measure(event, planned, budget, "measure")
     summed = of_one_sum(event, budget, "measure")
@@ -640,7 +570,7 @@ def measure_anew(event: Event, budget: Budget) -> Closed | str:
 # --- planning --------------------------------------------------------------------------------------
 
 
-def _plan(event: Event, terms: int, allowance: Allowance) -> _Plan | str:
+def _plan(event: Event) -> _Plan | str:
     """The sweeps that measure the event, or why there are none."""
     if any(max(abs(x.numerator), x.denominator) >> MOST_BITS for x in numbers_of(event)):
         return f"its numbers have more than {MOST_BITS} bits"
@@ -655,14 +585,11 @@ def _plan(event: Event, terms: int, allowance: Allowance) -> _Plan | str:
     try:
         for conjunction in conjunctions(event):
             sweeps = [_sweepable(order, whole) for order in conjunction.orders]
-            work += sum(found.work * max(terms, found.slopes) for found in sweeps)
+            work += sum(found.work * found.slopes for found in sweeps)
             plan.append((conjunction.sign, sweeps))
     except NoOrder as none:
         return none.why
-    if work > allowance.left:
-        return "replaying it and those before it takes too much work"
-    allowance.left -= work
-    return plan
+    return plan if work <= MOST_WORK else "it takes too much work"
 
 
 def _sweepable(order: Order, whole: bool) -> _Sweepable:
@@ -704,7 +631,7 @@ def _density(variable: Variable, lengths: int, rates: Fraction, whole: bool) -> 
     )
 
 
-# --- replaying -------------------------------------------------------------------------------------
+# --- sweeping --------------------------------------------------------------------------------------
 
 
 def _measure(event: Event, plan: _Plan, budget: Budget, step: str) -> Closed:

@@ -97,6 +97,49 @@ class Context:
     positive: Positive
 
 
+def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positive: Positive) -> Context:
+    """The probabilities and betas of a certificate."""
+    probabilities = []
+    for number, item in enumerate(items(data["probabilities"], "probabilities")):
+        step = f"probability {number}"
+        probabilities.append(read_closed(record(item, step, ("value",))["value"], step))
+        positive.open(probabilities[-1][1], step)
+    betas = [_beta(item, f"beta {number}", positive) for number, item in enumerate(items(data["betas"], "betas"))]
+    return Context(probabilities, betas, intervals, positive)
+
+
+def check_obligations(value: object, context: Context, budget: Budget) -> list[Decided]:
+    """All obligations of a certificate, about its intervals of eps."""
+    return [
+        check_obligation(item, context, budget, f"obligation {number}")
+        for number, item in enumerate(items(value, "obligations"))
+    ]
+
+
+def _beta(item: object, step: str, positive: Positive) -> Least | None:
+    entry = record(item, step, (), ("value", "min", "reason"))
+    optional_text(entry.get("reason"), step)
+    if ("value" in entry) == ("min" in entry):
+        raise Rejected(step, "it has either a `value` or is the `min` of some")
+    if "value" in entry and entry["value"] is None:
+        return None
+    parts = [entry["value"]] if "value" in entry else items(entry["min"], step, 1_000)
+    values = tuple(tuple(read_closed(arm, step) for arm in _arms(part, step)) for part in parts)
+    if not values or not all(values):
+        raise Rejected(step, "it is the `min` or the `max` of nothing")
+    for part in values:
+        for value in part:
+            positive.open(value[1], step)
+    return values
+
+
+def _arms(part: object, step: str) -> Sequence[object]:
+    """Of what an argument of a `min` is the greatest."""
+    if isinstance(part, dict) and "max" in part:
+        return items(record(part, step, ("max",))["max"], step, 1_000)
+    return [part]
+
+
 def check_obligation(value: object, context: Context, budget: Budget, step: str) -> Decided:
     """Re-derive one entry of `obligations`."""
     entry = record(value, step, ("probability", "beta", "verdict"), (*_STATED, "parts", "reason"))

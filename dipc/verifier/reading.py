@@ -38,6 +38,14 @@ class Rejected(Exception):
         self.why = why
 
 
+class WrongAnswer(Exception):
+    """An answer of the certificate does not show what it says. Unlike what only ends a derivation this rejects it."""
+
+    def __init__(self, rejected: Rejected) -> None:
+        super().__init__(str(rejected))
+        self.rejected = rejected
+
+
 class Unreadable(Exception):
     """What was given is no certificate of this version; `why` is one sentence."""
 
@@ -92,20 +100,32 @@ DISTANCES = Fraction(1, 6)
 ALL_INPUTS = Fraction(3, 5)
 
 
+class Answers:
+    """What a certificate answers where a step asks about half-spaces (`linear.py`), by the keys of the questions."""
+
+    def __init__(self, stated: Mapping[str, Any]) -> None:
+        self.stated = stated
+
+    def to(self, key: str, question: object) -> object:  # noqa: ARG002 - who writes a certificate looks for the answer
+        """The answer as it stands there, None where there is none."""
+        return self.stated.get(key)
+
+
 class Budget:
-    """What is left of the permitted work."""
+    """What a check may use: the work that is left of that permitted, and the `answers` of the certificate."""
 
-    __slots__ = ("left", "steps", "whole")
+    __slots__ = ("answers", "left", "steps", "whole")
 
-    def __init__(self, steps: int = STEPS, whole: Budget | None = None) -> None:
+    def __init__(self, steps: int = STEPS, whole: Budget | None = None, answers: Answers | None = None) -> None:
         self.steps = steps
         self.left = steps
         self.whole = whole
+        self.answers = answers or Answers({})
 
     def part(self, share: Fraction) -> Budget:
         """A budget of this share of the whole one; what is spent of it is spent of the whole, too."""
         whole = self if self.whole is None else self.whole
-        return Budget(int(whole.steps * share), whole)
+        return Budget(int(whole.steps * share), whole, self.answers)
 
     def spend(self, operations: int, step: str, bits: int = 0) -> None:
         """Count so many operations on numbers of so many bits; raises Exhausted, naming the step, past the budget."""

@@ -33,7 +33,7 @@ from itertools import product
 
 from dipc.verifier.bounds import OpenRun, open_input
 from dipc.verifier.execution import Affine, Held, Wanted
-from dipc.verifier.ideal import Guard
+from dipc.verifier.linear import Guard
 from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, alone
 from dipc.verifier.noise import Family
 from dipc.verifier.obligations import index

@@ -16,7 +16,8 @@ from fractions import Fraction
 from itertools import product
 
 from dipc.verifier.execution import Affine, Held, plus
-from dipc.verifier.ideal import Guard, Ideal, Path, Row, implied, is_empty, least
+from dipc.verifier.ideal import Ideal, Path
+from dipc.verifier.linear import Guard, contradictory, implied, is_empty
 from dipc.verifier.program import Value
 from dipc.verifier.reading import Budget
 
@@ -115,7 +116,7 @@ class Surroundings:
             form = (*here.terms, *((slot + beyond, -c) for slot, c in there.terms))
             equal = Guard(form, here.constant - there.constant, strict=False)
             guards += [equal, replace(equal.opposite(), strict=False)]
-        return forms and is_empty(guards, self.budget, _STEP)
+        return forms and contradictory(guards, self.budget, _STEP)
 
     def _others(self) -> Iterator[Path]:
         """The other paths for the same finite inputs."""
@@ -162,7 +163,7 @@ class Surroundings:
         ]
         for form, constant, strict in self._behind_facet(facet, width, direction, others, further):
             guards.append(Guard(tuple((i, c) for i, c in form.items() if c), constant, strict))
-        return not is_empty(guards, self.budget, _STEP)
+        return not contradictory(guards, self.budget, _STEP)
 
     def _behind_facet(
         self,
@@ -201,13 +202,11 @@ class Surroundings:
     ) -> bool:
         """Whether the other path is met only at some distance behind the facet, from whichever input of the path."""
         further = -1  # how far behind it: a variable that is no input
-        rows: list[Row] = [({further: _ONE}, _ZERO)]
-        rows += [(dict(guard.form), guard.constant) for guard in self.path.guards]
         behind = self._behind_facet(facet, width, direction, others, further)
-        rows += [(form, constant) for form, constant, _ in behind]
-        # Bounded by 0, so None says that they do not hold together.
-        found = least({further: _ONE}, rows, self.budget, _STEP)
-        return found is None or found > 0
+        closed = [Guard(((further, _ONE),), _ZERO, strict=False)]
+        closed += [replace(guard, strict=False) for guard in self.path.guards]
+        closed += [Guard(tuple((i, c) for i, c in form.items() if c), constant, False) for form, constant, _ in behind]
+        return contradictory((*closed, Guard(((further, -_ONE),), _ZERO, strict=False)), self.budget, _STEP)
 
     # --- those of others ------------------------------------------------------------------------------
 

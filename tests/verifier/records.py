@@ -7,7 +7,10 @@ from typing import Any
 from dipc.algebra.exppoly import Closed
 from dipc.certificate.data import closed_data
 from dipc.measure.event import Event
-from dipc.verifier.measures import Allowance, NotReplayed, Replayed, replay_measure
+from dipc.verifier.functions import equal_closed, read_closed
+from dipc.verifier.measures import measure_anew
+from dipc.verifier.noise import Event as Read
+from dipc.verifier.noise import read_event
 from dipc.verifier.reading import Budget
 
 
@@ -20,5 +23,13 @@ def record(event: Event, value: Closed) -> dict[str, Any]:
     }
 
 
-def replayed(data: dict[str, Any], steps: int = 20_000_000) -> Replayed | NotReplayed:
-    return replay_measure(data, Budget(steps), Allowance(), "measure 1")
+def read(data: dict[str, Any]) -> Read:
+    return read_event(data["noises"], data["constraints"], "event")
+
+
+def same(data: dict[str, Any], steps: int = 20_000_000) -> bool | str:
+    """Whether the checker finds this value of the event; why it finds none. Raises Rejected, Exhausted."""
+    budget = Budget(steps)
+    value = read_closed(data["value"], "value")
+    found = measure_anew(read(data), budget)
+    return found if isinstance(found, str) else equal_closed(found, value, budget, "value")

@@ -162,29 +162,12 @@ def long_coefficients(document: Document) -> None:
     counterexample(document, [[k, "1", long_rational(k)] for k in range(300)])
 
 
-def many_shares(document: Document) -> None:
-    measure = {
-        "noises": [["laplace", "1", "1" + "0" * 90]],
-        "constraints": [],
-        "value": [[0, "0", long_rational(0)]],
-        "unreplayed": "its numbers have more than 256 bits",
-    }
-    probability = {"value": [], "constant": "0", "subtracted": False, "shares": [[None, [0]]] * 20_000}
-    samples.about_all_inputs(document, [measure], [probability])
-
-
 def long_sums(document: Document) -> None:
     rows = [
         document["rows"][0] | {"row": n, "alpha": str(n), "own": {"alpha": str(n), "beta": "0^1000+" * 2000 + "1"}}
         for n in range(1, 500)
     ]
     document["rows"] = rows
-
-
-def long_denominators(document: Document) -> None:
-    constraints = [[[[i, long_rational(50 * n + i, 250)] for i in range(50)], "0"] for n in range(100)]
-    measure = {"noises": [["laplace", "1", "0"]] * 50, "constraints": constraints, "value": []}
-    samples.about_all_inputs(document, [measure], [])
 
 
 DEAR: list[Callable[[Document], None]] = [
@@ -194,9 +177,7 @@ DEAR: list[Callable[[Document], None]] = [
     exponents_of_one_hash,
     long_exponents,
     long_coefficients,
-    many_shares,
     long_sums,
-    long_denominators,
 ]
 
 

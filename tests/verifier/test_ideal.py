@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate.linear import Solved
 from dipc.chain.constraints import finite_values
 from dipc.program.ideal import Distances, Ideal
 from dipc.text.core import IntType, RealType
 from dipc.verifier.document import check_text
-from dipc.verifier.ideal import Guard, implied, is_empty, least
 from dipc.verifier.ideal import Ideal as Derived
-from dipc.verifier.reading import Budget, NotDerived, Rejected
+from dipc.verifier.linear import Guard, Question, contradictory, implied, is_empty, least
+from dipc.verifier.reading import Answers, Budget, NotDerived, Rejected, WrongAnswer
 from dipc.verifier.syntax import read_program
 from tests.verifier import samples
 
@@ -93,7 +94,7 @@ PROGRAMS = {
 
 
 def derived(text: str, **constants: Fraction) -> Derived:
-    budget = Budget(20_000_000)
+    budget = Budget(20_000_000, answers=Solved())
     return Derived.of(read_program(text, budget), constants, budget)
 
 
@@ -198,18 +199,77 @@ def test_least_values_are_those_at_the_corners() -> None:
                 point = {0: (a1 * c - b * b1) / size, 1: (b0 * b - a0 * c) / size}
                 if all(sum(k * point[i] for i, k in form.items()) + rest >= 0 for form, rest in rows):
                     corners.append(sum(k * point[i] for i, k in objective.items()))
-        assert least(objective, rows, Budget(), "") == min(corners, default=None)
+        guards = [Guard(tuple((i, c) for i, c in form.items() if c), rest, strict=False) for form, rest in rows]
+        asking = Budget(answers=Solved())
+        assert least(objective, guards, frozenset(), asking, "") == min(corners, default=None)
         bounded += bool(corners)
     assert 10 < bounded < 60
 
 
 def test_strictness() -> None:
     above = Guard(((0, Fraction(1)),), Fraction(-1), strict=False)
-    assert not is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=False)], Budget(), "")
-    assert is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=True)], Budget(), "")
-    assert implied([above], {0: Fraction(2)}, Fraction(-2), Budget(), "")
-    assert not implied([above], {0: Fraction(2)}, Fraction(-3), Budget(), "")
-    assert not implied([above], {1: Fraction(1)}, Fraction(9), Budget(), "")
+    solved = Budget(answers=Solved())
+    assert not is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=False)], solved, "")
+    assert is_empty([above, Guard(((0, Fraction(-1)),), Fraction(1), strict=True)], solved, "")
+    assert implied([above], {0: Fraction(2)}, Fraction(-2), solved, "")
+    assert not implied([above], {0: Fraction(2)}, Fraction(-3), solved, "")
+    assert not implied([above], {1: Fraction(1)}, Fraction(9), solved, "")
+
+
+ABOVE_ONE = Guard(((0, Fraction(1)),), Fraction(-1), strict=False)
+BELOW_ONE = Guard(((0, Fraction(-1)),), Fraction(1), strict=True)
+BELOW_TWO = Guard(((0, Fraction(-1)),), Fraction(2), strict=True)
+
+
+def answering(question: Question, answer: object) -> Budget:
+    return Budget(answers=Answers({question.key: answer}))
+
+
+def test_nothing_is_solved_that_the_certificate_does_not_answer() -> None:
+    assert not contradictory([ABOVE_ONE, BELOW_ONE], Budget(), "")
+    with pytest.raises(NotDerived, match="does not say whether"):
+        is_empty([ABOVE_ONE, BELOW_ONE], Budget(), "")
+    with pytest.raises(NotDerived, match="does not say how near"):
+        least({0: Fraction(1)}, [ABOVE_ONE], frozenset(), Budget(), "")
+
+
+@pytest.mark.parametrize(
+    ("guards", "answer", "why"),
+    [
+        ([ABOVE_ONE, BELOW_TWO], {"none": [[0, "1"], [1, "1"]]}, "do not show that the half-spaces do not meet"),
+        ([ABOVE_ONE, BELOW_ONE], {"none": [[0, "1"]]}, "do not show that the half-spaces do not meet"),
+        ([ABOVE_ONE, BELOW_ONE], {"none": [[0, "1"], [2, "1"]]}, "of a half-space that is not there"),
+        ([ABOVE_ONE, BELOW_ONE], {"none": [[0, "-1"], [1, "-1"]]}, "a multiplier is negative"),
+        ([ABOVE_ONE, BELOW_ONE], {"point": [[0, "1"]]}, "a point does not satisfy the half-spaces"),
+        ([ABOVE_ONE, BELOW_TWO], {"point": [[0, "1"], [0, "2"]]}, "variables, each once"),
+        ([ABOVE_ONE, BELOW_TWO], {"point": [[0, "1"]], "none": []}, "either a point or multipliers"),
+    ],
+)
+def test_wrong_answers_about_half_spaces_are_refused(guards: list[Guard], answer: object, why: str) -> None:
+    with pytest.raises(WrongAnswer, match=why):
+        is_empty(guards, answering(Question(tuple(guards)), answer), "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ({"point": [[0, "3/2"]], "cases": [[0, "1"], [1, "1"]]}, "none of integers"),
+        ({"point": [[0, "0"]], "cases": [[0, "1"], [1, "1"]]}, "does not satisfy the half-spaces"),
+        ({"point": [[0, "2"]], "cases": [[0, "1"], [1, "1"]]}, "do not show that nothing is nearer"),
+        ({"point": None, "cases": []}, "do not show that nothing is nearer"),
+        ({"point": None, "cases": {"variable": 0, "most": "1/2", "below": [], "above": []}}, "those of an integer"),
+        ({"point": None, "cases": {"variable": 1, "most": "0", "below": [], "above": []}}, "those of an integer"),
+        ({"point": [[0, "1"]]}, "`cases` is missing"),
+    ],
+)
+def test_wrong_answers_about_the_nearest_point_are_refused(answer: object, why: str) -> None:
+    wanted, whole = Guard(((0, Fraction(1)),), Fraction(0), strict=False), frozenset({0})
+    above_half = Guard(((0, Fraction(2)),), Fraction(-1), strict=False)
+    right = {"variable": 0, "most": "0", "below": [[0, "1"], [2, "2"]], "above": [[1, "1"], [2, "1"]]}
+    budget = answering(Question((above_half,), wanted, whole), {"point": [[0, "1"]], "cases": right})
+    assert least({0: Fraction(1)}, [above_half], whole, budget, "") == 1
+    with pytest.raises(WrongAnswer, match=why):
+        least({0: Fraction(1)}, [above_half], whole, answering(Question((above_half,), wanted, whole), answer), "")
 
 
 #: Ways meet again with the same values: with ties, and where what they say together is no conjunction.

@@ -16,12 +16,13 @@ import pytest
 
 import dipc
 from dipc import Verdict
+from dipc.certificate.linear import Solved
 from dipc.chain.constraints import Affine
 from dipc.rules import facets, least_slacks
 from dipc.rules import goal as requirement
 from dipc.rules.halfspaces import Moving
 from dipc.verifier.document import check_text
-from dipc.verifier.ideal import least_whole
+from dipc.verifier.linear import Guard, least
 from dipc.verifier.reading import Budget, NotDerived, Rejected
 from tests.verifier import samples
 
@@ -315,7 +316,9 @@ def test_least_values_at_integers() -> None:
             for point in product(range(-5, 6), repeat=2)
             if all(sum(c * point[at] for at, c in form.items()) + rest >= 0 for form, rest in rows)
         ]
-        assert least_whole(objective, rows, {0, 1}, Budget(), "") == min(values, default=None)
+        guards = [Guard(tuple((i, c) for i, c in form.items() if c), rest, strict=False) for form, rest in rows]
+        asking = Budget(answers=Solved())
+        assert least(objective, guards, frozenset({0, 1}), asking, "") == min(values, default=None)
         found += bool(values)
     assert 20 < found < 110
 
@@ -323,9 +326,12 @@ def test_least_values_at_integers() -> None:
 def test_integers_that_are_nowhere_are_not_looked_for_forever() -> None:
     """2x + 4y + 6z lies between 1 and 5/3, where there are reals, and no end of them."""
     form = {0: Fraction(2), 1: Fraction(4), 2: Fraction(6)}
-    rows = [(form, Fraction(-1)), ({at: -c for at, c in form.items()}, Fraction(5, 3))]
-    with pytest.raises(NotDerived, match="too many places"):
-        least_whole({}, rows, {0, 1, 2}, Budget(), "")
+    guards = [
+        Guard(tuple((at, side * c) for at, c in form.items()), rest, False)
+        for side, rest in ((1, Fraction(-1)), (-1, Fraction(5, 3)))
+    ]
+    with pytest.raises(NotDerived, match="does not say how near"):
+        least({}, guards, frozenset({0, 1, 2}), Budget(answers=Solved()), "")
 
 
 # --- a distance that is left open ------------------------------------------------------------------

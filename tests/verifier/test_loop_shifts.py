@@ -15,6 +15,7 @@ import pytest
 import dipc
 from dipc.certificate.data import Uncertified, sealed
 from dipc.certificate.least import certify_constant
+from dipc.certificate.linear import Solved
 from dipc.certificate.privacy import certify_privacy
 from dipc.cli.main import run
 from dipc.decide.engine import Engine
@@ -172,7 +173,10 @@ def test_random_loops(seed: int) -> None:
 
     def is_proved(most: Fraction) -> bool:
         try:
-            return require_private(tree, ("m", 1), {"m": F(2)}, ("linf", F(1)), most, Budget(60_000_000)) > 0
+            return (
+                require_private(tree, ("m", 1), {"m": F(2)}, ("linf", F(1)), most, Budget(60_000_000, answers=Solved()))
+                > 0
+            )
         except NotDerived:
             return False
 
@@ -233,6 +237,6 @@ def test_the_moves_of_many_inputs_are_counted() -> None:
       r <- Lap(eps, ({" + ".join(f"{name}[i]" for name in names)})/8); if r >= 0 then out[i] <- 1 end; exit
     end
     """
-    budget = Budget()
+    budget = Budget(answers=Solved())
     require_private(read_program(source, Budget()), ("m", 1), {"m": F(2)}, ("linf", F(1)), F(1), budget)
     assert budget.steps - budget.left > 2**8 * 2 * 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -17,10 +18,9 @@ from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.one_sided import ONE_SIDED
-from dipc.verifier.functions import Closed, read_closed
-from dipc.verifier.measures import Allowance, NotReplayed, Replayed, unreplayed
-from dipc.verifier.noise import read_event
-from dipc.verifier.reading import Exhausted, Rejected
+from dipc.verifier.functions import Closed
+from dipc.verifier.measures import measure_anew
+from dipc.verifier.reading import Budget, Exhausted, Rejected
 from tests.patience import at_most, examples
 from tests.strategies.events import (
     LENGTHS,
@@ -34,7 +34,7 @@ from tests.strategies.events import (
     order_events,
     tree_events,
 )
-from tests.verifier.records import record, replayed
+from tests.verifier.records import read, record, same
 
 
 def one_sided(rate: Fraction | int, mean: Fraction | int = 0) -> Noise:
@@ -45,38 +45,25 @@ def discrete(rate: Fraction | int, mean: int = 0) -> Noise:
     return Noise(DISCRETE_LAPLACE, Fraction(rate), Fraction(mean))
 
 
-def accepted(found: Event) -> None:
-    """The engine's measure is replayed, or left out by the structure of the event alone."""
-    data = record(found, measure(found))
-    terms = sum(len(part) for part in read_closed(data["value"], ""))
-    why = unreplayed(read_event(data["noises"], data["constraints"], ""), terms, Allowance())
-    if why is None:
-        assert isinstance(replayed(data), Replayed)
-    else:
-        with pytest.raises(Rejected, match="does not say so"):
-            replayed(data)
-        assert replayed(data | {"unreplayed": why}) == NotReplayed(why, read_closed(data["value"], ""))
-
-
 # --- against the engine --------------------------------------------------------------------------------
 
 
 @settings(max_examples=examples(8), deadline=None)
 @given(tree_events(5))
-def test_forests_are_all_replayed(found: Event) -> None:
-    assert isinstance(replayed(record(found, measure(found))), Replayed)
+def test_forests_are_measured_alike(found: Event) -> None:
+    assert same(record(found, measure(found))) is True
 
 
 @settings(max_examples=examples(8), deadline=None)
 @given(order_events(4))
-def test_orders_with_cycles_are_replayed(found: Event) -> None:
-    accepted(found)
+def test_orders_with_cycles_are_measured_alike(found: Event) -> None:
+    assert same(record(found, measure(found))) is True
 
 
 @settings(max_examples=examples(8), deadline=None)
 @given(difference_events(4))
-def test_cycles_of_distances_are_replayed_or_left_out(found: Event) -> None:
-    accepted(found)
+def test_cycles_of_distances_are_measured_alike(found: Event) -> None:
+    assert same(record(found, measure(found))) is True
 
 
 @settings(max_examples=examples(8), deadline=None)
@@ -84,7 +71,7 @@ def test_cycles_of_distances_are_replayed_or_left_out(found: Event) -> None:
 def test_one_sided_noise(found: Event, sides: list[bool]) -> None:
     noises = [one_sided(n.rate, n.mean) if side else n for n, side in zip(found.noises, sides, strict=False)]
     mixed = event(noises, *found.constraints)
-    assert isinstance(replayed(record(mixed, measure(mixed))), Replayed)
+    assert same(record(mixed, measure(mixed))) is True
 
 
 @st.composite
@@ -107,7 +94,7 @@ def integer_events(draw: st.DrawFn) -> Event:
 @settings(max_examples=examples(5), deadline=None)
 @given(integer_events())
 def test_integer_noise(found: Event) -> None:
-    assert isinstance(replayed(record(found, measure(found))), Replayed)
+    assert same(record(found, measure(found))) is True
 
 
 def test_the_events_of_the_mechanisms() -> None:
@@ -123,7 +110,7 @@ def test_the_events_of_the_mechanisms() -> None:
         event([laplace(1)], halfspace({}, -1)),
     ]
     for found in events:
-        assert isinstance(replayed(record(found, measure(found))), Replayed)
+        assert same(record(found, measure(found))) is True
 
 
 # --- against numbers -----------------------------------------------------------------------------------
@@ -154,10 +141,9 @@ def test_two_integers_against_summation() -> None:
         for i, j in product(range(-60, 3), range(-60, 63))
         if i >= j - 1
     )
-    data = record(found, measure(found))
-    result = replayed(data)
-    assert isinstance(result, Replayed)
-    assert abs(value_at(result.value, eps) - expected) < 1e-12
+    result = measure_anew(read(record(found, measure(found))), Budget())
+    assert not isinstance(result, str)
+    assert abs(value_at(result, eps) - expected) < 1e-12
 
 
 def test_two_reals_against_quadrature() -> None:
@@ -166,9 +152,9 @@ def test_two_reals_against_quadrature() -> None:
     below = lambda x: 1 - mpmath.exp(-4 * (x - 0.5)) / 2 if x > 0.5 else mpmath.exp(4 * (x - 0.5)) / 2  # noqa: E731
     inside = lambda x: eps * mpmath.exp(-eps * (x - 1)) * max(0, below(x - 1) - below(-1))  # noqa: E731
     expected = mpmath.quad(inside, [1, 1.5, 2.5, 6, 30])
-    result = replayed(record(found, measure(found)))
-    assert isinstance(result, Replayed)
-    assert abs(value_at(result.value, Fraction(2)) - expected) < 1e-9
+    result = measure_anew(read(record(found, measure(found))), Budget())
+    assert not isinstance(result, str)
+    assert abs(value_at(result, Fraction(2)) - expected) < 1e-9
 
 
 # --- cheating ------------------------------------------------------------------------------------------
@@ -210,33 +196,19 @@ def changes(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_every_changed_number_is_rejected() -> None:
     data = record(SPARSE, measure(SPARSE))
-    assert isinstance(replayed(data), Replayed)
+    assert same(data) is True
     cases = changes(data)
     assert len(cases) > 30
     for case in cases:
-        with pytest.raises(Rejected):
-            replayed(case)
+        with suppress(Rejected):  # a term twice
+            assert same(case) is not True
 
 
 @settings(max_examples=examples(8), deadline=None)
 @given(tree_events(3), st.data())
 def test_a_measure_that_is_off_by_a_little_is_rejected(found: Event, data: st.DataObject) -> None:
     value = measure(found) + data.draw(st.sampled_from([Fraction(1, 10**40), -1, Fraction(1, 3)]))
-    with pytest.raises(Rejected, match="another function"):
-        replayed(record(found, value))
-
-
-def test_whether_it_is_replayed_is_not_for_the_certificate_to_say() -> None:
-    data = record(SPARSE, measure(SPARSE))
-    with pytest.raises(Rejected, match="but it can"):
-        replayed(data | {"unreplayed": "it is long"})
-    wide = event([laplace(1), laplace(2), laplace(3)], halfspace({0: 1, 1: 1, 2: 1}, 1))
-    data = record(wide, measure(wide))
-    with pytest.raises(Rejected, match="does not say so: a constraint relates 3 noises"):
-        replayed(data)
-    with pytest.raises(Rejected):
-        replayed(data | {"unreplayed": "it is long"})
-    assert isinstance(replayed(data | {"unreplayed": "a constraint relates 3 noises"}), NotReplayed)
+    assert same(record(found, value)) is False
 
 
 @pytest.mark.parametrize(
@@ -265,13 +237,12 @@ def test_whether_it_is_replayed_is_not_for_the_certificate_to_say() -> None:
         {"value": [[-1, "0", "1/2"]]},
         {"value": {"numerator": [], "denominator": []}},
         {"value": {"numerator": []}},
-        {"more": 1},
     ],
 )
 def test_malformed_records_are_rejected(change: dict[str, Any]) -> None:
     found = event([laplace(1)], halfspace({0: 1}, 1))
     with pytest.raises(Rejected):
-        replayed(record(found, measure(found)) | change)
+        same(record(found, measure(found)) | change)
 
 
 # --- stalling ------------------------------------------------------------------------------------------
@@ -304,23 +275,25 @@ def hostile() -> list[dict[str, Any]]:
         {"noises": [["laplace", str(i + 1), str(i * i)] for i in range(30)]}
         | {"constraints": [[[[0, "1"], [i, "-1"]], "0"] for i in range(1, 30)], "value": value},
         {"noises": [["laplace", "1", "0"]], "constraints": [[[[0, "1"]], "0"]], "value": [[10_000, LONG, LONG]]},
+        {"noises": [["laplace", "1", "0"]] * 50, "value": value}
+        | {"constraints": [[[[i, f"1/{7 ** (60 + n + i)}"] for i in range(50)], "0"] for n in range(40)]},
     ]
 
 
 @pytest.mark.parametrize("number", range(len(hostile())))
 def test_hostile_records_end_soon(number: int) -> None:
-    with pytest.raises((Rejected, Exhausted)), at_most(5_000_000):
-        replayed(hostile()[number], steps=200_000)
+    with suppress(Rejected, Exhausted), at_most(5_000_000):
+        assert same(hostile()[number], steps=200_000) is not True
 
 
 def test_scales_and_zeros_do_not_matter() -> None:
     scales = [Fraction(-3), Fraction(1, 2), Fraction(2), Fraction(-1, 7)]
     moved = changed(SPARSE, scales, [Fraction(1), Fraction(-2), Fraction(1, 3), Fraction(0)])
-    assert isinstance(replayed(record(moved, measure(SPARSE))), Replayed)
+    assert same(record(moved, measure(SPARSE))) is True
     assert measure(moved) == measure(SPARSE)
 
 
 def test_constraints_may_be_strict_or_not() -> None:
     open_one = Halfspace(((0, Fraction(1)),), Fraction(1), strict=True)
     found = event([laplace(1)], open_one)
-    assert isinstance(replayed(record(found, measure(found))), Replayed)
+    assert same(record(found, measure(found))) is True

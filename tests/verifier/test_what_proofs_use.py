@@ -50,6 +50,15 @@ claim { alpha: 0; gamma: free; beta: exp(-gamma*eps/2); }
 y <- Exp(eps, v in {0..2} : -abs(v - x));
 """
 
+#: Distances to a corner that no single guard decides.
+CORNER = """
+program corner;
+input x, y : real; output out : {0, 1};
+ideal { out <- 0; if x + 2*y >= 3 and 3*x - y >= 4 then out <- 1 end }
+claim { alpha: dd; beta: 0; }
+out <- 0
+"""
+
 _SHARP = "2*m*c*exp(-alpha*eps/(8*c))"
 
 
@@ -77,6 +86,9 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "private": lambda: of_privacy("eps"),
     "not private": lambda: of_privacy("eps/3"),
     "delta": lambda: of_privacy("eps/2", "1/1000 + eps/1000"),
+    "distances": lambda: dipc.certify(
+        dipc.check(dipc.load(CORNER), [{"x": x, "y": y, "out": 0} for x, y in ((0, 0), (1, -1))], keep_proofs=True)
+    ),
     "least": lambda: certify_factor(dipc.tighten(dipc.load(SPARSE), inputs="q = -1..1", digits=8)),
 }
 
@@ -155,9 +167,14 @@ def of_class(change: Callable[[Document], None]) -> Callable[[Document], None]:
 
 
 def first_slack(entry: Document) -> Document:
-    (slack, *_) = (bound for share in entry["required"]["shares"] for event in share["events"] for bound in event)
+    slack = entry["required"]["slacks"][0]
     assert isinstance(slack, dict)
     return slack
+
+
+def of_term(change: Callable[[Document], None]) -> Callable[[Document], None]:
+    """A change of the first event of a union bound."""
+    return lambda data: change(data["numbers"]["union"]["terms"][0])
 
 
 def of_slack(name: str, value: object) -> Callable[[Document], None]:
@@ -235,6 +252,21 @@ def bound_of_nothing(data: Document) -> None:
     raise AssertionError("no class bounds alpha")
 
 
+def of_answers(name: str, value: object) -> Callable[[Document], None]:
+    """Of all answers about half-spaces that say this."""
+
+    def change(data: Document) -> None:
+        found = [answer for answer in data["linear"].values() if name in answer]
+        assert found
+        for answer in found:
+            answer[name] = value
+
+    return change
+
+
+NO_CASES = {"variable": 0, "most": "1/2", "below": [], "above": []}
+
+
 #: The property, a certificate that has it, a change after which it has not, and what is said then.
 BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     # --- intervals of eps
@@ -283,11 +315,10 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("every gamma", "gamma", removed("rows", 0, "ranges"), "its ranges are not all gamma"),
     ("gamma in order", "gamma", reversed_("rows", 0, "ranges"), "does not begin where"),
     # --- measures
-    ("rates above 0", "sparse", put("-1", "measures", 0, "noises", 0, 1), "a rate is positive"),
-    ("a noise once", "sparse", repeated("measures", 0, "constraints", 0, 0), "measure 0"),
-    ("coefficients not 0", "sparse", put("0", "measures", 0, "constraints", 0, 0, 0, 1), "a coefficient is 0"),
-    ("the law of the event", "sparse", put([], "measures", 0, "value"), "is another function"),
-    ("the sum of its shares", "sparse", removed("probabilities", 0, "shares"), "it is not the sum of its shares"),
+    ("rates above 0", "every m", of_term(put("-1", "noises", 0, 1)), "a rate is positive"),
+    ("a noise once", "every m", of_term(repeated("constraints", 0, 0)), "term 0"),
+    ("coefficients not 0", "every m", of_term(put("0", "constraints", 0, 0, 0, 1)), "a coefficient is 0"),
+    ("the law of the event", "every m", of_term(put("7", "noises", 0, 1)), "is about other terms"),
     # --- classes
     ("an input once", "sparse", twice_in_a_form, "a list of inputs, each once"),
     ("inputs of the program", "sparse", a_variable_that_is_no_input, "no real or int input of the program"),
@@ -297,8 +328,17 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("balls of one radius", "sparse", of_slack("radius", 2), "the radius is that of no ball"),
     ("bounds that follow", "sparse", of_slack("base", "7"), "not those that the weights give"),
     ("a bound of alpha", "inside", bound_of_nothing, "the weights do not bound alpha"),
-    ("a bound for each share", "sparse", of_class(removed("required", "shares")), "there is evidence for"),
+    ("a bound for each slack", "sparse", of_class(removed("required", "slacks")), "not accepted in full"),
+    ("the program's own bound", "sparse", of_class(put("others", "required", "kind")), "not accepted in full"),
     ("a class of its own answer", "sparse", of_class(put({}, "answer")), "not accepted in full"),
+    # --- what half-spaces say together
+    ("multipliers not below 0", "sparse", of_answers("none", [[0, "-1"]]), "a multiplier is negative"),
+    ("of half-spaces that are there", "sparse", of_answers("none", [[9_999, "1"]]), "half-space that is not there"),
+    ("that add up to nothing", "sparse", of_answers("none", []), "do not show that the half-spaces do not meet"),
+    ("a point of all of them", "distances", of_answers("point", [[0, "99"]]), "does not satisfy the half-spaces"),
+    ("variables once", "distances", of_answers("point", [[0, "1"], [0, "1"]]), "variables, each once"),
+    ("cases of integers", "distances", of_answers("cases", NO_CASES), "the cases are not those of an integer"),
+    ("nothing nearer", "distances", of_answers("cases", []), "do not show that nothing is nearer"),
     # --- every number
     ("a number once", "every m", another_case, "it has no classes, or is there twice"),
     ("every number before", "every m", removed("cases"), "the numbers before `start` are not those of the cases"),
@@ -340,7 +380,7 @@ def test_what_a_proof_uses_is_refused_when_it_is_broken(
 ) -> None:
     data = json.loads(json.dumps(document(name)))
     change(data)
-    assert why in said_of(samples.resealed(data))
+    assert why in said_of(samples.resealed(data, answers=False))
 
 
 def test_a_name_once_in_an_object() -> None:

@@ -1,0 +1,227 @@
+"""Half-spaces of inputs, and what several of them say together, by the answers of the certificate.
+
+No linear program is solved here. What a step asks about half-spaces has an answer in the certificate's `linear`, under
+a key made of the question; whether the answer is right is seen by adding up and putting in:
+
+- *no point satisfies them all*, by multipliers that are not negative (Farkas): the weighted half-spaces add up to
+  0 >= c for a c > 0, or to 0 > 0;
+- *some point does*, by one;
+- *a form is nowhere less than at this point* of them, because none of them has a point where it is: by multipliers,
+  where variables are integers by a tree of cases x <= k and x >= k + 1, each with multipliers of its own.
+
+The key only finds the answer: a wrong one under a right key is rejected, one that is missing leaves the question open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dipc.verifier.reading import Budget, NotDerived, Rejected, WrongAnswer, items, natural, rational, record
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: Σ coefficient·variable, by variable.
+Linear = Mapping[int, Fraction]
+
+#: Cases of one question about integers.
+MOST_CASES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Σ form + constant >= 0, or > 0 where it is `strict`."""
+
+    form: tuple[tuple[int, Fraction], ...]
+    constant: Fraction
+    strict: bool
+
+    def opposite(self) -> Guard:
+        """What holds exactly where this does not."""
+        return Guard(tuple((i, -c) for i, c in self.form), -self.constant, not self.strict)
+
+    def at(self, point: Mapping[int, Fraction]) -> Fraction:
+        """The value of the form with its constant; what the point does not name is 0 there."""
+        return sum((c * point.get(i, _ZERO) for i, c in self.form), self.constant)
+
+    def holds(self, point: Mapping[int, Fraction]) -> bool:
+        """Whether it holds at the point."""
+        value = self.at(point)
+        return value > 0 or (not value and not self.strict)
+
+    def __str__(self) -> str:
+        return f"{' '.join([f'{i}:{c}' for i, c in self.form])} {self.constant}{'>' if self.strict else ''}"
+
+
+def contradictory(guards: Sequence[Guard], budget: Budget, step: str) -> bool:
+    """True only if no point of rationals satisfies all guards, strict ones strictly. False says nothing."""
+    return _shown_empty(guards, budget, step, exact=False) is True
+
+
+def is_empty(guards: Sequence[Guard], budget: Budget, step: str) -> bool:
+    """Whether no point of rationals satisfies all guards, strict ones strictly. Raises NotDerived where the
+    certificate says neither."""
+    found = _shown_empty(guards, budget, step, exact=True)
+    if found is None:
+        raise NotDerived("the certificate does not say whether some half-spaces meet")
+    return found
+
+
+def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: Budget, step: str) -> bool:
+    """True only if Σ form + constant >= 0 wherever all guards hold. False says nothing."""
+    negative = Guard(tuple(sorted((i, -c) for i, c in form.items() if c)), -constant, strict=True)
+    return contradictory((*guards, negative), budget, step)
+
+
+def least(
+    objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget, step: str
+) -> Fraction | None:
+    """The least value of the objective where all guards hold, none of which is strict, and the variables of `whole` are
+    integers; None where nothing satisfies them. Raises NotDerived where the certificate does not say it."""
+    wanted = Guard(tuple(sorted(objective.items())), _ZERO, strict=False)
+    data = _asked(Question(tuple(guards), wanted, whole), budget, step)
+    if data is None:
+        raise NotDerived("the certificate does not say how near some half-spaces are")
+    with _answers_count():
+        return _least_shown(data, wanted, guards, whole, budget, step)
+
+
+def _least_shown(
+    data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget, step: str
+) -> Fraction | None:
+    """The least value that an answer shows. Raises Rejected where it shows none."""
+    stated = record(data, step, ("point", "cases"))
+    value = None
+    less: tuple[Guard, ...] = ()
+    if stated["point"] is not None:
+        point = _point(stated["point"], step)
+        if any(i in whole and x.denominator != 1 for i, x in point.items()):
+            raise Rejected(step, "the nearest point is none of integers")
+        if not all(guard.holds(point) for guard in guards):
+            raise Rejected(step, "the nearest point does not satisfy the half-spaces")
+        value = wanted.at(point)
+        less = (Guard(tuple((i, -c) for i, c in wanted.form), value, strict=True),)
+    waiting: list[tuple[object, tuple[Guard, ...]]] = [(stated["cases"], ())]
+    for _ in range(MOST_CASES):
+        if not waiting:
+            return value
+        case, bounds = waiting.pop()
+        if isinstance(case, list):
+            if not _refuted((*guards, *less, *bounds), case, budget, step):
+                raise Rejected(step, "the multipliers do not show that nothing is nearer")
+            continue
+        divided = record(case, step, ("variable", "most", "below", "above"))
+        variable, most = natural(divided["variable"], step), rational(divided["most"], step)
+        if variable not in whole or most.denominator != 1:
+            raise Rejected(step, "the cases are not those of an integer")
+        waiting += [
+            (divided["below"], (*bounds, Guard(((variable, -_ONE),), most, strict=False))),
+            (divided["above"], (*bounds, Guard(((variable, _ONE),), -most - 1, strict=False))),
+        ]
+    raise Rejected(step, "integers are looked for in too many cases")
+
+
+def connected(guards: Iterable[Guard]) -> list[list[Guard]]:
+    """The guards by the variables that hang together."""
+    groups: list[tuple[set[int], list[Guard]]] = []
+    for guard in guards:
+        names, together = {i for i, _ in guard.form}, [guard]
+        for group in [group for group in groups if group[0] & names]:
+            groups.remove(group)
+            names |= group[0]
+            together += group[1]
+        groups.append((names, together))
+    return [together for _, together in groups]
+
+
+# --- answers ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether some point satisfies all guards, strict ones strictly; or how small a form is on them, if one is
+    `wanted`, where the variables of `whole` are integers. Only an `exact` question needs an answer where they meet."""
+
+    guards: tuple[Guard, ...]
+    wanted: Guard | None = None
+    whole: frozenset[int] = frozenset()
+    exact: bool = True
+
+    @property
+    def key(self) -> str:
+        """Under which its answer is kept."""
+        words = [*map(str, self.guards), str(self.wanted), " ".join(map(str, sorted(self.whole)))]
+        return hashlib.sha256("\n".join(words).encode("ascii")).hexdigest()[:20]
+
+
+@contextmanager
+def _answers_count() -> Iterator[None]:
+    """Raises WrongAnswer where an answer is rejected: other than what ends a derivation it is a fault."""
+    try:
+        yield
+    except Rejected as error:
+        raise WrongAnswer(error) from None
+
+
+def _asked(question: Question, budget: Budget, step: str) -> object:
+    """What the certificate answers, None where it has no answer."""
+    budget.spend(20 + 10 * sum(1 + len(guard.form) for guard in question.guards), step)
+    return budget.answers.to(question.key, question)
+
+
+def _shown_empty(guards: Sequence[Guard], budget: Budget, step: str, *, exact: bool) -> bool | None:
+    """Whether no point satisfies all guards; None where the certificate does not say it."""
+    data = _asked(Question(tuple(guards), exact=exact), budget, step)
+    if data is None:
+        return None
+    with _answers_count():
+        return _is_none(guards, data, budget, step)
+
+
+def _is_none(guards: Sequence[Guard], data: object, budget: Budget, step: str) -> bool:
+    """Which of both an answer shows. Raises Rejected where it shows neither."""
+    match data:
+        case {"none": weights, **rest} if not rest:
+            if not _refuted(guards, weights, budget, step):
+                raise Rejected(step, "the multipliers do not show that the half-spaces do not meet")
+            return True
+        case {"point": given, **rest} if not rest:
+            point = _point(given, step)
+            if not all(guard.holds(point) for guard in guards):
+                raise Rejected(step, "a point does not satisfy the half-spaces that it is said to")
+            return False
+        case _:
+            raise Rejected(step, "an answer about half-spaces is either a point or multipliers")
+
+
+def _refuted(guards: Sequence[Guard], value: object, budget: Budget, step: str) -> bool:
+    """Whether the multipliers, which are not negative, add the guards up to what holds nowhere."""
+    total: dict[int, Fraction] = {}
+    constant, strict = _ZERO, False
+    for item in items(value, step):
+        pair = items(item, step, 2)
+        if len(pair) != 2 or natural(pair[0], step) >= len(guards):
+            raise Rejected(step, "a multiplier is of a half-space that is not there")
+        guard, weight = guards[pair[0]], rational(pair[1], step)
+        if weight < 0:
+            raise Rejected(step, "a multiplier is negative")
+        budget.spend(2 + 2 * len(guard.form), step)
+        for i, c in guard.form:
+            total[i] = total.get(i, _ZERO) + weight * c
+        constant += weight * guard.constant
+        strict = strict or (guard.strict and weight > 0)
+    return not any(total.values()) and (constant < 0 or (not constant and strict))
+
+
+def _point(value: object, step: str) -> dict[int, Fraction]:
+    """The values of variables, as pairs; the others are 0."""
+    found: dict[int, Fraction] = {}
+    for item in items(value, step):
+        pair = items(item, step, 2)
+        if len(pair) != 2 or type(pair[0]) is not int or pair[0] in found:
+            raise Rejected(step, "a point is a list of variables, each once, with their values")
+        found[pair[0]] = rational(pair[1], step)
+    return found
