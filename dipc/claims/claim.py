@@ -525,6 +525,10 @@ class ClaimOptions:
 #
 
 
+#: The warning that no output can use gamma.
+UNUSED_GAMMA = "W0602"
+
+
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
     """A gamma that no output can use, and one that is 0 by default though beta depends on it. `plain`: answers have no
     distance of their own, so that finite outputs must be equal whatever gamma is."""
@@ -565,8 +569,8 @@ def _unused(program: CoreProgram) -> Diagnostic:
     ]
     name = (numeric or names or ["out"])[0]
     notes = [
-        "finite outputs count as near only where they are equal, whatever gamma is",
-        f"`metric {{ output: abs({name} - {name}'); }}` would use it" if numeric else "",
+        f"`metric {{ output: abs({name} - {name}'); }}` compares the numbers by their distance" if numeric else "",
         "or let a bool output say whether the answer is good enough",
     ]
-    return Diagnostic("W0602", "gamma is given, but no output can use it", notes=tuple(filter(None, notes)))
+    message = "gamma changes nothing: outputs with finitely many values count as right only where they are equal"
+    return Diagnostic(UNUSED_GAMMA, message, notes=tuple(filter(None, notes)))

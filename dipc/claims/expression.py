@@ -38,6 +38,7 @@ from dipc.text.ast import (
     BinaryOp,
     Call,
     Compare,
+    Drawn,
     Element,
     Eps,
     Expr,
@@ -290,6 +291,8 @@ class _Evaluation:
                 return self._binary(node)
             case Call():
                 return self._call(node)
+            case Drawn():
+                raise self._error("E0604", f"{self.expression.what} is a number, and this draws a value", node)
             case Truth() | Compare() | Unary():
                 raise self._error("E0604", f"{self.expression.what} is a number, not a truth value", node)
             case Element():

@@ -86,11 +86,31 @@ def enclosed_claim(
     weaker: dict[str, str] = {}
     for name, found in known.items():
         tree = _put_in(found.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
+        if name == "beta" and one_eps is not None:
+            tree = _of_eps(found, tree, constants, one_eps)
+            stronger[name] = weaker[name] = print_expression(tree)
         if is_transcendental(tree):
             low, high = _Enclosure(found, values, one_eps, open_number).ends(tree)
             stronger[name], weaker[name] = print_expression(low), print_expression(high)
     said = {name: print_expression(found.tree) for name, found in known.items()}
     return EnclosedClaim(replace(options, **stronger), replace(options, **weaker), said)
+
+
+def _of_eps(found: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:
+    """The tree with exp(q/eps * eps) for every exp(q), q a rational: at the one eps they are the same, and exact."""
+
+    def with_eps(part: Expr) -> Expr | None:
+        match part:
+            case Call(function="exp", arguments=(inner,)) if all(is_constant(each) for each in walk(inner)):
+                with suppress(DiagnosticError, Undecided):
+                    exponent = replace(found, tree=inner).rational_at(eps, numbers)
+                    if exponent is None:
+                        return None
+                    multiple = Binary(BinaryOp.MULTIPLY, _literal(exponent / eps, inner), Eps(inner.span), inner.span)
+                    return replace(part, arguments=(multiple,))
+        return None
+
+    return rewritten(tree, with_eps)
 
 
 def _put_in(tree: Expr, parts: Mapping[str, Expr]) -> Expr:

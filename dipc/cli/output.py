@@ -76,10 +76,10 @@ class Output:
             self._certify(self.proof, outcome)
         if self.junit is not None:
             write_text(self.junit, later.formats.junit(outcome))
+        write_diagnostics(outcome.warnings)
         self._write(outcome)
         if self.target is not None:
             self._say(f"{outcome.line} (written to {self.target})")
-        write_diagnostics(outcome.warnings)
         return ExitCode(outcome.standing.value)
 
     def _write(self, outcome: Outcome) -> None:

@@ -27,7 +27,7 @@ class Explanation:
     when: str = ""
 
 
-#: What the codes with these first three characters after the E are about.
+#: What the codes with these two digits behind the letter, E for errors and W for warnings, are about.
 _FAMILIES = {
     "01": "the syntax of programs",
     "02": "names and types",
@@ -67,6 +67,8 @@ _WHEN = {
     "E0903": "`--certificate` is given with a question that has no certificate",
     "E1005": "a plot is asked for where matplotlib is not installed",
     "E1702": "a run of `dipc run` comes to a million random events without an end",
+    "W1421": "a weight in a program of DiPC's format is between 0 and 1 for some eps only",
+    "W1420": "a program of DiPC's format that is imported has an `fi` without an `if`",
     "E1301": "the processes of `-j` end as soon as they start, for want of memory for example",
     "E1302": "the file of `--cache` was written by another version of dipc",
     "E1305": "another process holds the file of `--cache`",
@@ -84,7 +86,7 @@ def explanation(code: str) -> Explanation:
     if wanted not in codes():
         close = nearest(wanted, codes())
         notes = [f"did you mean `{close}`?"] if close else []
-        notes.append("a diagnostic begins with its code: error[E0602]; `dipc explain` lists all")
+        notes.append("a diagnostic begins with its code, error[E0602] or warning[W0602]; `dipc explain` lists all")
         raise DiagnosticError(Diagnostic("E0811", f"there is no diagnostic `{code.strip()}`", notes=tuple(notes)))
     about = _FAMILIES[wanted[1:3]]
     example = codes()[wanted]

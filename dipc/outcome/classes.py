@@ -251,7 +251,7 @@ def _proved(row: ClassResult) -> Iterator[Part]:
         relation = "=" if note.exact else "≥"
         product = note.variable != "eps"
         pairs.append(("probability", f"{relation} {_form(note.probability, product)}"))
-        pairs.append(("beta", _form(note.beta, product)))
+        pairs.append(("beta", _form(note.beta, product) + (", and the claim's is no less" if note.lesser else "")))
         if product:
             pairs.append(("for every", f"t = {note.variable} in {interval_text(note.range)}"))
     yield Fields(pairs, label_width=len("probability"))

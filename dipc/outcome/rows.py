@@ -9,6 +9,7 @@ from heapq import nsmallest
 from itertools import islice
 from typing import assert_never
 
+from dipc.claims.claim import UNUSED_GAMMA
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict, Worst
 from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone
@@ -99,6 +100,8 @@ def accuracy(
     source: Source, engine: Engine, report: Report, line: str, parts: Callable[[], Iterable[Part]], word: str
 ) -> Outcome:
     """The answer about the accuracy at cases that are called `word`, with the parts of its report."""
+    if any(warning.code == UNUSED_GAMMA for warning in report.warnings):
+        line += "; gamma changes nothing, as the outputs have to be equal"
     return Outcome(
         program=report.program,
         line=line,

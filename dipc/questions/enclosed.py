@@ -129,12 +129,12 @@ class _EnclosedCase:
     def settle(self) -> Settling:
         found = yield from self.stronger.settle()
         if found.verdict is Verdict.ACCURATE or self.weaker is None:
-            return found if found.verdict is not Verdict.INACCURATE else _open(found, self.between)
+            return _by_lesser(found) if found.verdict is not Verdict.INACCURATE else _open(found, self.between)
         for other in self.others:
             if _is_same(other.shown(), self.shown()):
                 proved = yield from other.settle()
                 if proved.verdict is Verdict.ACCURATE:
-                    return proved
+                    return _by_lesser(proved)
         refuted = yield from self.weaker.settle()
         if refuted.verdict is Verdict.INACCURATE or (
             self.itself and refuted.verdict is Verdict.ACCURATE and _is_same(refuted, self.shown())
@@ -148,6 +148,13 @@ def _is_same(one: RowResult, other: RowResult) -> bool:
     if not isinstance(one, ClassResult) or not isinstance(other, ClassResult) or one.note is None or other.note is None:
         return False
     return (one.row, one.note.answer, one.note.where) == (other.row, other.note.answer, other.note.where)
+
+
+def _by_lesser(found: RowResult) -> RowResult:
+    """The case with the remark that its beta is at most the claim's."""
+    if not isinstance(found, ClassResult) or found.note is None:
+        return found
+    return replace(found, note=replace(found.note, lesser=True))
 
 
 def _open(found: RowResult, reason: str) -> RowResult:

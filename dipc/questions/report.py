@@ -541,6 +541,8 @@ class ClassNote:
     probability: str | None = None
     beta: str | None = None
     exact: bool = False
+    #: Whether `beta` is only a lower bound of the claim's: the claim with it implies the claim.
+    lesser: bool = False
     #: Of a row about all numbers of queries from some one on: the least number that the claim is about, and that one.
     numbers: tuple[int, int] | None = None
 

@@ -193,6 +193,23 @@ class Form:
 Number = Fraction | Form
 
 
+def counted(value: Number | bool) -> Number:
+    """The value as an operand of arithmetic: a truth value counts 1 or 0."""
+    return Fraction(value) if isinstance(value, bool) else value
+
+
+def settled(column: Column[Any], runs: Positions) -> Column[Any]:
+    """The column of `runs` with the integers that its forms came to in their places."""
+    parts: list[tuple[Positions, Column[Any]]] = []
+    for value, positions in split(column):
+        if isinstance(value, Form):
+            present, codes = np.unique(_whole_sum(value, runs[positions]), return_inverse=True)
+            parts.append((positions, Column([Fraction(int(each)) for each in present], codes.astype(np.intp))))
+        else:
+            parts.append((positions, column.at(positions)))
+    return gathered(parts, len(runs))
+
+
 def plus(left: Number, right: Number) -> Number:
     """left + right."""
     if isinstance(left, Fraction) and isinstance(right, Fraction):
@@ -270,7 +287,7 @@ def _real_sum(form: Form, runs: Positions) -> NDArray[np.float64]:
 
 
 def _whole_sum(form: Form, runs: Positions) -> NDArray[Any]:
-    """A positive multiple of the form, exactly, in integers."""
+    """A positive multiple of the form, exactly, in integers: the form itself where its coefficients are integers."""
     common = lcm(form.constant.denominator, *(coefficient.denominator for _, coefficient in form.terms))
     terms = [(draw.values[runs], int(coefficient * common)) for draw, coefficient in form.terms]
     constant = int(form.constant * common)

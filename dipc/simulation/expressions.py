@@ -27,6 +27,7 @@ from dipc.simulation.columns import (
     apply,
     compared,
     constant,
+    counted,
     gathered,
     joined,
     minus,
@@ -175,21 +176,28 @@ class Expressions:
                 parts = ((at, self._read(variable, offset, expr.span, runs[at])) for offset, at in split(offsets))
                 return gathered(parts, len(runs)) if len(offsets.values) > 1 else next(parts)[1]
             case ast.Unary(op, operand):
-                return apply(negated if op is UnaryOp.NEGATE else operator.not_, self.column(operand, runs))
+                if op is UnaryOp.NEGATE:
+                    return apply(negated, self._counted(operand, runs))
+                return apply(operator.not_, self.column(operand, runs))
             case ast.Binary(BinaryOp.AND | BinaryOp.OR):
                 return self._junction(expr, runs)
             case ast.Binary(op, left, right):
                 with self.explained(expr.span, runs):
-                    return apply(_ARITHMETIC[op], self.column(left, runs), self.column(right, runs))
+                    return apply(_ARITHMETIC[op], self._counted(left, runs), self._counted(right, runs))
             case ast.Compare(op, left, right):
                 return self._comparison(op, self.column(left, runs), self.column(right, runs), runs)
             case ast.Call(function, arguments):
-                columns = [self.column(argument, runs) for argument in arguments]
+                columns = [self._counted(argument, runs) for argument in arguments]
                 if any(isinstance(value, Form) for column in columns for value in column.values):
                     return self._selected(function, columns, runs)
                 return apply(_FUNCTIONS[function], *columns)
+            case ast.Drawn():
+                raise AssertionError("`dipc.text.parser.parse` gives what is drawn a variable")
             case _:
                 assert_never(expr)
+
+    def _counted(self, expr: ast.Expr, runs: Positions) -> Column[Any]:
+        return apply(counted, self.column(expr, runs))
 
     def offsets(self, variable: SimulatedVariable, index: ast.Expr, runs: Positions) -> Column[int]:
         """Which element of an array `index` selects, counted from 0."""

@@ -17,6 +17,7 @@ from dipc.frozen import frozen
 from dipc.simulation.columns import (
     Batch,
     Column,
+    Form,
     Mask,
     OutsideDomain,
     Positions,
@@ -24,9 +25,11 @@ from dipc.simulation.columns import (
     apply,
     compared,
     constant,
+    counted,
     joined,
     minus,
     plus,
+    settled,
     split,
     truth_mask,
 )
@@ -277,6 +280,10 @@ class Statements:
             offsets = constant(0, len(runs))
         else:
             offsets = self._expressions.offsets(variable, target.index, runs)
+        if variable.base is not ast.BaseType.BOOL:
+            column = apply(counted, column)
+        if variable.finite and any(isinstance(value, Form) for value in column.values):
+            column = settled(column, runs)
         for offset, positions in split(offsets):
             cell = self._batch.cell(variable, offset)
             try:

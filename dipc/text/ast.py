@@ -130,7 +130,15 @@ class Call:
     span: Span = _span()
 
 
-Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call
+@frozen
+class Drawn:
+    """A value drawn within an expression; `dipc.text.hoisting` gives those of statements a variable."""
+
+    distribution: Distribution
+    span: Span = _span()
+
+
+Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call | Drawn
 
 
 # --- distributions ---------------------------------------------------------------------------------
@@ -505,7 +513,7 @@ def rewritten(tree: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
             return replace(tree, arguments=tuple([rewritten(argument, change) for argument in arguments]))
         case Element(index=index):
             return replace(tree, index=rewritten(index, change))
-        case Number() | Name() | Eps() | Truth():
+        case Number() | Name() | Eps() | Truth() | Drawn():
             return tree
     assert_never(tree)
 

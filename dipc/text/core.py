@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum, StrEnum
 from fractions import Fraction
-from typing import assert_never
+from typing import TypeGuard, assert_never
 
 from dipc.frozen import frozen
 from dipc.noise.law import Law
@@ -151,6 +151,7 @@ class DomOp(Enum):
     MIN = "min"
     MAX = "max"
     ABS = "abs"
+    COUNT = "count"
     NOT = "not"
     AND = "and"
     OR = "or"
@@ -346,6 +347,8 @@ def evaluate(op: DomOp, arguments: Sequence[Value]) -> Value:
             return arguments[0] == arguments[1]
         case DomOp.NE:
             return arguments[0] != arguments[1]
+        case DomOp.COUNT:
+            return Fraction(1 if arguments[0] is True else 0)
     numbers = [value for value in arguments if isinstance(value, Fraction)]
     assert len(numbers) == len(arguments), (op, arguments)
     match op:
@@ -495,6 +498,8 @@ def _written(expr: DomExpr, slots: Sequence[Slot]) -> Written:
             match op, written:
                 case ((DomOp.MIN | DomOp.MAX | DomOp.ABS), _):
                     return applied(op.value, written)
+                case DomOp.COUNT, [operand]:
+                    return Written(f"({operand.text})")
                 case _, [operand]:
                     return prefixed("-" if op is DomOp.NEGATE else op.value, operand)
                 case _:
@@ -574,8 +579,8 @@ class Linear:
 
 @frozen
 class Switch:
-    """A real or int expression, of the kind `kind`, that is `then` where the condition holds, else `otherwise`: what
-    min, max and abs of reals or ints are."""
+    """A number, int or real, of the kind `kind`, that is `then` where the condition holds, else `otherwise`: what min,
+    max and abs of reals or ints are, and conditions on them that are counted."""
 
     kind: Kind
     condition: Condition
@@ -652,6 +657,18 @@ def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condit
     if isinstance(left, Concrete) and isinstance(right, Concrete):
         return Concrete(Kind.BOOL, fold(op, (left.expr, right.expr), span))
     return Junction(op, left, right)
+
+
+def is_condition(typed: Typed) -> TypeGuard[Condition]:
+    """Whether it can be true or false."""
+    return isinstance(typed, Relation | Junction) or (isinstance(typed, Concrete) and typed.kind is Kind.BOOL)
+
+
+def counted(condition: Condition, span: Span) -> Concrete | Switch:
+    """1 where the condition holds, else 0."""
+    if isinstance(condition, Concrete):
+        return Concrete(Kind.NUMBER, fold(DomOp.COUNT, (condition.expr,), span))
+    return Switch(Kind.NUMBER, condition, Concrete(Kind.NUMBER, ONE), Concrete(Kind.NUMBER, ZERO))
 
 
 def leaves(value: Concrete | Linear | Switch) -> int:

@@ -503,6 +503,8 @@ def _check_names(expr: ast.Expr, field: str, elaborator: Elaborator) -> None:
             case ast.Element(name, _, span) | ast.Call(name, _, span) if name not in _FUNCTIONS:
                 message = f"`{elaborator.findings.snippet(span)}` cannot stand in a claim"
                 elaborator.findings.report(Code.BAD_CLAIM, span, message, notes=(_made_of(allowed),))
+            case ast.Drawn():
+                elaborator.typed(part)
             case ast.Compare(span=span) | ast.Truth(span=span):
                 message = f"`{field}` is a number, and this is a condition"
                 elaborator.findings.report(Code.BAD_CLAIM, span, message, notes=(_made_of(allowed),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import assert_never
 
@@ -36,9 +37,11 @@ from dipc.text.core import (
     Value,
     ValueTooLarge,
     affine,
+    counted,
     divided,
     fold,
     gathered,
+    is_condition,
     junction,
     kind_of,
     leaves,
@@ -67,6 +70,12 @@ _MOST_CASES = 64
 #: What to write for a meaning that there is at one eps only.
 FIX_EPS = 'ask about one eps: `--eps 1/2`, `claim { eps: 1/2; }`, or `dipc.load(path, eps="1/2")`'
 
+#: What to do about thresholds such as log(D)/eps.
+LOG_OVER_EPS = (
+    "a threshold such as log(D)/eps has a meaning here at one eps, `claim { eps: 1/2; }`; for every eps say how far it "
+    "is, `const t = 5;`, and what it is good for in the claim: `beta: exp(-t*eps)/2`"
+)
+
 _FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
 
 
@@ -88,24 +97,40 @@ class Elaborator(References):
             case ast.Binary(BinaryOp.AND | BinaryOp.OR):
                 return self._junction(expr)
             case ast.Binary():
-                return self._arithmetic(expr, self.typed(expr.left), self.typed(expr.right))
+                return self._arithmetic(expr, self._counted(expr.left), self._counted(expr.right))
             case ast.Element():
                 return self.element(expr, self.typed(expr.index))
             case ast.Compare():
                 return self._comparison(expr, self.typed(expr.left), self.typed(expr.right))
             case ast.Unary(UnaryOp.NEGATE):
-                return self._negative(expr, self.typed(expr.operand))
+                return self._negative(expr, self._counted(expr.operand))
             case ast.Unary():
                 condition = self._truth(expr.operand, self.typed(expr.operand))
                 return UNKNOWN if isinstance(condition, Unknown) else negation(condition, expr.span)
             case ast.Truth(value):
                 return Concrete(Kind.BOOL, Const(value))
             case ast.Call():
-                return self._call(expr, [self.typed(argument) for argument in expr.arguments])
+                return self._call(expr, [self._counted(argument) for argument in expr.arguments])
             case ast.Eps():
                 return self._eps(expr.span)
+            case ast.Drawn():
+                return self._drawn_here(expr)
             case _:
                 assert_never(expr)
+
+    def _counted(self, expr: ast.Expr) -> Typed:
+        """The meaning of an operand of arithmetic: a condition counts, as 1 where it holds and 0 where it does not."""
+        typed = self.typed(expr)
+        return counted(typed, expr.span) if is_condition(typed) else typed
+
+    def _drawn_here(self, expr: ast.Drawn) -> Unknown:
+        self.findings.report(
+            Code.WRONG_DISTRIBUTION,
+            expr.span,
+            f"`{self.findings.snippet(expr.span)}` draws a value, and nothing is drawn here",
+            notes=("draw it by a statement before, `r <- Lap(eps/2, 0)`, and use the variable here",),
+        )
+        return UNKNOWN
 
     def _eps(self, span: Span) -> Typed:
         value = self.scope.eps.use()
@@ -216,7 +241,7 @@ class Elaborator(References):
         if left.kind in NUMERIC and right.kind in NUMERIC:
             if isinstance(left, Concrete) and isinstance(right, Concrete):
                 return Concrete(Kind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))
-            return self._relation(expr.span, expr.op, left, right)
+            return self.relation(expr.span, expr.op, left, right)
         if left.kind is not right.kind:
             self._incomparable(expr, left, right)
             return UNKNOWN
@@ -239,9 +264,10 @@ class Elaborator(References):
         first = junction(DomOp.AND, switch.condition, then, span)
         return junction(DomOp.OR, first, junction(DomOp.AND, negation(switch.condition, span), otherwise, span), span)
 
-    def _relation(
+    def relation(
         self, span: Span, op: CompareOp, left: Concrete | Linear, right: Concrete | Linear
     ) -> Relation | Unknown:
+        """left op right, at least one of them an int or a real; Unknown where they do not meet, which is reported."""
         if self._int_meets_real(span, left, right):
             return UNKNOWN
         kind = left.kind if isinstance(left, Linear) else right.kind
@@ -390,7 +416,7 @@ class Elaborator(References):
         if isinstance(left, Concrete) and isinstance(right, Concrete):
             chosen = DomOp.MIN if op is CompareOp.LE else DomOp.MAX
             return Concrete(Kind.NUMBER, fold(chosen, (left.expr, right.expr), expr.span))
-        relation = self._relation(expr.span, op, left, right)
+        relation = self.relation(expr.span, op, left, right)
         if isinstance(relation, Unknown):
             return UNKNOWN
         return Switch(relation.difference.kind, relation, left, right)
@@ -461,8 +487,10 @@ class Elaborator(References):
             where = "`erfc` may stand only in the claim"
             if expr.function != "erfc":
                 where = f"`{expr.function}` may stand only in the claim and in standard deviations"
-            note = "elsewhere a program uses rationals: round the number in the direction that is safe"
-            self.findings.report(Code.MISUSED_NAME, expr.span, where, notes=(note,))
+            notes = ("elsewhere a program uses rationals: round the number in the direction that is safe",)
+            if expr.function == "log":
+                notes = (self._rounded_logarithm(expr), *(() if self.scope.eps.value is not None else (LOG_OVER_EPS,)))
+            self.findings.report(Code.MISUSED_NAME, expr.span, where, notes=notes)
             return
         if expr.function == "exp":
             message, notes = "`exp` may stand only in the weights of choose and in the claim", ("use a constant",)
@@ -470,6 +498,18 @@ class Elaborator(References):
             return
         found = suggest(expr.function, sorted(FUNCTIONS)) or ("the functions are min, max and abs",)
         self.findings.report(Code.UNKNOWN_NAME, expr.span, f"there is no function `{expr.function}`", notes=found)
+
+    def _rounded_logarithm(self, expr: ast.Call) -> str:
+        """What to write for a logarithm: the two decimals around it."""
+        typed = self.typed(expr.arguments[0]) if len(expr.arguments) == 1 else UNKNOWN
+        value = typed.value if isinstance(typed, Concrete) else None
+        if not isinstance(value, Fraction) or value <= 0 or value == 1:
+            return "a program uses rationals: round the logarithm in the direction that is safe"
+        with localcontext(prec=40):
+            exact = (Decimal(value.numerator) / Decimal(value.denominator)).ln()
+        below, above = (exact.quantize(Decimal("1e-6"), rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
+        written = self.findings.snippet(expr.span)
+        return f"a program uses rationals: {written} lies between {below} and {above}, write the one that is safe"
 
     def _too_large(self, span: Span) -> Unknown:
         notes = ("numbers of more than about 3000 digits are refused",)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dipc.noise.laws import LAWS, law_of
 from dipc.text import ast
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
+from dipc.text.hoisting import hoisted
 from dipc.text.noiseless import with_noiseless_ideal
 from dipc.text.syntax_errors import (
     MAX_CHARACTERS,
@@ -376,10 +377,10 @@ class Builder:
         return _group(_nodes(children), children)
 
     def assign(self, children: Children) -> Subtree:
-        return _part(ast.Assign(children[0].node, children[2].node, _span(children)), children)
-
-    def sample(self, children: Children) -> Subtree:
-        return _part(ast.Sample(children[0].node, children[2].node, _span(children)), children)
+        target, value = _nodes(children)
+        if isinstance(value, ast.Drawn):
+            return _part(ast.Sample(target, value.distribution, _span(children)), children)
+        return _part(ast.Assign(target, value, _span(children)), children)
 
     def if_then(self, children: Children) -> Subtree:
         return _part(ast.If(children[1].node, children[3].node, (), _span(children)), children)
@@ -485,6 +486,9 @@ class Builder:
     def truth(self, children: Children) -> Subtree:
         return _leaf(ast.Truth(children[0].type == "TRUE", _span(children)), children[0])
 
+    def drawn(self, children: Children) -> Subtree:
+        return _group(ast.Drawn(children[0].node, children[0].node.span), children)
+
     def parentheses(self, children: Children) -> Subtree:
         return _group(children[1].node, children)
 
@@ -530,13 +534,19 @@ CLOSING = frozenset({"END", "RPAR", "RSQUARE", "RBRACE"})
 
 
 def parse(source: Source) -> ast.Program:
-    """The program that `source` holds; its tree is at most MAX_NESTING levels high.
+    """The program that `source` holds, with a variable for every value that is drawn within an expression of a
+    statement (`hoisted`); its tree is at most MAX_NESTING levels high.
 
     Raises DiagnosticError for anything that is not a program, and nothing else.
     """
+    return with_noiseless_ideal(hoisted(parse_as_written(source)), source)
+
+
+def parse_as_written(source: Source) -> ast.Program:
+    """The program as it stands in the text, values drawn within expressions included. Raises as `parse` does."""
     program = _read(source, "program")
     assert isinstance(program, ast.Program)
-    return with_noiseless_ideal(program, source)
+    return program
 
 
 def parse_expression(source: Source) -> ast.Expr:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.diagnostic import Source, Span
-from dipc.text.parser import parse, tokens_of
+from dipc.text.parser import parse_as_written, tokens_of
 from dipc.text.syntax_errors import token_span
 
 if TYPE_CHECKING:
@@ -282,6 +282,8 @@ def _written(expression: ast.Expr) -> Written:
             return Written("eps")
         case ast.Truth(value):
             return Written("true" if value else "false")
+        case ast.Drawn(distribution):
+            return Written(_distribution(distribution))
         case ast.Call(function, arguments):
             return applied(function, map(_written, arguments))
         case ast.Unary(op, operand):
@@ -320,7 +322,7 @@ class _Comment:
 def formatted(source: Source) -> str:
     """The program in canonical form, with its comments, and at most one blank line where it had some. What is formatted
     stays as it is when it is formatted again. Raises DiagnosticError for what is not a program."""
-    lines = print_program(parse(source)).splitlines()
+    lines = print_program(parse_as_written(source)).splitlines()
     places = _places_of_lines(lines, source.text)
     above: defaultdict[int, list[_Comment]] = defaultdict(list)
     behind: dict[int, _Comment] = {}

@@ -9,8 +9,9 @@ from math import prod
 from typing import assert_never
 
 from dipc.text import ast
-from dipc.text.ast import Role, walk, weighing
+from dipc.text.ast import CompareOp, Role, walk, weighing
 from dipc.text.core import (
+    NUMERIC,
     UNKNOWN,
     Apply,
     AssignAffine,
@@ -31,6 +32,7 @@ from dipc.text.core import (
     Jump,
     Junction,
     Kind,
+    Linear,
     Place,
     Read,
     ReadElement,
@@ -40,9 +42,13 @@ from dipc.text.core import (
     Switch,
     Target,
     Typed,
+    Unknown,
     Value,
     affine,
+    counted,
     fold,
+    is_condition,
+    kind_of,
     show_value,
     show_values,
     truth,
@@ -301,6 +307,12 @@ class Statements:
             case BoolType() if isinstance(typed, Junction):
                 self._store_by_jumps(target, typed, span)
                 return True
+            case DomType() | IntType() | RealType() as type_ if kind_of(type_) in NUMERIC and is_condition(typed):
+                return self._store(place, counted(typed, statement.value.span), statement)
+            case DomType() if isinstance(typed, Switch):
+                return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
+            case DomType() as type_ if isinstance(typed, Linear) and typed.kind is Kind.INT:
+                return self._store_by_values(place, type_, typed, statement)
             case BoolType() | DomType() as type_:
                 value = self._fitting.concrete(type_, typed, statement.value, name)
                 if value is not None:
@@ -315,6 +327,37 @@ class Statements:
                 return linear is not None
             case unreachable:
                 assert_never(unreachable)
+
+    def _store_by_values(self, place: Place, type_: DomType, value: Linear, statement: ast.Assign) -> bool:
+        """Assign an int to a DOM variable, by comparisons with its values; whether there is no mistake. An int that may
+        be none of them would become the next integer, which is a fault where a path leads there."""
+        values = sorted(each for each in type_.values if isinstance(each, Fraction) and each.denominator == 1)
+        if len(values) == 0 or kind_of(type_) is not Kind.NUMBER:
+            return self._fitting.concrete(type_, value, statement.value, place.target.name) is not None
+        if not self._budget.fits(2 * len(values), statement.span, f"{len(values)} values"):
+            return False
+        self._budget.spend(2 * len(values))
+        assembler, span = self._assembler, statement.span
+        outside, end = assembler.label(), assembler.label()
+        for before, each in zip([None, *values], values, strict=False):
+            if before is None or each != before + 1:
+                inside = assembler.label()
+                self._branch(self._versus(value, CompareOp.LT, each, span), outside, inside, span)
+                assembler.place(inside)
+            here, following = assembler.label(), assembler.label()
+            self._branch(self._versus(value, CompareOp.LE, each, span), here, following, span)
+            assembler.place(here)
+            self._emit(AssignDom(place.target, Const(each), span))
+            self._emit(Jump(end, span))
+            assembler.place(following)
+        assembler.place(outside)
+        # Not computed here: a constant that no domain holds would be taken for one that had been refused.
+        self._emit(AssignDom(place.target, Apply(DomOp.ADD, (Const(values[-1]), Const(Fraction(1))), span), span))
+        assembler.place(end)
+        return True
+
+    def _versus(self, value: Linear, op: CompareOp, number: Fraction, span: Span) -> Condition | Unknown:
+        return self._elaborator.relation(span, op, value, Concrete(Kind.NUMBER, Const(number)))
 
     def _store_by_jumps(self, target: Target, condition: Junction, span: Span) -> None:
         assembler = self._assembler

@@ -191,6 +191,13 @@ class Situation:
         """True when a statement has already begun before this place."""
         return any(token.type in STATEMENTS or token.type == "ARROW" for token in self.tokens[: self.at])
 
+    def lacks_semicolon(self) -> bool:
+        """True when a statement or declaration begins here, and only a `;` is missing before it."""
+        if "SEMICOLON" not in self.accepts or self.at == 0:
+            return False
+        begins = self.kind() in STATEMENTS | DECLARATIONS
+        return begins or (self.kind() == "NAME" and self.kind(1) in ("ARROW", "LSQUARE"))
+
     @cached_property
     def opened(self) -> tuple[Opened, ...]:
         """What is open before this place, outermost first."""
@@ -326,13 +333,8 @@ def _braces(s: Situation) -> str | None:
 
 
 def _distribution(s: Situation) -> str | None:
-    if s.kind() in DISTRIBUTIONS:
-        if s.kind() == "EXP" and not s.starts_statement():
-            return "the exponential function is `exp`, in small letters; `Exp` samples, by itself: `x <- Exp(...)`"
-        if s.starts_expression():
-            return "a sample is drawn by itself, `r <- Lap(eps/2, 0)`; give it a variable and use that here"
-    if s.kind() in ARITHMETIC and s.kind(-1) in ("RPAR", "RBRACE") and "SEMICOLON" in s.accepts:
-        return "a sample is drawn by itself, `r <- Lap(eps/2, 0)`; calculate with `r` in the next statement"
+    if s.kind() == "RPAR" and s.opened and s.kind(s.opened[-1].index - s.at - 1) == "EXP":
+        return f"the exponential function is `exp`, in small letters; {SIGNATURES['EXP']}"
     return None
 
 
@@ -550,6 +552,17 @@ def syntax_error(situation: Situation) -> Problem:
         )
     note = hint(situation)
     secondary = _unclosed(situation)
+    if situation.lacks_semicolon():
+        end = token_span(situation.tokens[situation.at - 1]).end
+        found = f"found {_found(situation)}"
+        return Problem(
+            SyntaxCode.UNEXPECTED,
+            Span(end, end),
+            f"expected {expected}, {found}",
+            "`;` is missing here",
+            (note,) if note else (),
+            secondary,
+        )
     return Problem(
         SyntaxCode.UNEXPECTED_END if at_end else SyntaxCode.UNEXPECTED,
         situation.span,
@@ -578,6 +591,8 @@ def _expectations(situation: Situation) -> list[str]:
             found.append("an operator")
     if situation.kind() in (END_OF_TEXT, "RBRACE") and left & {"END", "RBRACE"}:
         left.discard("SEMICOLON")  # another statement may follow, but closing is what is missing
+    if situation.kind(-1) == "END":
+        left -= STATEMENTS | {"NAME"}  # nor does anybody who stands here need to be told that
     if "ARROW" in left:
         left.discard("LSQUARE")  # nor an element on the left
     if left >= DECLARATIONS:
@@ -592,10 +607,9 @@ def _expectations(situation: Situation) -> list[str]:
     if "NUMBER" in left:
         given = situation.start == "items" and "LBRACE" in left
         found.append("a value" if given else "an expression")
-        left -= EXPRESSION_STARTS | {"PLUS"} | ({"LBRACE"} if given else set())
-    if left >= DISTRIBUTIONS:
-        found.append("a distribution")
-        left -= DISTRIBUTIONS
+        if situation.kind(-1) == "ARROW":
+            found.append("a distribution")
+        left -= EXPRESSION_STARTS | {"PLUS"} | DISTRIBUTIONS | ({"LBRACE"} if given else set())
     if END_OF_TEXT in left and "SEMICOLON" not in left:
         found.append(f"the end of {WHOLES[situation.start]}")
     left.discard(END_OF_TEXT)

@@ -36,6 +36,7 @@ from math import floor, gcd, lcm
 from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, equal_closed, positive_everywhere
 from dipc.verifier.noise import Family
 from dipc.verifier.program import (
+    COUNTING,
     Branch,
     Choice,
     Code,
@@ -432,7 +433,7 @@ class Execution:
                     raise NotDerived("a condition is no truth value")
                 yield None, None, follow(state.at + 1 if truth else otherwise)
             case Store(target, code):
-                value = self._value(code, state.values, known)
+                value = self._stored(self._value(code, state.values, known), target, state.values, known)
                 yield None, None, follow(state.at + 1, self._slot(target, value, state.at, state.values, known), value)
             case Sample(target, family, rate, mean):
                 center = self._value(mean, state.values, known)
@@ -538,6 +539,19 @@ class Execution:
         assert not isinstance(found, Affine)
         return found
 
+    def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
+        """What the variable gets: a condition counts in a variable for numbers, and an int is the value of a finite
+        domain that it is equal to, if there is one."""
+        type_ = self.machine.slots[self._place(target, values, known)].type
+        if isinstance(value, bool) and type_ != "bool":
+            return Fraction(value)
+        if isinstance(value, Affine) and isinstance(type_, frozenset) and self._whole(value):
+            for each in sorted(one for one in type_ if isinstance(one, Fraction)):
+                difference = plus(value, -each)
+                if self._compared("<=", difference, known):
+                    return each if self._compared(">=", difference, known) else value
+        return value
+
     def _slot(self, target: Place, value: Held, at: int, values: Sequence[Held], known: Constraints) -> int:
         """The slot that is written to, which can hold the value."""
         slot = self._place(target, values, known)
@@ -588,6 +602,8 @@ class Execution:
                 return right
             case Operation(op, arguments):
                 found = [self._value(argument, values, known) for argument in arguments]
+                if op in COUNTING:
+                    found = [Fraction(value) if isinstance(value, bool) else value for value in found]
                 plain = [value for value in found if not isinstance(value, Affine)]
                 if len(plain) == len(found):
                     return calculated(op, plain)

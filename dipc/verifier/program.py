@@ -22,6 +22,9 @@ MOST_POWER = 1_000
 #: Bits of a number of a program.
 MOST_BITS = 10_000
 
+#: The operations in which a truth value counts 1 or 0.
+COUNTING = frozenset(("+", "-", "*", "/", "^", "neg", "min", "max", "abs"))
+
 _RESERVED = frozenset(("alpha", "beta", "gamma", "dd", "inf", "exp", "min", "max", "abs"))
 
 Value = Fraction | bool | str
@@ -651,6 +654,8 @@ def calculated(op: str, values: Sequence[Value]) -> Value:
         if not all(isinstance(value, bool) for value in values):
             raise NotDerived(f"`{op}` of what is no truth value")
         return (not values[0]) if op == "not" else all(values) if op == "and" else any(values)
+    if op in COUNTING:
+        values = [Fraction(value) if isinstance(value, bool) else value for value in values]
     kinds = {bool if isinstance(value, bool) else type(value) for value in values}
     if len(kinds) != 1:
         raise NotDerived(f"`{op}` of values of different kinds")

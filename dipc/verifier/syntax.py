@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count
 from typing import TypeVar
 
 from dipc.verifier.reading import Budget, Exhausted, NotDerived
@@ -290,6 +291,10 @@ class _Reader:
         self._tokens = tokens
         self._at = 0
         self._depth = 0
+        #: What is drawn within expressions: each by a statement before, for a variable of its own.
+        self._before: list[Statement] = []
+        self._hidden: list[Variables] = []
+        self._used = {token.text for token in tokens}
 
     # --- tokens -----------------------------------------------------------------------------------
 
@@ -374,9 +379,11 @@ class _Reader:
                     ideal = None if noiseless else self._ideal()
                 case _:
                     break
+        self._hidden = []
         body = self._block()
         if self._kind:
             raise self._wrong("a statement")
+        declared += self._hidden
         if noiseless:
             ideal = _Noiseless(declared).ideal(body)
         return Program(name, tuple(declared), body, ideal, metric)
@@ -476,19 +483,24 @@ class _Reader:
         variables = []
         while self._kind == "var":
             variables.append(self._variables())
+        self._hidden = []
         body = self._block()
         self._expect("}")
         self._take(";")
-        return Ideal(tuple(variables), body)
+        return Ideal((*variables, *self._hidden), body)
 
     # --- statements -------------------------------------------------------------------------------
 
     def _block(self) -> Block:
         self._deeper()
+        if self._before:
+            raise self._wrong("an expression without a draw")
         found: list[Statement] = []
         while self._kind in ("name", "if", "while", "for", "exit"):
-            found.append(self._statement())
-            if not self._take(";"):
+            statement = self._statement()
+            found += (*self._before, statement)
+            self._before = []
+            if not self._take(";") and not isinstance(statement, If | While | For):
                 break
         self._depth -= 1
         return tuple(found)
@@ -497,18 +509,20 @@ class _Reader:
         if self._take("exit"):
             return Exit()
         if self._take("if"):
-            condition = self.expression()
+            condition, before = self.expression(), self._drawn_before()
             self._expect("then")
             then = self._block()
             otherwise = self._block() if self._take("else") else ()
             self._expect("end")
+            self._before = before
             return If(condition, then, otherwise)
         if self._take("while"):
-            condition = self.expression()
+            condition, before = self.expression(), self._drawn_before()
             self._expect("do")
             body = self._block()
             self._expect("end")
-            return While(condition, body)
+            self._before = before
+            return While(condition, (*body, *before))
         if self._take("for"):
             variable = self._name()
             self._expect("in")
@@ -521,7 +535,18 @@ class _Reader:
             return For(variable, low, high, body)
         target = self._variable()
         self._expect("<-")
-        return self._drawn(target) or Assign(target, self.expression())
+        value = self.expression()
+        last = self._before[-1] if self._before else None
+        if isinstance(last, Noise | Mechanism | Choose) and value is last.target:
+            # Nothing is made of what was drawn.
+            self._hidden.pop()
+            self._before.pop()
+            return replace(last, target=target)
+        return Assign(target, value)
+
+    def _drawn_before(self) -> list[Statement]:
+        before, self._before = self._before, []
+        return before
 
     def _variable(self) -> Name | Element:
         name = self._name()
@@ -531,39 +556,56 @@ class _Reader:
         self._expect("]")
         return Element(name, index)
 
-    def _drawn(self, target: Name | Element) -> Statement | None:
+    def _drawn(self) -> Name:
+        """The variable of what a distribution draws, which is drawn before the statement that is being read."""
         law = self._kind
-        if law == "choose":
-            self._at += 1
-            self._expect("{")
-            arms = self._separated(self._arm)
-            self._expect("}")
-            return Choose(target, arms)
-        if law not in _DRAWN:
-            return None
+        name = next(name for number in count(1) if (name := f"draw{number}") not in self._used)
+        self._used.add(name)
+        target = Name(name)
         self._at += 1
-        self._expect("(")
-        rate = self.expression()
-        result: Statement
-        if law == "Exp":
-            self._expect(",")
-            variable = self._name()
-            self._expect("in")
-            domain = self._domain()
-            self._expect(":")
-            result = Mechanism(target, rate, variable, domain, self.expression())
-        elif law == "Expo":
-            result = Noise(target, law, rate, None)
+        statement: Statement
+        type_: str | Domain
+        if law == "choose":
+            self._expect("{")
+            statement = Choose(target, self._separated(self._arm))
+            self._expect("}")
+            values = tuple(dict.fromkeys(value for value, _ in statement.arms))
+            truths = all(isinstance(value, Literal) and isinstance(value.value, bool) for value in values)
+            type_ = "bool" if truths else Listed(values)
         else:
-            self._expect(",")
-            result = Noise(target, law, rate, self.expression())
-        self._expect(")")
-        return result
+            self._expect("(")
+            rate = self._undrawn()
+            if law == "Exp":
+                self._expect(",")
+                variable = self._name()
+                self._expect("in")
+                type_ = self._domain()
+                self._expect(":")
+                statement = Mechanism(target, rate, variable, type_, self._undrawn())
+            else:
+                mean = None
+                if law != "Expo":
+                    self._expect(",")
+                    mean = self.expression()
+                type_ = "int" if law == "DLap" else "real"
+                statement = Noise(target, law, rate, mean)
+            self._expect(")")
+        self._before.append(statement)
+        self._hidden.append(Variables("var", ((name, None),), type_, None))
+        return target
+
+    def _undrawn(self) -> Expr:
+        """An expression in which nothing is drawn."""
+        known = len(self._before)
+        found = self.expression()
+        if len(self._before) > known:
+            raise self._wrong("an expression without a draw")
+        return found
 
     def _arm(self) -> tuple[Expr, Expr]:
         value = self.expression()
         self._expect(":")
-        return value, self.expression()
+        return value, self._undrawn()
 
     # --- expressions ------------------------------------------------------------------------------
 
@@ -613,6 +655,9 @@ class _Reader:
                 value = self.expression()
                 self._expect(")")
                 return value
+            case _ if token.kind in _DRAWN:
+                self._at -= 1
+                return self._drawn()
             case "name":
                 if self._take("["):
                     index = self.expression()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ import dipc
 from dipc.algebra.parametric import Parametric
 from dipc.claims.conditions import lesser
 from dipc.claims.expression import ClaimExpression
+from dipc.cli.main import run
 from dipc.decide.obligation import Verdict
 from dipc.verifier.document import check_text
 
@@ -140,3 +142,12 @@ def test_what_is_proved_holds_at_inputs(seed: int) -> None:
         example = row["counterexample"]
         if example is not None:
             assert Fraction(example["probability"][1]) < Fraction(example["required"][0])
+
+
+def test_a_class_says_that_its_beta_is_a_lower_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.dip"
+    path.write_text(THRESHOLD, encoding="utf-8")
+    assert run(["check", str(path), "--inputs", "all", "--beta", "exp(-alpha*eps)/2 + eps*exp(-eps)"]) == 0
+    assert "exp(-t)/2, and the claim's is no less" in capsys.readouterr().out
+    assert run(["check", str(path), "--inputs", "all"]) == 0
+    assert "is no less" not in capsys.readouterr().out

@@ -182,3 +182,22 @@ def test_certificates_are_of_the_claims_around(beta: str, inputs: str, verdict: 
     found = check_text(certify(report))
     assert (found.verdict, found.complete) == (verdict, True)
     assert "log" not in found.claim
+
+
+@pytest.mark.parametrize(
+    ("beta", "eps", "verdict"),
+    [
+        ("exp(-B)/2", "1", Verdict.ACCURATE),
+        ("exp(-B)/2 - 1e-60", "1", Verdict.INACCURATE),
+        ("exp(-B/3)/2", "1/3", Verdict.ACCURATE),
+        ("1/(2*exp(B))", "1", Verdict.ACCURATE),
+        ("exp(-B)/2 + log(2)*1e-60", "1", Verdict.ACCURATE),
+        ("exp(-B)/2 - log(2)*1e-60", "1", Verdict.INACCURATE),
+    ],
+)
+def test_powers_of_e_are_exact_at_the_one_eps(beta: str, eps: str, verdict: Verdict) -> None:
+    """Pr[Lap(eps) > B] = exp(-B*eps)/2 exactly: the claim touches."""
+    text = "program p; const B = 3; input n : real; output out : bool; ideal { out <- true } out <- Lap(eps, 0) <= B"
+    program = dipc.load(text, eps=eps)
+    for inputs in ("n = 0", "all"):
+        assert dipc.check(program, inputs=inputs, beta=beta, eps=eps).verdict is verdict

@@ -18,13 +18,15 @@ KEPT = ROOT / "dipc" / "explain" / "examples.json"
 #: Files that a command names are shown up to this many characters.
 LONGEST = 3000
 
-_BLOCK = re.compile(r"^error\[(E\d{4})\].*?(?=^error\[|^\d+ errors$|\Z)", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^(?:error|warning)\[([EW]\d{4})\].*?(?=^(?:error|warning)\[|^\d+ errors$|\Z)", re.MULTILINE | re.DOTALL
+)
 
 
 def known_codes() -> set[str]:
     """Every code that the sources name."""
     sources = (path.read_text(encoding="utf-8") for path in (ROOT / "dipc").rglob("*.py"))
-    return {code for text in sources for code in re.findall(r'"(E\d{4})"', text)}
+    return {code for text in sources for code in re.findall(r'"([EW]\d{4})"', text)}
 
 
 def examples() -> dict[str, Any]:

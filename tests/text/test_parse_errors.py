@@ -144,8 +144,8 @@ error[E0103]: expected `program`, found the end of the program
 @pytest.mark.parametrize(
     ("text", "line", "column", "what"),
     [
-        ("program p; x <- 1 y <- 2", 1, 19, "y"),
-        ("program p;\n\n  x <- 1\n  yy <- 2", 4, 3, "yy"),
+        ("program p; x <- 1 y <- 2", 1, 18, " "),
+        ("program p;\n\n  x <- 1\n  yy <- 2", 3, 9, ""),
         ("program p; x <-", 1, 16, ""),
         ("program p; x <-   \n\n   # nothing more\n", 1, 16, " "),
         ("program p; var x : reel; x <- )", 1, 31, ")"),

@@ -68,7 +68,8 @@ def test_the_whole_diagnostic() -> None:
 
 
 def test_problems_come_in_the_order_of_the_text() -> None:
-    text = "program p; output y : real; var r : real;\ny <- r; y <- foo; y <- true; while y do y <- 1/0 end"
+    text = "program p; output y : real; var r : real;\n"
+    text += "y <- r; y <- foo; r <- Exp(eps, v in {1} : v); while y do y <- 1/0 end"
     places = [diagnostic.excerpt.column for diagnostic in refused(text) if diagnostic.excerpt]
     assert places == sorted(places)
     assert len(places) == 6
@@ -82,7 +83,7 @@ def test_an_undeclared_name_is_reported_once() -> None:
 @pytest.mark.parametrize(
     ("statements", "codes"),
     [
-        ("y <- foo + r*s + max(foo, b)", ["E0201", "E0207", "E0205"]),
+        ("y <- foo + r*s + max(foo, bot)", ["E0201", "E0207", "E0205"]),
         ("y <- foo*r; y <- foo + top0; b <- foo > r", ["E0201", "E0201"]),
         ("q0[foo] <- 3; y <- q0[1]", ["E0201", "E0201"]),
         ("for i in 1..foo do a0[i] <- 1 end; n <- a0[1]", ["E0201"]),

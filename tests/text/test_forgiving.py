@@ -1,0 +1,202 @@
+"""Expressions where people write them mean what the longer program means: to chain, checker and simulator."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import sympy
+
+import dipc
+from dipc.cli.main import run as command_line
+from dipc.simulation.runs import run
+from dipc.text.diagnostic import DiagnosticError, Source, render
+from dipc.text.parser import parse
+from dipc.text.printer import formatted, print_program
+
+HEAD = "program p; input q[1..2] : real; input x[1..2] : {0..2}; output y : {0..3} = 0;"
+REALS, NUMBERS = {"q[1]": "0", "q[2]": "1/2"}, {"x[1]": "0", "x[2]": "2"}
+INPUT = {**REALS, **NUMBERS}
+
+CLAMPED = """z <- DLap(eps, x[2]);
+if z <= 0 then y <- 0 else if z = 1 then y <- 1 else if z = 2 then y <- 2 else y <- 3 end end end"""
+
+#: What is written, what it stands for, and variables that the latter needs.
+PAIRS = {
+    "clamp": (
+        "var z : int; z <- DLap(eps, x[2]); y <- min(max(z, 0), 3)",
+        CLAMPED,
+        "var z : int;",
+    ),
+    "clamp without a variable": (
+        "y <- max(0, min(DLap(eps, x[2]), 3))",
+        CLAMPED,
+        "var z : int;",
+    ),
+    "clamp to a domain value": (
+        "var z : int; z <- DLap(eps, 1); y <- min(max(z, x[1]), x[2])",
+        "z <- DLap(eps, 1); if z <= x[1] then y <- x[1] else if z >= x[2] then y <- x[2] else y <- 1 end end",
+        "var z : int;",
+    ),
+    "noisy counts": (
+        "y <- (Lap(eps, q[1]) >= 0) + (Lap(eps/2, q[2]) >= 0)",
+        "r <- Lap(eps, q[1]); s <- Lap(eps/2, q[2]); if r >= 0 then y <- y + 1 end; if s >= 0 then y <- y + 1 end",
+        "var r, s : real;",
+    ),
+    "one count": (
+        "y <- Lap(eps, q[1]) >= q[2]",
+        "r <- Lap(eps, q[1]); if r >= q[2] then y <- 1 end",
+        "var r : real;",
+    ),
+    "scores that count": (
+        "y <- Exp(eps/2, v in {0..3} : -abs((x[1] < v) + (x[2] < v) - 1))",
+        """y <- choose { 0 : exp(-eps/2)/(2+2*exp(-eps/2)), 1 : 1/(2+2*exp(-eps/2)),
+                      2 : 1/(2+2*exp(-eps/2)), 3 : exp(-eps/2)/(2+2*exp(-eps/2)) }""",
+        "",
+    ),
+    "a condition that draws": (
+        "if Lap(eps, q[1]) + Lap(eps/2, 0) > Lap(eps, q[2]) then y <- 1 else y <- 2 end",
+        "r <- Lap(eps, q[1]); s <- Lap(eps/2, 0); t <- Lap(eps, q[2]); if r + s > t then y <- 1 else y <- 2 end",
+        "var r, s, t : real;",
+    ),
+    "drawn in a loop": (
+        "for i in 1..2 do if Lap(eps, q[i]) > 0 then y <- i; exit end end y <- 3",
+        "for i in 1..2 do r <- Lap(eps, q[i]); if r > 0 then y <- i; exit end end; y <- 3",
+        "var r : real;",
+    ),
+    "an until loop": (
+        "while choose { true : 1/2, false : 1/2 } do y <- 3 - y end",
+        "b <- choose { true : 1/2, false : 1/2 }; while b do y <- 3 - y; b <- choose { true : 1/2, false : 1/2 } end",
+        "var b : bool;",
+    ),
+    "choices in a sum": (
+        "y <- choose { 0 : 1/3, 2 : 2/3 } + choose { 0 : 1/2, 1 : 1/2 }",
+        "m <- choose { 0 : 1/3, 2 : 2/3 }; n <- choose { 0 : 1/2, 1 : 1/2 }; y <- m + n",
+        "var m, n : {0..2};",
+    ),
+    "a mean that is drawn": (
+        "if Lap(eps, Lap(eps/2, q[1])) > 0 then y <- 1 end",
+        "r <- Lap(eps/2, q[1]); s <- Lap(eps, r); if s > 0 then y <- 1 end",
+        "var r, s : real;",
+    ),
+    "both sides of an or": (
+        "if q[1] > 1 or Lap(eps, q[2]) > 0 then y <- 1 end",
+        "r <- Lap(eps, q[2]); if q[1] > 1 then y <- 1 else if r > 0 then y <- 1 end end",
+        "var r : real;",
+    ),
+}
+
+
+def written(name: str) -> tuple[str, str]:
+    short, long, variables = PAIRS[name]
+    return HEAD + short, HEAD + variables + long
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_chain_has_the_probabilities_of_the_longer_program(name: str) -> None:
+    short, long = (dipc.load(text) for text in written(name))
+    total: sympy.Expr = sympy.Integer(0)
+    for value in range(4):
+        one, other = (program.probability(INPUT, {"y": str(value)}).expr for program in (short, long))
+        assert sympy.simplify(one - other) == 0
+        total += one
+    assert sympy.simplify(total) == 1
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_checker_accepts_what_the_engine_proves(name: str, tmp_path: Path, capsys) -> None:
+    """The checker has a reader and an execution of its own."""
+    path, table, proof = tmp_path / "p.dip", tmp_path / "t.csv", tmp_path / "proof.json"
+    path.write_text(written(name)[0], encoding="utf-8")
+    table.write_text(",".join([*INPUT, "y"]) + "\n" + ",".join([*INPUT.values(), "1"]) + "\n", encoding="utf-8")
+    decided = set()
+    for beta in ("1 - exp(-30*eps)/1000", "exp(-3*eps)/100"):
+        command = ["check", str(path), str(table), "--beta", beta, "--certificate", str(proof), "-q"]
+        decided.add(command_line(command))
+        assert command_line(["verify", str(proof), "--program", str(path), "--table", str(table), "-q"]) == 0
+    assert decided <= {0, 1}
+    assert 1 in decided
+    assert "accepted: inaccurate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_simulator_agrees(name: str) -> None:
+    program = dipc.load(written(name)[0])
+    values = {slot: Fraction(text) for slot, text in INPUT.items()}
+    tally = run(program.core, values, Fraction(1), 4000, seed=3)
+    for value in range(4):
+        low, high = program.probability(INPUT, {"y": str(value)}).at(1)
+        seen = tally.counts[(Fraction(value),)] / 4000
+        assert low - Fraction(1, 25) <= seen <= high + Fraction(1, 25)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_canonical_form_keeps_what_is_written(name: str) -> None:
+    source = Source("p.dip", written(name)[0])
+    once = formatted(source)
+    assert ("draw1" in once) is False
+    assert formatted(Source("p.dip", once)) == once
+    assert print_program(parse(Source("p.dip", once))) == print_program(parse(source))
+
+
+def test_a_variable_of_the_program_is_not_taken_for_a_drawn_one() -> None:
+    text = HEAD + "var draw1 : {0..3} = 2; if choose { true : 1, false : 0 } then y <- draw1 end"
+    assert dipc.load(text).probability(INPUT, {"y": "2"}).expr == 1
+
+
+def test_semicolons_behind_end_may_be_left_out() -> None:
+    text = HEAD + "if q[1] > 0 then if q[2] > 0 then y <- 1 end y <- 2 end for i in 1..2 do y <- i end y <- 3"
+    assert parse(Source("p", text)) == parse(Source("p", text)), "reading has no memory"
+    assert print_program(parse(Source("p", text))) == print_program(
+        parse(Source("p", text.replace(" end ", " end; ").replace("; ;", ";")))
+    )
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(DiagnosticError) as caught:
+        dipc.load(text)
+    return render(caught.value.diagnostics)
+
+
+def test_a_missing_semicolon_is_at_the_end_of_the_statement_that_lacks_it() -> None:
+    assert "y <- 1\n  |       ^ `;` is missing here" in refusal("program p;\noutput y : {0..3};\ny <- 1\ny <- 2")
+    assert ": real\n  |               ^ `;` is missing here" in refusal(
+        "program p;\ninput q : real\noutput y : real;\ny <- q"
+    )
+    assert refusal("program p;\noutput y : {0..3};\ny <- 1\nif y = 1 then y <- 2 end\ny <- 0").count("error[") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("program p; const c = Lap(eps, 0); output y : real; y <- c", "draws a value, and nothing is drawn here"),
+        ("program p; output y : real; y <- Lap(eps/choose { 1 : 1/2, 2 : 1/2 }, 0)", "draws a value, and nothing is"),
+        (HEAD + "y <- Exp(eps, v in {0..3} : choose { 0 : 1/2, 1 : 1/2 })", "draws a value, and nothing is drawn here"),
+        (HEAD + "for i in 1..choose { 1 : 1/2, 2 : 1/2 } do y <- i end", "draws a value, and nothing is drawn here"),
+        (HEAD + "claim { beta: Lap(eps, 0); } y <- 1", "draws a value, and nothing is drawn here"),
+        (HEAD + "ideal { if Lap(eps, q[1]) > 0 then y <- 1 end } y <- 1", "the ideal draws a random value"),
+        (HEAD + "while Lap(eps, q[1]) > 0 do y <- 1 end", "is assigned inside `while`"),
+        (HEAD + "y <- Lap(eps, q[1])", "Lap draws reals"),
+        ("program p; domain d = {a, b}; output y : d; y <- DLap(eps, 0) + 1", "is an int"),
+    ],
+)
+def test_what_draws_where_nothing_can_be_drawn(text: str, message: str) -> None:
+    assert message in refusal(text)
+
+
+def test_an_int_that_may_leave_the_domain_is_found_on_its_path() -> None:
+    program = dipc.load("program p; output y : {0..3}; y <- max(DLap(eps, 0), 0)")
+    with pytest.raises(DiagnosticError, match="`y` would become 4, which is outside its domain"):
+        program.probability({}, {"y": "0"})
+
+
+def test_a_logarithm_in_a_threshold_is_answered_with_what_to_write() -> None:
+    text = "program p; const D = 100; input n : real; output out : bool; out <- Lap(eps, n) > 1 + log(D)/eps"
+    told = refusal(text)
+    assert "log(D) lies between 4.605170 and 4.605171, write the one that is safe" in told
+    assert "has a meaning here at one eps" in told
+    for bound in ("4.605170", "4.605171"):
+        program = dipc.load(text.replace("log(D)", bound), eps=1)
+        low, high = program.probability({"n": 1}, {"out": "true"}).at(1)
+        assert (low > Fraction(1, 200)) if bound == "4.605170" else (high < Fraction(1, 200))
