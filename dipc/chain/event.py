@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dipc.chain.chain import Chain, ExitState
-from dipc.chain.constraints import Affine, Constraint, Terms, affine_text, comparison_text, irredundant
+from dipc.chain.constraints import Affine, Constraint, Terms, affine_text, centered, comparison_text, irredundant
 from dipc.chain.state import Choice, ChoiceWeight, Comparison, Mark, NoiseVar, State, nonnegative
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
@@ -56,7 +56,8 @@ class ComponentTemplate:
     bounds: tuple[_BoundTemplate, ...]
 
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
-        """The event at these inputs and balls; its noises and constraints are normalized as `Event` asks.
+        """The event at these inputs and balls; its constraints are normalized as `Event` asks, and its noises centered:
+        inputs that differ by what no comparison tells, as by a shift of all queries, give equal events.
 
         No constraint is strict: those on integers are closed already, and to continuous noises it makes no difference.
         """
@@ -66,7 +67,7 @@ class ComponentTemplate:
             if fixed is not None:
                 constraints.append(fixed)
                 continue
-            shift = _shift(bound.inputs, bound.constant, inputs)
+            shift = _shift(bound.slack.inputs, bound.slack.constant, inputs)
             if bound.ball is None:
                 constraints.append(Halfspace(bound.coefficients, shift))
             else:
@@ -74,13 +75,7 @@ class ComponentTemplate:
                 offset = shift - center
                 constraints.append(Halfspace(bound.coefficients, radius + offset))
                 constraints.append(Halfspace(bound.negated, radius - offset))
-        noises = [
-            noise.fixed
-            if noise.fixed is not None
-            else Noise(noise.law, noise.rate, _shift(noise.inputs, noise.constant, inputs))
-            for noise in self.noises
-        ]
-        return Event(tuple(noises), tuple(constraints))
+        return Event(tuple([noise.around_zero for noise in self.noises]), tuple(constraints))
 
 
 @frozen
@@ -89,15 +84,19 @@ class _NoiseTemplate:
     rate: Fraction
     inputs: Terms
     constant: Fraction
-    fixed: Noise | None
+    around_zero: Noise
 
 
 @frozen
 class _BoundTemplate:
+    """`slack` is what is left of the inputs and the constant over centered noises; `fixed` the half-space over these
+    where it does not depend on inputs or balls."""
+
     coefficients: Terms
     negated: Terms
     inputs: Terms
     constant: Fraction
+    slack: Affine
     ball: int | None
     fixed: Halfspace | None
 
@@ -131,9 +130,9 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
     members = sorted({noise for bound in bounds for noise, _ in bound.form.noises})
     position = {noise: index for index, noise in enumerate(members)}
     noises = tuple(_noise(by_id[noise]) for noise in members)
-    templates = tuple(_bound(bound, position) for bound in bounds)
-    inputs = {slot for noise in noises for slot, _ in noise.inputs}
-    inputs.update(slot for template in templates for slot, _ in template.inputs)
+    means = {noise: by_id[noise].mean for noise in members}
+    templates = tuple(_bound(bound, position, means) for bound in bounds)
+    inputs = {slot for template in templates for slot, _ in template.slack.inputs}
     balls = {template.ball for template in templates if template.ball is not None}
     return ComponentTemplate(tuple(members), tuple(sorted(inputs)), tuple(sorted(balls)), noises, templates)
 
@@ -141,16 +140,17 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
 def _noise(noise: NoiseVar) -> _NoiseTemplate:
     mean = noise.mean
     assert not mean.noises
-    fixed = None if mean.inputs else Noise(noise.law, noise.rate, mean.constant)
-    return _NoiseTemplate(noise.law, noise.rate, mean.inputs, mean.constant, fixed)
+    return _NoiseTemplate(noise.law, noise.rate, mean.inputs, mean.constant, Noise(noise.law, noise.rate, Fraction(0)))
 
 
-def _bound(bound: AffineBound, position: Mapping[int, int]) -> _BoundTemplate:
+def _bound(bound: AffineBound, position: Mapping[int, int], means: Mapping[int, Affine]) -> _BoundTemplate:
     form = bound.form
     coefficients = tuple((position[noise], coefficient) for noise, coefficient in form.noises)
     negated = tuple((index, -coefficient) for index, coefficient in coefficients)
-    fixed = None if form.inputs or bound.ball is not None else Halfspace(coefficients, form.constant)
-    return _BoundTemplate(coefficients, negated, form.inputs, form.constant, bound.ball, fixed)
+    over = centered(form, means)
+    slack = Affine((), over.inputs, over.constant)
+    fixed = None if slack.inputs or bound.ball is not None else Halfspace(coefficients, slack.constant)
+    return _BoundTemplate(coefficients, negated, form.inputs, form.constant, slack, bound.ball, fixed)
 
 
 def _shift(terms: Terms, constant: Fraction, inputs: Mapping[int, Fraction]) -> Fraction:

@@ -24,6 +24,7 @@ from dipc.chain.state import Code, Fault, Mark, SlotValue, initial_state, is_sym
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool
 from dipc.frozen import frozen
+from dipc.program.deterministic import DeterministicRun, runs_at_once
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
 from dipc.program.nearness import Every, Formula, Some, every, opposite
 from dipc.program.program import Program
@@ -298,11 +299,18 @@ class Ideal:
             if not InputSet(guards, whole, self.program.limits.branches).is_empty
         )
 
+    @cached_property
+    def _run(self) -> DeterministicRun | None:
+        return DeterministicRun(self.flow) if runs_at_once(self.flow) else None
+
     def values(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
         """det at one input: a value for every input, in their order, to one for every output, in theirs.
 
         Raises DiagnosticError where det is undefined there, LimitReached for a run that is too long.
         """
+        found = None if self._run is None else self._run.outputs(inputs)
+        if found is not None:
+            return found
         try:
             return execute(self.flow, inputs, self.program.limits.states)
         except Unassigned as missing:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
+from math import ceil, lcm
 
 from dipc.chain.constraints import Affine, Answer, Constraint, Terms, contradict, same_value
 from dipc.linear.halfspace import ORIGIN, Halfspace, graph_of, greatest_bounds, sorted_terms
@@ -157,6 +157,7 @@ class ConvexSet:
         self.guards = guards
         self._branches = branches
         self.whole = any(guard.whole for guard in guards)
+        self._out: dict[Norm, tuple[list[tuple[list[tuple[int, int]], int]], int]] = {}
 
     @cached_property
     def is_empty(self) -> bool:
@@ -197,12 +198,40 @@ class ConvexSet:
 
         Whatever violates one of the guards is outside, and nothing else.
         """
-        # An integer form that is not >= 0 is <= -1, and each step of all coordinates lowers it by its steepness.
-        step = 1 if self.whole else 0
+        if not self.guards:
+            return None
+        forms, scale = self._slopes_out(norm)
+        # All in integers over one denominator: to add fractions takes most of the time at many points.
+        below = lcm(*[point[slot].denominator for slot in self._slots])
+        values = {slot: point[slot].numerator * (below // point[slot].denominator) for slot in self._slots}
         distances = [
-            self._rounded((guard.form.at(point) + step) / norm.steepness(guard.form.inputs)) for guard in self.guards
+            sum([coefficient * values[slot] for slot, coefficient in terms], constant * below)
+            for terms, constant in forms
         ]
-        return min(distances, default=None)
+        # Rounding up keeps the order.
+        return self._rounded(Fraction(min(distances), scale * below))
+
+    @cached_property
+    def _slots(self) -> list[int]:
+        return sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
+
+    def _slopes_out(self, norm: Norm) -> tuple[list[tuple[list[tuple[int, int]], int]], int]:
+        """For each guard the distance to where it fails, as a form of the point: integers over one denominator."""
+        known = self._out.get(norm)
+        if known is None:
+            # An integer form that is not >= 0 is <= -1, and each step of all coordinates lowers it by its steepness.
+            step = 1 if self.whole else 0
+            scaled = []
+            for guard in self.guards:
+                steepness = norm.steepness(guard.form.inputs)
+                terms = [(slot, coefficient / steepness) for slot, coefficient in guard.form.inputs]
+                scaled.append((terms, (guard.form.constant + step) / steepness))
+            scale = lcm(*[c.denominator for terms, constant in scaled for c in (constant, *[c for _, c in terms])])
+            forms = [
+                ([(slot, int(c * scale)) for slot, c in terms], int(constant * scale)) for terms, constant in scaled
+            ]
+            known = self._out[norm] = forms, scale
+        return known
 
     def _closure_contains(self, point: Point) -> bool:
         return all(guard.form.at(point) >= 0 for guard in self.guards)

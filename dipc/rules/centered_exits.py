@@ -193,8 +193,7 @@ def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseC
             means.append(mean)
     halfspaces: list[ShiftedHalfspace] = []
     for bound in component.bounds:
-        inputs, constant = (bound.inputs, bound.constant) if bound.fixed is None else ((), bound.fixed.constant)
-        over = centered(Affine(bound.coefficients, inputs, constant), dict(enumerate(means)))
+        over = centered(Affine(bound.coefficients, bound.inputs, bound.constant), dict(enumerate(means)))
         slack = Affine((), over.inputs, over.constant)
         if bound.ball is None:
             halfspaces.append(ShiftedHalfspace(bound.coefficients, slack, 0))

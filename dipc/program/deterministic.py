@@ -1,0 +1,256 @@
+"""A deterministic program made into closures over plain values, to run it at one input after the other.
+
+It is the second way to run one, and the fast one: what goes wrong, or takes long, is left to the chain's own steps
+(`dipc.chain.step`), which say where and why.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.chain.flow import Flow
+from dipc.text import core as operations
+from dipc.text.ast import CompareOp
+from dipc.text.core import (
+    AffineExpr,
+    Apply,
+    AssignAffine,
+    AssignComparison,
+    AssignDom,
+    Branch,
+    BranchComparison,
+    Const,
+    DomExpr,
+    DomOp,
+    Instruction,
+    IntType,
+    Jump,
+    Read,
+    ReadElement,
+    Target,
+    Value,
+)
+
+#: How often control goes back before the run is left to the chain's steps, which see whether it comes to an end.
+_MOST_TURNS = 1_000
+
+#: Values by slot; None is not assigned.
+_Values = list[Value | None]
+
+_COMPARED: dict[CompareOp, Callable[[Fraction, Fraction], bool]] = {
+    CompareOp.LT: operator.lt,
+    CompareOp.LE: operator.le,
+    CompareOp.EQ: operator.eq,
+    CompareOp.NE: operator.ne,
+    CompareOp.GE: operator.ge,
+    CompareOp.GT: operator.gt,
+}
+
+
+class _LeftOpen(Exception):
+    """The run goes wrong, or takes long."""
+
+
+class DeterministicRun:
+    """A program without choices and noise, ready to be run at many inputs."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        program = flow.program
+        self._start: _Values = [slot.initial for slot in program.slots]
+        self._steps = [self._step(label, each) for label, each in enumerate(program.instructions)]
+
+    def outputs(self, inputs: Sequence[Value]) -> tuple[Value, ...] | None:
+        """The outputs for inputs, both in their order; None where the run goes wrong, leaves an output unassigned or
+        takes long."""
+        flow, steps = self._flow, self._steps
+        values = [*self._start]
+        for slot, value in zip(flow.program.inputs, inputs, strict=True):
+            values[slot] = value
+        label, turns = flow.entry, 0
+        try:
+            while label != flow.exit_label:
+                before = label
+                label = steps[label](values)
+                if label <= before:
+                    turns += 1
+                    if turns > _MOST_TURNS:
+                        return None
+        except (_LeftOpen, ArithmeticError):
+            return None
+        found = tuple([kept for slot in flow.program.outputs if (kept := values[slot]) is not None])
+        return found if len(found) == len(flow.program.outputs) else None
+
+    # --- instructions ----------------------------------------------------------------------------------
+
+    def _step(self, label: int, instruction: Instruction) -> Callable[[_Values], int]:
+        """What an instruction does to the values, and the label that comes next."""
+        landing = self._flow.landing
+        follow = landing[label + 1]
+        match instruction:
+            case AssignDom(target=target, value=expr):
+                return self._assignment(target, _evaluated(expr), follow)
+            case AssignAffine(target=target, value=expr):
+                return self._assignment(target, _summed(expr), follow)
+            case AssignComparison(target=target, difference=difference, op=op):
+                return self._assignment(target, _comparison(difference, op), follow)
+            case Branch(condition=condition, then=then, otherwise=otherwise):
+                return _branch(_evaluated(condition), landing[then], landing[otherwise])
+            case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
+                return _branch(_comparison(difference, op), landing[then], landing[otherwise])
+            case Jump(target=goal):
+                return lambda _, there=landing[goal]: there  # type: ignore[misc]
+            case _:
+                return _refused
+
+    def _assignment(self, target: Target, value: Callable[[_Values], Value], follow: int) -> Callable[[_Values], int]:
+        kept = {slot: self._kept(slot) for slot in target.slots}
+        if target.index is None:
+            (only,) = target.slots
+            keep = kept[only]
+
+            def assign(values: _Values) -> int:
+                values[only] = keep(value(values))
+                return follow
+
+            return assign
+        place = _place(target.slots, target.low, target.index)
+
+        def assign_element(values: _Values) -> int:
+            slot = place(values)
+            values[slot] = kept[slot](value(values))
+            return follow
+
+        return assign_element
+
+    def _kept(self, slot: int) -> Callable[[Value], Value]:
+        """The value as the slot keeps it."""
+        declared = self._flow.program.slots[slot].type
+        domain = self._flow.domains.get(slot)
+        if domain is None and not isinstance(declared, IntType):
+            return lambda value: value
+
+        def checked(value: Value) -> Value:
+            if domain is None:
+                if not isinstance(value, Fraction) or value.denominator != 1:
+                    raise _LeftOpen
+                return value
+            if value not in domain:
+                raise _LeftOpen
+            return domain[value]
+
+        return checked
+
+
+def runs_at_once(flow: Flow) -> bool:
+    """Whether a program can be run so: every instruction is without chance."""
+    return not flow.draws and not flow.chooses
+
+
+def _refused(_: _Values) -> int:
+    raise _LeftOpen
+
+
+def _branch(condition: Callable[[_Values], Value], then: int, otherwise: int) -> Callable[[_Values], int]:
+    return lambda values: then if condition(values) else otherwise
+
+
+# --- expressions -------------------------------------------------------------------------------------
+
+
+def _evaluated(expr: DomExpr) -> Callable[[_Values], Value]:
+    match expr:
+        case Const(value=value):
+            return lambda _: value
+        case Read() | ReadElement():
+            return _reading(expr)
+        case Apply(op=DomOp.AND, arguments=arguments):
+            parts = [_evaluated(argument) for argument in arguments]
+            return lambda values: all(part(values) for part in parts)
+        case Apply(op=DomOp.OR, arguments=arguments):
+            parts = [_evaluated(argument) for argument in arguments]
+            return lambda values: any(part(values) for part in parts)
+        case Apply(op=op, arguments=arguments):
+            parts = [_evaluated(argument) for argument in arguments]
+            return lambda values: operations.evaluate(op, [part(values) for part in parts])
+        case _:
+            assert_never(expr)
+
+
+def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
+    if isinstance(expr, Read):
+        slot = expr.slot
+
+        def read(values: _Values) -> Value:
+            value = values[slot]
+            if value is None:
+                raise _LeftOpen
+            return value
+
+        return read
+    place = _place(expr.slots, expr.low, expr.index)
+
+    def read_element(values: _Values) -> Value:
+        value = values[place(values)]
+        if value is None:
+            raise _LeftOpen
+        return value
+
+    return read_element
+
+
+def _place(slots: tuple[int, ...], low: int, index: DomExpr) -> Callable[[_Values], int]:
+    at = _evaluated(index)
+
+    def place(values: _Values) -> int:
+        offset = _number(at(values)) - low
+        if offset.denominator != 1 or not 0 <= offset < len(slots):
+            raise _LeftOpen
+        return slots[int(offset)]
+
+    return place
+
+
+def _number(value: Value) -> Fraction:
+    assert isinstance(value, Fraction)
+    return value
+
+
+def _summed(expr: AffineExpr) -> Callable[[_Values], Fraction]:
+    """Σ coefficient · variable + constant."""
+    constant = _evaluated(expr.constant)
+    terms = [(_evaluated(coefficient), _reading(variable)) for coefficient, variable in expr.terms]
+    if _is(expr.constant, 0) and len(terms) == 1 and _is(expr.terms[0][0], 1):
+        alone = terms[0][1]
+        return lambda values: _number(alone(values))
+
+    def summed(values: _Values) -> Fraction:
+        total = _number(constant(values))
+        for coefficient, variable in terms:
+            total += _number(coefficient(values)) * _number(variable(values))
+        return total
+
+    return summed
+
+
+def _comparison(difference: AffineExpr, op: CompareOp) -> Callable[[_Values], bool]:
+    """Whether difference `op` 0; where it is the difference of two variables, or of one and a value, these are
+    compared."""
+    compared = _COMPARED[op]
+    if len(difference.terms) == 2 and _is(difference.constant, 0):
+        (one, left), (minus, right) = difference.terms
+        if _is(one, 1) and _is(minus, -1):
+            here, there = _reading(left), _reading(right)
+            return lambda values: compared(_number(here(values)), _number(there(values)))
+    if len(difference.terms) == 1 and _is(difference.terms[0][0], 1):
+        variable, constant = _reading(difference.terms[0][1]), _evaluated(difference.constant)
+        return lambda values: compared(_number(variable(values)), -_number(constant(values)))
+    summed, zero = _summed(difference), Fraction(0)
+    return lambda values: compared(summed(values), zero)
+
+
+def _is(expr: DomExpr, number: int) -> bool:
+    return isinstance(expr, Const) and isinstance(expr.value, Fraction) and expr.value == number
