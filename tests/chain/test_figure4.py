@@ -139,15 +139,15 @@ def test_the_transition_probabilities_p_and_q_are_quotients_of_measures(chain):
         (edge for edge in shown.edges if labels[edge.source] == 11), key=lambda edge: edge.outcome, reverse=True
     )
     assert (above.outcome, below.outcome) == ("r2 >= rT", "r2 < rT")
-    threshold, first, second = (
-        Noise(LAPLACE, rate, mean) for rate, mean in ((F(4, 9), F(0)), (F(2, 9), F(-1)), (F(2, 9), F(3)))
-    )
-    given = Event((threshold, first), (Halfspace(((0, F(1)), (1, F(-1))), F(0)),))
+    threshold, first, second = (Noise(LAPLACE, rate, F(0)) for rate in (F(4, 9), F(2, 9), F(2, 9)))
+    given = Event((threshold, first), (Halfspace(((0, F(1)), (1, F(-1))), F(1)),))
     for edge, sign in ((above, 1), (below, -1)):
         assert not edge.certain
         assert edge.given == (given,)
         assert edge.joint == (
-            Event((threshold, first, second), (*given.constraints, Halfspace(((0, F(-sign)), (2, F(sign))), F(0)))),
+            Event(
+                (threshold, first, second), (*given.constraints, Halfspace(((0, F(-sign)), (2, F(sign))), F(3 * sign)))
+            ),
         )
     certain = [edge for edge in shown.edges if edge.certain]
     assert len(certain) == len(shown.edges) - 4
