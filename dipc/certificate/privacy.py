@@ -220,6 +220,8 @@ class _Writer:
         sizes = {(high - low) / 2 for low, high in found.balls.values()}
         if len(sizes) > 1:
             raise Uncertified("the outputs of a refutation are in intervals of different lengths")
+        if not isinstance(found.sides.probability, ClosedForm) or not isinstance(found.sides.allowed, ClosedForm):
+            raise Uncertified("its probabilities have no closed form")
         first = found.sides.probability.value
         second = (found.sides.allowed.value - self._claim.delta.value) * power(-self._claim.budget)
         (output,) = found.outputs

@@ -26,6 +26,7 @@ from dipc.frozen import frozen
 from dipc.inverse.question import Claimed, claims_of, measured
 from dipc.inverse.solution import Cell, Solution
 from dipc.inverse.tighten import Tightest, TightSpot
+from dipc.measure.measure import Probability
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member
 from dipc.outcome.words import assignment_text, exact, numbered, plural
@@ -235,12 +236,15 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
     the verdict rests upon, `most` of it."""
     intervals, found = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
+    forms = [(each.probability, each.allowed) for each in sides]
+    if not all(isinstance(form, ClosedForm) for both in forms for form in both):
+        return ()  # enclosures are not drawn
     failing: tuple[FailureInterval, ...] = ()
     at = None
     if found is not None:
         with suppress(Undecided):
-            beta = PiecewiseForm(1 - found.sides.probability.value)
-            failing = decide(found.sides.allowed, beta, intervals, question.program.limits, _DIGITS).failing
+            beta, allowed = PiecewiseForm(1 - _closed(found.sides.probability).value), _closed(found.sides.allowed)
+            failing = decide(allowed, beta, intervals, question.program.limits, _DIGITS).failing
         at = Counterexample(found.eps, found.allowed, found.probability)
     return tuple(
         _Inequality(
@@ -249,13 +253,18 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
             Variable.EPS,
             ("allowed", "probability at u"),
             intervals,
-            one.allowed,
-            PiecewiseForm(1 - one.probability.value),
+            _closed(one.allowed),
+            PiecewiseForm(1 - _closed(one.probability).value),
             failing if number == 0 else (),
             at if number == 0 else None,
         ).curve()
         for number, one in enumerate(sides)
     )
+
+
+def _closed(form: Probability) -> ClosedForm:
+    assert isinstance(form, ClosedForm)
+    return form
 
 
 def labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]:

@@ -295,7 +295,7 @@ def _least_delta(found: LeastDelta) -> Iterator[Part]:
             yield Fields(_place(piece.where.input, piece.where.adjacent, piece.where.outputs, []))
     if found.pieces is None:
         yield GAP
-        yield Line("its closed forms are too many to be listed", Tone.FAINT)
+        yield Line("it has no closed forms, or too many to be listed", Tone.FAINT)
     yield GAP
     place = {"0+": "next to 0", "inf": "towards ∞"}.get(str(found.place), "every eps")
     if not isinstance(found.place, str):
@@ -303,7 +303,7 @@ def _least_delta(found: LeastDelta) -> Iterator[Part]:
     fields = [("supremum", _enclosed(found.supremum)), ("at eps", place)]
     if found.at is not None:
         eps, value, form = found.at
-        fields.append((f"at {eps}", f"{_enclosed(value)} = {form}"))
+        fields.append((f"at {eps}", _enclosed(value) + ("" if form is None else f" = {form}")))
     yield Fields(fields)
 
 

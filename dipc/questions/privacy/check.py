@@ -15,6 +15,7 @@ from dipc.algebra.numbers import outward
 from dipc.chain.state import is_symbolic
 from dipc.claims.claim import GivenEps, intervals_text
 from dipc.decide.engine import Engine
+from dipc.measure.measure import BoundMeasurer
 from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
 from dipc.program.program import Program, Progress, within
@@ -40,8 +41,10 @@ from dipc.questions.privacy.delta import (
     pieces_of,
     supremum_of,
 )
+from dipc.questions.privacy.enclosed import EnclosedLaws, supremum
 from dipc.questions.privacy.loss import (
     DIGITS,
+    WITHOUT_FORM,
     Findings,
     LawTable,
     Loss,
@@ -80,6 +83,8 @@ def sides_at(
     claim: PrivacyClaim,
 ) -> Sides:
     """Those of a set of answers at a pair, by their places. Raises Undecided where a probability is not known."""
+    if table.is_enclosed:
+        return enclosed_sides(program, table, pairs, pair, answers, claim)
     ours, theirs = (total([table.closed(table.rows[at][answer]) for answer in answers]) for at in pair)
     one, two = (texts(program, pairs.inputs[at]) for at in pair)
     outputs = tuple([table.texts(answer) for answer in answers])
@@ -98,6 +103,23 @@ def needed_most(
     else:
         chosen = [(each.pair, each.answers) for each in greatest_excesses(table, pairs, claim, limits)[:most]]
     return [sides_at(program, table, pairs, pair, answers, claim) for pair, answers in chosen]
+
+
+def enclosed_sides(
+    program: Program,
+    table: LawTable,
+    pairs: Pairs,
+    pair: tuple[int, int],
+    answers: tuple[int, ...],
+    claim: PrivacyClaim,
+) -> Sides:
+    """The same where probabilities have no closed form."""
+    laws = EnclosedLaws(table, BoundMeasurer(program.measurer), program.limits)
+    one, two = (texts(program, pairs.inputs[at]) for at in pair)
+    outputs = tuple([table.texts(answer) for answer in answers])
+    ours = laws.of_set([table.rows[pair[0]][answer] for answer in answers])
+    allowed = laws.of_set([table.rows[pair[1]][answer] for answer in answers], power(claim.budget), claim.delta.value)
+    return Sides(one, two, outputs, ours, allowed)
 
 
 @takes(GivenPrivacy)
@@ -210,6 +232,21 @@ class PrivacyQuestion:
         and for real or int outputs, Undecided past a limit."""
         self.program.core.require_meaning(eps)
         pairs = self._enumerated("--max-loss")
+        if self.table(pairs).is_enclosed:
+            value, pair, answer = self._laws(pairs).loss(pairs, eps, digits)
+            one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
+            return Loss(
+                self.program.name,
+                str(self.adjacency),
+                self.about,
+                len(pairs),
+                eps,
+                value,
+                one,
+                two,
+                self.table(pairs).texts(answer),
+                "inf" if value is None else WITHOUT_FORM,
+            )
         found = largest_loss(self.table(pairs), pairs, eps, digits, self.program.limits)
         one, two = (texts(self.program, pairs.inputs[at]) for at in found.pair)
         text = "inf" if found.value is None else loss_text(found.first, found.second)
@@ -222,6 +259,11 @@ class PrivacyQuestion:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
         self.program.core.require_meaning(eps)
         pairs = self._enumerated("--renyi")
+        if self.table(pairs).is_enclosed:
+            value, pair = self._laws(pairs).divergence(pairs, order, eps, digits)
+            one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
+            name, adjacency = self.program.name, str(self.adjacency)
+            return Renyi(name, adjacency, self.about, len(pairs), order, eps, value, None, one, two)
         pair, moment, value = largest_divergence(self.table(pairs), pairs, order, eps, digits)
         one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
         form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
@@ -236,6 +278,8 @@ class PrivacyQuestion:
             note = f"the least delta is asked for eps in {claim.eps_text}"
             raise DiagnosticError(Diagnostic("E1411", f"eps = {at} is outside the intervals", notes=(note,)))
         limits, table = self.program.limits, self.table(pairs)
+        if table.is_enclosed:
+            return self._enclosed_delta(pairs, claim, at, digits)
         greatest = greatest_excesses(table, pairs, claim, limits)
 
         def where(found: Excess | None) -> Where | None:
@@ -271,6 +315,33 @@ class PrivacyQuestion:
             attained,
             place,
             where(needs),
+            there,
+        )
+
+    def _laws(self, pairs: Pairs) -> EnclosedLaws:
+        return EnclosedLaws(self.table(pairs), self.engine.bounds, self.program.limits)
+
+    def _enclosed_delta(self, pairs: Pairs, claim: PrivacyClaim, at: Fraction | None, digits: int) -> LeastDelta:
+        """The same where probabilities have no closed form."""
+        laws, table = self._laws(pairs), self.table(pairs)
+        value, place, needs = supremum(laws, pairs, claim, digits)
+        there = None
+        if at is not None:
+            found = laws.greatest(pairs, claim.budget, at, digits)
+            there = at, outward(*found.value, digits), None
+        one, two = (texts(self.program, pairs.inputs[number]) for number in needs.pair)
+        return LeastDelta(
+            self.program.name,
+            str(self.adjacency),
+            self.about,
+            len(pairs),
+            claim.budget_text,
+            claim.eps_text,
+            None,
+            outward(*value, digits),
+            value[0] == value[1],
+            (place, place),
+            Where(one, two, tuple([table.texts(answer) for answer in needs.answers])),
             there,
         )
 
@@ -367,8 +438,11 @@ class PrivacyQuestion:
     def _at_pairs(
         self, pairs: Pairs, table: LawTable, claim: PrivacyClaim
     ) -> tuple[Findings, PrivacyCounterexample | None]:
-        decide = decide_pure if claim.is_pure else decide_approximate
-        findings = decide(table, pairs, claim, self.engine, self._progress)
+        if table.is_enclosed:
+            findings = self._laws(pairs).decide(pairs, claim)
+        else:
+            decide = decide_pure if claim.is_pure else decide_approximate
+            findings = decide(table, pairs, claim, self.engine, self._progress)
         if not isinstance(findings, Refuted):
             return findings, None
         sides = sides_at(self.program, table, pairs, findings.pair, findings.answers, claim)

@@ -153,7 +153,7 @@ class DeltaPiece:
 class LeastDelta:
     """The least delta for a budget, over `pairs` ordered pairs: its `pieces`, in the order of eps, None where these are
     too many; its supremum, enclosed, which it attains, or approaches, at `place`, an eps enclosed, 0 or `inf`; and its
-    value at an eps that was asked for."""
+    value at an eps that was asked for, which has no closed form where probabilities have none."""
 
     program: str
     adjacency: str
@@ -166,7 +166,7 @@ class LeastDelta:
     attained: bool
     place: tuple[Fraction, Fraction] | str
     where: Where | None
-    at: tuple[Fraction, tuple[Fraction, Fraction], ClosedForm] | None
+    at: tuple[Fraction, tuple[Fraction, Fraction], ClosedForm | None] | None
 
     def as_json(self) -> dict[str, Any]:
         """The whole JSON object."""
@@ -180,7 +180,11 @@ class LeastDelta:
         }
         if self.at is not None:
             eps, value, form = self.at
-            found["at"] = {"eps": str(eps), "value": list(map(exact_text, value)), "delta": str(form)}
+            found["at"] = {
+                "eps": str(eps),
+                "value": list(map(exact_text, value)),
+                "delta": None if form is None else str(form),
+            }
         return {
             "schema": SCHEMA,
             "program": self.program,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -32,7 +33,7 @@ from dipc.claims.given import show_value
 from dipc.decide.engine import Engine, Underway, settled
 from dipc.decide.obligation import Counterexample, Decision, Obligation, Verdict
 from dipc.frozen import frozen
-from dipc.measure.measure import Bound, Share
+from dipc.measure.measure import Bound, EnclosedForm, Share, UnexpandedBound
 from dipc.program.exits import Answer, exits
 from dipc.program.program import Program, Progress
 from dipc.questions.privacy.adjacency import Input, Pairs, texts
@@ -43,6 +44,9 @@ from dipc.sign.optimum import Ratio
 from dipc.sign.piecewise import PiecewiseForm, over_positive
 from dipc.text.core import IntType, Slot, Value
 
+#: Why a probability is only enclosed.
+WITHOUT_FORM = "probabilities of Gaussian noise have no closed form"
+
 #: The number of the zero function in every table.
 IMPOSSIBLE = 0
 
@@ -51,18 +55,25 @@ IMPOSSIBLE = 0
 class LawTable:
     """For each input (`rows`) and each of the `answers` the number of its probability: a function of `forms`, or, where
     that is a text, why it is not known: each of these has a number of its own, for the same reason may be given for
-    different functions. The answers are all that occur at some input."""
+    different functions. The answers are all that occur at some input. `bounds` are those without a closed form, which
+    have enclosures."""
 
     names: tuple[str, ...]
     answers: tuple[Answer, ...]
-    forms: tuple[ClosedForm | str, ...]
+    forms: tuple[ClosedForm | EnclosedForm | str, ...]
     rows: tuple[tuple[int, ...], ...]
+    bounds: Mapping[int, Bound] = field(default_factory=dict)
+
+    @property
+    def is_enclosed(self) -> bool:
+        """Whether a probability has no closed form, but enclosures."""
+        return bool(self.bounds)
 
     def closed(self, number: int) -> Closed:
         """The function with this number. Raises Undecided where it is not known."""
         form = self.forms[number]
-        if isinstance(form, str):
-            raise Undecided(form)
+        if not isinstance(form, ClosedForm):
+            raise Undecided(str(form))
         return form.value
 
     def texts(self, answer: int) -> dict[str, str | None]:
@@ -81,33 +92,40 @@ def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progres
             progress(done, len(inputs))
         at_inputs.append(laws.at(dict(zip(program.core.inputs, point, strict=True))))
     answers = sorted({answer for law in at_inputs for answer in law}, key=laws.rank)
-    forms: list[ClosedForm | str] = [ClosedForm(ExpPoly.zero())]
-    numbers = {forms[IMPOSSIBLE]: IMPOSSIBLE}
+    forms: list[ClosedForm | EnclosedForm | str] = [ClosedForm(ExpPoly.zero())]
+    numbers: dict[ClosedForm | EnclosedForm | str, int] = {forms[IMPOSSIBLE]: IMPOSSIBLE}
+    enclosed: dict[int, Bound] = {}
 
-    def number(form: ClosedForm | str) -> int:
-        if isinstance(form, ClosedForm) and form in numbers:
+    def number(form: ClosedForm | EnclosedForm | str, bound: Bound) -> int:
+        if not isinstance(form, str) and form in numbers:
             return numbers[form]
         forms.append(form)
-        if isinstance(form, ClosedForm):
-            numbers[form] = len(forms) - 1
+        numbers[form] = len(forms) - 1
+        if isinstance(form, EnclosedForm):
+            enclosed[len(forms) - 1] = bound
         return len(forms) - 1
 
-    measured = settled((Underway(_measured(bound)) for bound in _bounds(at_inputs)), engine)
+    measured = settled((Underway(_measured(bound, engine)) for bound in _bounds(at_inputs)), engine)
     numbered = []
     for done, law in enumerate(at_inputs):
         if progress is not None:
             progress(done, len(at_inputs))
-        numbered.append({answer: number(next(measured)) for answer in law})
+        numbered.append({answer: number(next(measured), bound) for answer, bound in law.items()})
     rows = tuple(tuple(row.get(answer, IMPOSSIBLE) for answer in answers) for row in numbered)
     names = tuple(slot.name for slot in laws.observed)
-    return LawTable(names, tuple(answers), tuple(forms), rows)
+    return LawTable(names, tuple(answers), tuple(forms), rows, enclosed)
 
 
 def _bounds(at_inputs: Iterable[Mapping[Answer, Bound]]) -> Iterable[Bound]:
     return (bound for law in at_inputs for bound in law.values())
 
 
-def _measured(bound: Bound) -> Generator[Obligation | Bound, Decision, ClosedForm | str]:
+def _measured(bound: Bound, engine: Engine) -> Generator[Obligation | Bound, Decision, ClosedForm | EnclosedForm | str]:
+    if any(noise.law.by_deviation for share in bound.shares for event in share.events for noise in event.noises):
+        try:
+            return EnclosedForm(UnexpandedBound.of(bound, engine.bounds.measurer, engine.limits), WITHOUT_FORM)
+        except Undecided as undecided:
+            return undecided.reason
     decision = yield bound
     if decision.bound is not None:
         return decision.bound

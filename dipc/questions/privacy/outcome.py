@@ -19,6 +19,7 @@ from dipc.claims.claim import Given, GivenEps, claimed_intervals, expression_tex
 from dipc.claims.expression import ClaimExpression, is_transcendental
 from dipc.claims.transcendental import enclosed_expression
 from dipc.frozen import frozen
+from dipc.measure.measure import Probability
 from dipc.program.program import Program
 from dipc.sign.chart import Fails, decide_nonnegative
 from dipc.sign.interval import Interval
@@ -149,8 +150,8 @@ class Sides:
     input: Texts
     adjacent: Texts
     outputs: tuple[Texts, ...]
-    probability: ClosedForm
-    allowed: ClosedForm
+    probability: Probability
+    allowed: Probability
 
 
 @frozen

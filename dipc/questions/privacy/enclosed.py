@@ -1,0 +1,497 @@
+"""Privacy where probabilities have no closed form, only enclosures: at one eps, and on intervals of eps.
+
+At a pair δ(eps) = Σ_o max(0, f_o) with f_o = p_o - e^{budget}·p'_o is the least delta. On a cell each f_o is a Taylor
+polynomial with a proved remainder; on a part of the cell f_o is seen to be positive, or negative, or counts with what
+it is at most. Next to 0 and for large eps f_o <= p_o - p'_o, which has short bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from heapq import heappop, heappush
+from math import ceil
+
+import flint
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import Closed, ExpPoly, dyadic, to_fmpq
+from dipc.algebra.limits import Limits, OutsideFragment, Undecided
+from dipc.algebra.numbers import log_enclosure, outward
+from dipc.decide.decide import decide
+from dipc.decide.obligation import Counterexample, Obligation, Verdict
+from dipc.decide.series import STARTS, Search, samples
+from dipc.frozen import frozen
+from dipc.measure.measure import (
+    Bound,
+    BoundMeasurer,
+    EnclosedForm,
+    Share,
+    UnexpandedBound,
+    coefficients,
+    left_out,
+    majorant_of,
+    series_of,
+)
+from dipc.measure.power_series import DISK, precision
+from dipc.questions.privacy.adjacency import Pairs
+from dipc.questions.privacy.loss import (
+    IMPOSSIBLE,
+    WITHOUT_FORM,
+    Findings,
+    LawTable,
+    Refuted,
+    UnprovedLoss,
+    different_pairs,
+)
+from dipc.questions.privacy.outcome import PrivacyClaim, power
+from dipc.sign.interval import Interval
+from dipc.sign.piecewise import PiecewiseForm
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The bits of balls, Taylor coefficients, and how often a cell, and a part of one, is halved.
+_BITS, _LENGTH, _MOST_HALVINGS, _MOST_PARTS = 256, 32, 6, 6
+
+#: Significant digits of counterexamples.
+_DIGITS = 20
+
+Ends = tuple[Fraction, Fraction]
+
+
+@frozen
+class Needed:
+    """What the answers at a pair need at an eps: an enclosure of Σ max(0, f_o), and the o whose f_o is positive."""
+
+    value: Ends
+    pair: tuple[int, int]
+    answers: tuple[int, ...]
+
+
+class _Open(Exception):
+    """Nothing was found out around this eps."""
+
+    def __init__(self, eps: Fraction) -> None:
+        super().__init__()
+        self.eps = eps
+
+
+@dataclass
+class EnclosedLaws:
+    """The laws of a table, some of whose probabilities have enclosures alone."""
+
+    table: LawTable
+    bounds: BoundMeasurer
+    limits: Limits
+    _values: dict[tuple[int, Fraction, int], Ends] = field(default_factory=dict)
+    _functions: dict[int, UnexpandedBound] = field(default_factory=dict)
+    _expanded: dict[tuple[int, Fraction], tuple[flint.arb_series, flint.arb]] = field(default_factory=dict)
+    _searches: dict[tuple[int, int], list[Search]] = field(default_factory=dict)
+
+    # --- at one eps -----------------------------------------------------------------------------------
+
+    def value(self, number: int, eps: Fraction, bits: int) -> Ends:
+        """An enclosure of a probability at eps, apart by 2^-bits. Raises Undecided."""
+        key = number, eps, bits
+        if key not in self._values:
+            form = self.table.forms[number]
+            if isinstance(form, str):
+                raise OutsideFragment(form)
+            if isinstance(form, EnclosedForm):
+                low, high = form.bound.enclosure(eps, bits)
+                self._values[key] = max(low, _ZERO), min(high, _ONE)
+            else:
+                self._values[key] = form.at(eps, ceil(bits / 3))
+        return self._values[key]
+
+    def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Needed:
+        """What one pair needs."""
+        factor = ClosedForm(power(budget)).at(eps, ceil(bits / 3))
+        low = high = _ZERO
+        answers = []
+        for answer, (ours, theirs) in enumerate(zip(*(self.table.rows[at] for at in pair), strict=True)):
+            (p, more), (q, most) = self.value(ours, eps, bits), self.value(theirs, eps, bits)
+            least, greatest = p - factor[1] * most, more - factor[0] * q
+            low, high = low + max(_ZERO, least), high + max(_ZERO, greatest)
+            if greatest > 0 and (least > 0 or abs(least) < abs(greatest)):
+                answers.append(answer)
+        return Needed((low, high), pair, tuple(answers))
+
+    def greatest(self, pairs: Pairs, budget: Fraction, eps: Fraction, digits: int) -> Needed:
+        """The pair that needs most at eps; the value encloses what all pairs need."""
+        found = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, pairs)]
+        best = max(found, key=lambda each: each.value[0])
+        return replace(best, value=(best.value[0], max(each.value[1] for each in found)))
+
+    def loss(self, pairs: Pairs, eps: Fraction, digits: int) -> tuple[Ends | None, tuple[int, int], int]:
+        """The largest log(p/p') at eps, the pair, and the answer; None is infinity."""
+        best: tuple[Ends, tuple[int, int], int] | None = None
+        highest = _ONE
+        for pair in different_pairs(self.table, pairs):
+            for answer, (ours, theirs) in enumerate(zip(*(self.table.rows[at] for at in pair), strict=True)):
+                if ours in (theirs, IMPOSSIBLE):
+                    continue
+                if theirs == IMPOSSIBLE:
+                    return None, pair, answer
+                (p, more), (q, most) = self._positive(ours, eps, digits), self._positive(theirs, eps, digits)
+                ratio = p / most, more / q
+                highest = max(highest, ratio[1])
+                if best is None or ratio[0] > best[0][0]:
+                    best = ratio, pair, answer
+        if best is None:
+            return (_ZERO, _ZERO), pairs.ordered[0], 0
+        return log_enclosure(max(_ONE, best[0][0]), highest, digits), best[1], best[2]
+
+    def divergence(self, pairs: Pairs, order: int, eps: Fraction, digits: int) -> tuple[Ends | None, tuple[int, int]]:
+        """The largest Rényi divergence at eps, and the pair; None is infinity."""
+        best: tuple[Ends, tuple[int, int]] | None = None
+        highest = _ONE
+        for pair in different_pairs(self.table, pairs):
+            low = high = _ZERO
+            for ours, theirs in zip(*(self.table.rows[at] for at in pair), strict=True):
+                if ours == IMPOSSIBLE:
+                    continue
+                if theirs == IMPOSSIBLE:
+                    return None, pair
+                (p, more), (q, most) = (self._positive(each, eps, order * digits) for each in (ours, theirs))
+                low, high = low + p**order / most ** (order - 1), high + more**order / q ** (order - 1)
+            highest = max(highest, high)
+            if best is None or low > best[0][0]:
+                best = (low, high), pair
+        if best is None:
+            return (_ZERO, _ZERO), pairs.ordered[0]
+        low, high = log_enclosure(max(_ONE, best[0][0]), highest, digits)
+        return (low / (order - 1), high / (order - 1)), best[1]
+
+    def _positive(self, number: int, eps: Fraction, digits: int) -> Ends:
+        """An enclosure of a probability to so many significant digits. Raises Undecided where it is too small."""
+        bits = 4 * digits + 8
+        while bits < _TINY:
+            low, high = self.value(number, eps, bits)
+            if low > 0 and (high - low) * 10 ** (digits + 4) < low:
+                return low, high
+            bits *= 2
+        raise OutsideFragment("a probability is less than any that is enclosed")
+
+    def of_set(self, numbers: Sequence[int], factor: ExpPoly | None = None, more: Closed | None = None) -> EnclosedForm:
+        """factor·Pr[one of these answers] + more, as a function of eps."""
+        shares = [share for number in numbers for share in self._shares(number, 1)]
+        if factor is not None:
+            shares = [Share(factor if each.weight is None else factor * each.weight, each.events) for each in shares]
+        if more is not None:
+            shares.append(Share(more, ()))
+        return EnclosedForm(UnexpandedBound.of(Bound(tuple(shares)), self.bounds.measurer, self.limits), WITHOUT_FORM)
+
+    # --- on intervals ---------------------------------------------------------------------------------
+
+    def decide(self, pairs: Pairs, claim: PrivacyClaim) -> Findings:
+        """Whether the claim holds at all pairs."""
+        different = different_pairs(self.table, pairs)
+        for eps in samples(claim.intervals):
+            for pair in different:
+                found = self._refuted(pair, claim, eps)
+                if found is not None:
+                    return found
+        for pair in different:
+            try:
+                for interval in claim.intervals:
+                    self._on(pair, claim, interval)
+            except _Open as stopped:
+                found = self._refuted(pair, claim, stopped.eps) if stopped.eps else None
+                return found or UnprovedLoss(
+                    f"probabilities have no closed form, and near eps = {float(stopped.eps):.3g} their enclosures do "
+                    "not tell"
+                )
+            except Undecided as undecided:
+                return UnprovedLoss(undecided.reason)
+        return None
+
+    def _refuted(self, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction) -> Refuted | None:
+        found = self.needed(pair, claim.budget, eps, 4 * _DIGITS)
+        delta = claim.delta.at(eps, _DIGITS)
+        if found.value[0] <= delta[1]:
+            return None
+        bits = 4 * _DIGITS
+        ours, theirs = (
+            [
+                sum(ends)
+                for ends in zip(*(self.value(self.table.rows[at][o], eps, bits) for o in found.answers), strict=True)
+            ]
+            for at in pair
+        )
+        factor = ClosedForm(power(claim.budget)).at(eps, 2 * _DIGITS)
+        allowed = outward(theirs[0] * factor[0] + delta[0], theirs[1] * factor[1] + delta[1], _DIGITS)
+        probability = outward(ours[0], ours[1], _DIGITS)
+        if allowed[1] >= probability[0]:
+            return None
+        return Refuted(pair, found.answers, Counterexample(eps, allowed, probability))
+
+    def _on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
+        """That the claim holds on the interval. Raises _Open, Undecided."""
+        if interval.is_point:
+            found = self.needed(pair, claim.budget, interval.lower, 4 * _DIGITS)
+            if found.value[1] > claim.delta.at(interval.lower, _DIGITS)[0]:
+                raise _Open(interval.lower)
+            return
+        lower, upper = interval.lower, interval.upper
+        if not lower:
+            most = self.near_zero(pair)
+            lower = next((end for end in reversed(STARTS) if self._holds(most, claim, _up_to(end))), _ZERO)
+            if upper is not None and lower >= upper:
+                return
+        if upper is None:
+            starts = (start for start in STARTS if start > lower)
+            upper = next((each for each in starts if self._holds(self.far_out(pair, each), claim, _from(each))), None)
+        if not lower or upper is None:
+            raise _Open(lower)
+        for cell in _cells(lower, upper):
+            self._cell(pair, claim, cell, _MOST_HALVINGS)
+
+    def near_zero(self, pair: tuple[int, int]) -> ExpPoly:
+        """At least Σ max(0, f_o) for every eps, and near it for small eps: as p_o - p'_o is at most there."""
+        total = ExpPoly.zero()
+        for each in self._differences(pair):
+            # constant + slope·eps
+            total = total + _positive_part(-each.next_to_zero().exppoly)
+        return total
+
+    def far_out(self, pair: tuple[int, int], start: Fraction) -> ExpPoly:
+        """At least Σ max(0, f_o) from `start` on, and near it for large eps if both inputs have the same answer."""
+        total = ExpPoly.zero()
+        for each in self._differences(pair):
+            total = total + _positive_part(-each.from_start_on(start).exppoly)
+        return total
+
+    def _holds(self, most: ExpPoly, claim: PrivacyClaim, interval: Interval) -> bool:
+        try:
+            found = decide(ClosedForm(1 - most), PiecewiseForm(claim.delta.value), [interval], self.limits)
+        except Undecided:
+            return False
+        return found.verdict is Verdict.ACCURATE
+
+    def _differences(self, pair: tuple[int, int]) -> list[Search]:
+        """p'_o - p_o for each answer."""
+        if pair not in self._searches:
+            self._searches[pair] = [
+                self._difference(ours, theirs)
+                for ours, theirs in zip(*(self.table.rows[at] for at in pair), strict=True)
+            ]
+        return self._searches[pair]
+
+    def _difference(self, ours: int, theirs: int) -> Search:
+        bound = Bound((*self._shares(theirs, 1), *self._shares(ours, -1)))
+        nothing = Obligation(bound, PiecewiseForm(ExpPoly.one()), (Interval.positive(),))
+        unexpanded = UnexpandedBound.of(bound, self.bounds.measurer, self.limits)
+        return Search(nothing, unexpanded, self.bounds, self.limits)
+
+    def _shares(self, number: int, sign: int) -> Iterator[Share]:
+        form, bound = self.table.forms[number], self.table.bounds.get(number)
+        if bound is not None:
+            for share in bound.shares:
+                yield Share(sign * (ExpPoly.one() if share.weight is None else share.weight), share.events)
+        elif isinstance(form, ClosedForm):
+            yield Share(sign * form.value, ())
+
+    def _function(self, number: int) -> UnexpandedBound:
+        if number not in self._functions:
+            bound = Bound(tuple(self._shares(number, 1)))
+            self._functions[number] = UnexpandedBound.of(bound, self.bounds.measurer, self.limits)
+        return self._functions[number]
+
+    def _series(self, number: int, center: Fraction) -> tuple[flint.arb_series, flint.arb]:
+        """The Taylor series of a probability, and at least its absolute value on the disk."""
+        key = number, center
+        if key not in self._expanded:
+            function = self._function(number)
+            with precision(_BITS, 1):
+                majorant = function.majorant(center)
+            with precision(_BITS, _LENGTH):
+                self._expanded[key] = function.series(center), majorant
+        return self._expanded[key]
+
+    def polynomials(self, pair: tuple[int, int], budget: Fraction, cell: Ends) -> list[Polynomial]:
+        """Each f_o on a cell, with a bound of what its polynomial leaves out. Raises Undecided."""
+        center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
+        share = max(radius / (DISK * center), Fraction(1, 2**16))
+        scale = power(budget)
+        found = []
+        for ours, theirs in zip(*(self.table.rows[at] for at in pair), strict=True):
+            (p, most), (q, more) = self._series(ours, center), self._series(theirs, center)
+            with precision(_BITS, _LENGTH):
+                series = p - q * series_of(scale, center)
+                majorant = (most + more * majorant_of(scale, center)).upper()
+                found.append(_scaled(series, majorant, radius, share))
+        return found
+
+    def _cell(self, pair: tuple[int, int], claim: PrivacyClaim, cell: Ends, halvings: int) -> None:
+        """That the claim holds between the ends. Raises _Open, Undecided."""
+        center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
+        if not isinstance(claim.delta.value, ExpPoly):
+            raise OutsideFragment("delta has a denominator")
+        functions = self.polynomials(pair, claim.budget, cell)
+        with precision(_BITS, _LENGTH):
+            share = max(radius / (DISK * center), Fraction(1, 2**16))
+            series, majorant = series_of(claim.delta.value, center), majorant_of(claim.delta.value, center)
+            open_at = _first_open(_scaled(series, majorant, radius, share), functions, _MOST_PARTS)
+        if open_at is None:
+            return
+        place = center + radius * open_at
+        if not halvings or self._refuted(pair, claim, place) is not None:
+            raise _Open(place)
+        self._cell(pair, claim, (cell[0], center), halvings - 1)
+        self._cell(pair, claim, (center, cell[1]), halvings - 1)
+
+
+#: A polynomial on [-1, 1] and at least what it is from the function.
+Polynomial = tuple[flint.arb_poly, flint.arb]
+
+
+def _scaled(series: flint.arb_series, majorant: flint.arb, radius: Fraction, share: Fraction) -> Polynomial:
+    found = [c * flint.arb(to_fmpq(radius)) ** k for k, c in enumerate(coefficients(series, _LENGTH))]
+    return flint.arb_poly(found), left_out(majorant, share, _LENGTH)
+
+
+def _positive_part(function: ExpPoly) -> ExpPoly:
+    return ExpPoly.from_terms((k, q, c) for k, q, c in function.terms() if c > 0)
+
+
+def _up_to(end: Fraction) -> Interval:
+    return Interval(_ZERO, end, False, True)
+
+
+def _from(start: Fraction) -> Interval:
+    return Interval(start, None, True, False)
+
+
+def _cells(lower: Fraction, upper: Fraction) -> Iterator[Ends]:
+    """Cells that cover what is between: powers of one ratio, so that those of different pairs are the same."""
+    left = _ONE
+    while left > lower:
+        left /= _RATIO
+    while left * _RATIO <= lower:
+        left *= _RATIO
+    while left < upper:
+        yield max(left, lower), min(left * _RATIO, upper)
+        left *= _RATIO
+
+
+#: How much longer a cell's upper end is.
+_RATIO = Fraction(3, 2)
+
+
+#: Bits beyond which a probability is too small to be told from 0.
+_TINY = 20_000
+
+
+def _first_open(delta: Polynomial, functions: Sequence[Polynomial], halvings: int) -> Fraction | None:
+    """Where in [-1, 1] delta is not seen to be at least the sum of the functions' positive parts; None: nowhere."""
+    total, slack = delta[0], -delta[1]
+    for polynomial, error in functions:
+        low, high = _range(polynomial)
+        if high + error <= 0:
+            continue
+        if low - error > 0:
+            total = total - polynomial
+            slack -= error
+        else:
+            slack -= (high + error).upper()
+    if _range(total)[0] + slack >= 0:
+        return None
+    if not halvings:
+        return _ZERO
+    for side in (-1, 1):
+        halves = [_half(function, side) for function in functions]
+        found = _first_open(_half(delta, side), halves, halvings - 1)
+        if found is not None:
+            return (found + side) / 2
+    return None
+
+
+def _half(function: Polynomial, side: int) -> Polynomial:
+    polynomial, error = function
+    return polynomial(flint.arb_poly([flint.arb(side) / 2, flint.arb(1) / 2])), error
+
+
+def _at_most(functions: Sequence[Polynomial]) -> flint.arb:
+    """At least the sum of the positive parts on [-1, 1]."""
+    total, rest = flint.arb_poly([0]), flint.arb(0)
+    for polynomial, error in functions:
+        low, high = _range(polynomial)
+        if low - error > 0:
+            total, rest = total + polynomial, rest + error
+        elif not high + error <= 0:
+            rest += (high + error).upper()
+    return (_range(total)[1] + rest).upper()
+
+
+def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
+    """What it is at least, and at most, on [-1, 1]."""
+    first, *others = polynomial.coeffs() or [flint.arb(0)]
+    spread = sum((abs(c) for c in others), flint.arb(0)).upper()
+    return first.lower() - spread, first.upper() + spread
+
+
+def supremum(laws: EnclosedLaws, pairs: Pairs, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Needed]:
+    """An enclosure of the least delta's supremum on the intervals, where it is about as large, and what needs it there.
+    Raises Undecided.
+
+    Of all pairs and cells that with the greatest bound is halved, until the bound is hardly more than what is needed.
+    """
+    places = samples(claim.intervals)
+    places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]
+    tried = [(laws.greatest(pairs, claim.budget, eps, digits), eps) for eps in dict.fromkeys(places)]
+    best, place = max(tried, key=lambda each: each[0].value[0])
+    ends = [end for found, eps in tried for end in found.value if eps == place]
+    if all(interval.is_point for interval in claim.intervals):
+        return (min(ends), max(ends)), place, best
+    if any(interval.upper is None for interval in claim.intervals):
+        return (best.value[0], _ONE), place, best
+    heap: list[tuple[float, int, Fraction, tuple[int, int], Ends]] = []
+    enough = max(best.value[0], _NOTHING)
+    for interval in claim.intervals:
+        assert interval.upper is not None
+        for pair in different_pairs(laws.table, pairs):
+            lower = interval.lower
+            if not lower:
+                # Next to 0 less is needed than elsewhere.
+                most = laws.near_zero(pair)
+                fits = (end for end in _TO_ZERO if ClosedForm(most).at(end)[1] <= enough)
+                lower = next(fits, _ZERO)
+                if not lower:
+                    return (best.value[0], _ONE), place, best
+            for cell in _cells(lower, max(lower, interval.upper)):
+                _push(heap, laws, pair, claim.budget, cell)
+    for _ in range(_MOST_STEPS):
+        if not heap or heap[0][2] >= -max(best.value[0] * _NEAR, _NOTHING):
+            break
+        _, _, _, pair, (left, right) = heappop(heap)
+        middle = (left + right) / 2
+        there = laws.needed(pair, claim.budget, middle, 4 * digits)
+        if there.value[0] > best.value[0]:
+            best, place = there, middle
+        for half in ((left, middle), (middle, right)):
+            _push(heap, laws, pair, claim.budget, half)
+    skipped = enough if any(not interval.lower for interval in claim.intervals) else _ZERO
+    highest = max(-heap[0][2] if heap else _ZERO, best.value[1], skipped)
+    return (best.value[0], min(highest, _ONE)), place, best
+
+
+#: Halvings of a supremum, and how near to it its bound is to come.
+_MOST_STEPS, _NEAR = 400, 1 + Fraction(1, 10**4)
+
+#: A delta that is not told from 0, and how near to 0 it is looked.
+_NOTHING, _TO_ZERO = Fraction(1, 10**6), tuple([Fraction(2) ** -k for k in range(-3, 60)])
+
+
+def _push(
+    heap: list[tuple[float, int, Fraction, tuple[int, int], Ends]],
+    laws: EnclosedLaws,
+    pair: tuple[int, int],
+    budget: Fraction,
+    cell: Ends,
+) -> None:
+    functions = laws.polynomials(pair, budget, cell)
+    with precision(_BITS, _LENGTH):
+        most = dyadic(_at_most(functions))
+    heappush(heap, (-float(most), len(heap), -most, pair, cell))
