@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dipc.questions.privacy.check import check_privacy
     from dipc.questions.privacy.every_number import check_privacy_for_all
     from dipc.questions.privacy.outcome import PrivacyReport, PrivacyVerdict
-    from dipc.questions.question import check, check_for_all, iter_rows, table
+    from dipc.questions.question import check, check_for_all, expected_error, iter_rows, table
     from dipc.questions.report import Interrupted, Report, RowResult
     from dipc.simulation.compare import simulate
     from dipc.simulation.conform import Conformance, conform
@@ -78,6 +78,7 @@ __all__ = [
     "conform",
     "eps",
     "examples",
+    "expected_error",
     "iter_rows",
     "load",
     "run",
@@ -114,6 +115,7 @@ _HOME = {
     "check_for_all": "dipc.questions.question",
     "check_privacy": "dipc.questions.privacy.check",
     "check_privacy_for_all": "dipc.questions.privacy.every_number",
+    "expected_error": "dipc.questions.question",
     "iter_rows": "dipc.questions.question",
     "load": "dipc.program.program",
     "conform": "dipc.simulation.conform",

@@ -13,10 +13,12 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import fields
+from fractions import Fraction
 from functools import wraps
 from typing import Any, TypedDict, TypeVar, cast
 
 from dipc.algebra.limits import Limits
+from dipc.algebra.numbers import exact_rational
 from dipc.claims.claim import ClaimOptions, Given, GivenEps
 from dipc.decide.engine import Engine, Executor
 from dipc.frozen import frozen
@@ -147,6 +149,9 @@ class GivenRows(GivenClaim, total=False):
 class GivenInverse(GivenQuestion, total=False):
     """What `dipc.tighten` and `dipc.solve` take, as keyword arguments."""
 
+    error: Given
+    moment: int
+    output: str | None
     digits: int
 
 
@@ -173,6 +178,19 @@ class GivenCheck(GivenForAll, total=False):
     classes: bool | None
 
 
+class GivenError(GivenWork, total=False):
+    """What `dipc.expected_error` takes, as keyword arguments."""
+
+    inputs: InputSpec | None
+    error: Given
+    moment: int
+    output: str | None
+    at: Fraction | int | str | None
+    alpha: Given
+    eps: GivenEps
+    progress: Progress | None
+
+
 class GivenPrivacy(GivenWork, total=False):
     """What `dipc.check_privacy` takes, as keyword arguments."""
 
@@ -188,10 +206,11 @@ class Options:
 
     `inputs` and `for_all` say about what; `beta`, `alpha`, `gamma` and `eps` are the claim about accuracy, where None
     leaves a part to the table's columns and the program's claim block; `budget` and `delta`, with `eps`, are the claim
-    about privacy. With `classes` inputs with equal obligations are one case; `as_given` keeps the types of inputs as
-    they are declared. Numbers are given to so many `digits`; with `keep_proofs` the evidence for a certificate is kept.
-    `jobs`, `cache` and `dask` share out the work, and change no answer; `limits` say when to give up, and `progress` is
-    told how far it is.
+    about privacy; `error` is one about the expected error, or that of its square for the `moment` 2, of the `output` of
+    this name, and `at` the eps at which numbers are given. With `classes` inputs with equal obligations are one
+    case; `as_given` keeps the types of inputs as they are declared. Numbers are given to so many `digits`; with
+    `keep_proofs` the evidence for a certificate is kept. `jobs`, `cache` and `dask` share out the work, and change
+    no answer; `limits` say when to give up, and `progress` is told how far it is.
     """
 
     inputs: InputSpec | None = None
@@ -202,6 +221,10 @@ class Options:
     eps: GivenEps = None
     budget: Given = None
     delta: Given = None
+    error: Given = None
+    moment: int = 1
+    output: str | None = None
+    at: Fraction | int | str | None = None
     classes: bool | None = None
     as_given: bool = False
     digits: int | None = None
@@ -223,9 +246,19 @@ class Options:
         return ClaimOptions(self.beta, self.alpha, self.gamma, self.eps)
 
     @property
+    def at_eps(self) -> Fraction:
+        """The eps at which numbers are given: the only one that is asked about, or 1, unless it is said. Raises
+        ValueError for one that is not positive, TypeError for an inexact one."""
+        value = self.at if self.at is not None else self.eps if isinstance(self.eps, int | Fraction) else 1
+        found = exact_rational(value, "at")
+        if found <= 0:
+            raise ValueError(f"eps is positive, not {found}")
+        return found
+
+    @property
     def parts(self) -> dict[str, Any]:
         """The parts of the claims that are given, by name, in the order in which commands name them."""
-        said = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "budget", "delta", "eps")}
+        said = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
         return {name: part for name, part in said.items() if part is not None}
 
     @property

@@ -19,6 +19,7 @@ from dipc.cli.options import (
     claims_tested,
     define_option,
     digits_option,
+    error_options,
     for_all_option,
     format_option,
     html_option,
@@ -26,8 +27,11 @@ from dipc.cli.options import (
     limit_option,
     output_option,
     parse_definitions,
+    parse_input,
     plot_option,
+    positive_option,
     program_argument,
+    quiet_option,
     scale_options,
 )
 from dipc.cli.output import Output, check_table, check_target
@@ -36,7 +40,8 @@ from dipc.decide.engine import Engine
 from dipc.outcome import rows
 from dipc.outcome.outcome import Outcome, Standing
 from dipc.outcome.words import Asked
-from dipc.questions.question import answer, question_of
+from dipc.questions.expected_error import error_report
+from dipc.questions.question import answer, error_asked, question_of
 from dipc.questions.report import Interrupted, Report
 from dipc.questions.source import Source
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -157,6 +162,64 @@ def check(**given: Any) -> ExitCode:
     if _is_refused(report, strict) and outcome.standing is Standing.HOLDS:
         outcome = replace(outcome, standing=Standing.OPEN)
     return output.deliver(outcome, asked.command())
+
+
+_ERROR_EPILOG = """
+\b
+Examples:
+  dipc error laplace.dip --inputs "q = 0..2" --output "out[1]"
+  dipc error noisy_max.dip --input "q=(3,1,0)" --at 1
+  dipc error laplace.dip table.csv --moment 2 --error "3/eps^2"
+
+\b
+What is expected is the distance of the output from the answer det(u), at each
+row: |output - det(u)| of an output that is a number, or the distance of finite
+answers that the `metric` block gives, such as `output: abs(q[out] - q[out'])`.
+It is a closed form in eps; --at says at which eps it is a number, too.
+With --error, or `error:` in the claim block, it is decided for every eps.
+It has no certificate: the checker derives probabilities, not means.
+
+\b
+Exit codes: 0 known (or accurate), 1 inaccurate, 2 bad input, 3 undecided,
+70 internal error.
+"""
+
+
+@click.command(epilog=_ERROR_EPILOG)
+@program_argument
+@click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
+@inputs_option
+@click.option("--input", "input_texts", metavar="NAME=VALUE,…", multiple=True, help="One input, in place of --inputs.")
+@define_option
+@error_options
+@click.option("--at", metavar="EPS", help="Show it as a number at this eps; 1 by default.")
+@click.option("--alpha", metavar="VALUE|dd", help="The alpha that the claim mentions.")
+@click.option("--eps", metavar="INTERVALS", help='Which eps are meant; all, "(0, inf)", by default.')
+@format_option("text", "json")
+@output_option
+@certificate_option
+@html_option
+@plot_option("Draw what is expected over eps (needs matplotlib).")
+@limit_option()
+@scale_options
+@quiet_option
+def error(**given: Any) -> ExitCode:
+    """Show how far off a program's answers are to be expected, in closed form, or decide a claim about that."""
+    output, asked = Output.of(given), asked_of(given)
+    check_table(asked.table)
+    output.check(asked.program_path, asked.table)
+    at = None if given["at"] is None else positive_option("--at", given["at"])
+    work = Work(asked, quiet=output.quiet)
+    progress = work.progress
+    with progress:
+        program = work.program()
+        inputs = [parse_input(given["input_texts"], program.core)] if given["input_texts"] else asked.options.inputs
+        options = replace(asked.options, at=at, inputs=inputs, progress=progress)
+        question = error_asked(program, asked.table, options)
+        engine = work.engine(question.source.program)
+        progress.stage(f"what is expected of {program.name}")
+        report = error_report(question.source, engine, options.at_eps, question.claimed, progress)
+    return output.deliver(later.errors.outcome(report, question.source), asked.command("error"))
 
 
 def accuracy_outcome(

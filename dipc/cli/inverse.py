@@ -19,6 +19,7 @@ from dipc.cli.options import (
     claim_options,
     define_option,
     digits_option,
+    error_options,
     for_all_option,
     format_option,
     html_option,
@@ -46,6 +47,7 @@ from dipc.outcome import tighten as factors
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member
 from dipc.outcome.words import Asked
+from dipc.questions.question import about_errors
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 _TIGHTEN_EPILOG = """
@@ -85,6 +87,7 @@ enclosed), 70 internal error.
 )
 @for_all_option
 @claim_options(gamma=" free: any.")
+@error_options
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @format_option("text", "json", "csv")
 @output_option
@@ -162,6 +165,7 @@ What is asked for holds at every row, and for every eps of --eps:
   eps    the exact set of eps at which the claim holds, and its least
   gamma  the exact tolerance: the least gamma, certified from both sides
   beta   the largest 1 - Pr of all rows, as closed forms in eps
+  error  the largest expected error of all rows, as closed forms in eps
   alpha  the least alpha such that all rows with dd > alpha hold; for every
          real input t/eps, with the least t
 Every digit shown is one of the number.
@@ -175,11 +179,14 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
 @click.command(epilog=_SOLVE_EPILOG)
 @program_argument
 @click.argument("table_path", metavar="[TABLE.csv]", type=Path, required=False)
-@click.option("--for", "wanted", type=click.Choice(["eps", "alpha", "beta", "gamma"]), help="What is asked for.")
+@click.option(
+    "--for", "wanted", type=click.Choice(["eps", "alpha", "beta", "gamma", "error"]), help="What is asked for."
+)
 @inputs_option
 @define_option
 @for_all_option
 @claim_options(gamma=" free: any.", eps="1/2 or ")
+@error_options
 @digits_option(f"Significant digits; {DIGITS} by default.")
 @format_option("text", "json")
 @output_option
@@ -198,17 +205,19 @@ def solve(**given: Any) -> ExitCode:
     check_table(asked.table)
     output.check(asked.program_path, asked.table)
     if wanted is None:
-        notes = ("give `--for eps`, `--for alpha`, `--for beta` or `--for gamma`",)
+        notes = ("give `--for eps`, `--for alpha`, `--for beta`, `--for gamma` or `--for error`",)
         raise DiagnosticError(Diagnostic("E1025", "it is not said what to solve for", notes=notes))
     work = Work(asked, quiet=output.quiet)
     progress = work.progress
     with progress:
         program = work.program()
+    options = replace(asked.options, progress=progress)
+    if wanted == "error":
+        program, options = about_errors(program, options)
     engine = work.engine(program)
     progress.stage(f"reading what {program.name} is asked about")
     with progress:
-        options = replace(asked.options, progress=progress)
         question = question_of(program, asked.table, options, engine)
         progress.stage(f"solving {program.name} for {wanted}")
-        found = solved(question, Wanted(wanted), options.digits or DIGITS, progress)
+        found = solved(question, Wanted("beta" if wanted == "error" else wanted), options.digits or DIGITS, progress)
     return output.deliver(solutions.outcome(found, asked), (*asked.command("solve"), "--for", wanted))

@@ -12,6 +12,7 @@ _MODULES = {
     "compare": "dipc.simulation.compare",
     "conform": "dipc.simulation.conform",
     "estimate": "dipc.estimate",
+    "errors": "dipc.outcome.expected_error",
     "execution": "dipc.execution.run",
     "experiments": "dipc.outcome.experiments",
     "expressions": "dipc.simulation.expressions",

@@ -29,6 +29,7 @@ COMMANDS = {
     "verify": ("tools", "Check a certificate, naming what it trusts."),
     "tighten": ("inverse", "Find the least factor of beta that holds."),
     "solve": ("inverse", "Find the least eps, alpha, beta or gamma."),
+    "error": ("check", "Show how far off answers are to be expected."),
     "prob": ("programs", "Show all outputs with their probabilities."),
     "dtmc": ("programs", "Show the Markov chain of a program."),
     "run": ("runs", "Run a program with exact noise."),

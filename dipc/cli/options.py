@@ -444,6 +444,18 @@ def claim_options(*, gamma: str = "", eps: str = "") -> Callable[[_F], _F]:
     return decorate
 
 
+def error_options(command: _F) -> _F:
+    """The options --error, --moment and --output of commands that are told of expected errors."""
+    options = (
+        click.option("--error", metavar="EXPR", help="Claim that the expected error is at most this, for every eps."),
+        click.option("--moment", type=click.IntRange(1, 2), default=1, help="The mean of the error, or of its square."),
+        click.option("--output", metavar="NAME", help="The output, a number, whose error is meant."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def limit_option(
     text: str = f"Give up on a row later, or sooner; NAME is {', '.join([*LIMIT_NAMES][:-1])} or {[*LIMIT_NAMES][-1]}.",
 ) -> Callable[[_F], _F]:

@@ -45,6 +45,7 @@ _FAMILIES = {
     "14": "differential privacy",
     "15": "files of claims for `dipc test`",
     "16": "observed outputs for `dipc conform`",
+    "18": "expected errors",
     "17": "running a program with exact noise",
 }
 

@@ -21,11 +21,12 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.options import Options, asks_for_all
+from dipc.program.expected_error import Erring
 from dipc.program.program import Program, within
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.questions.every_number.union_bound import CoefficientInequality
-from dipc.questions.question import inputs_meant, prepared
+from dipc.questions.question import about_errors, inputs_meant, prepared
 from dipc.questions.question import question as about_table
 from dipc.questions.report import RowResult
 from dipc.questions.source import Case, Source
@@ -35,7 +36,7 @@ from dipc.rules.goal import Proof
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.ast import Name
-from dipc.text.diagnostic import Diagnostic
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
@@ -100,6 +101,11 @@ def asked(program: Program, table: TableGiven | None, options: Options, engine: 
     """The question about a table, finitely many inputs, every real input (`inputs` "all"), or these for every value of
     a constant: `for_all` is its name, or such as "m >= 3". Raises DiagnosticError for one that makes no sense."""
     program = within(program, options.limits)
+    if options.error is not None:
+        if options.beta is not None:
+            message = "a claim is about a probability or about an expected error"
+            raise DiagnosticError(Diagnostic("E1806", message, notes=("give `--beta` or `--error`",)))
+        program, options = about_errors(program, options)
     engine = engine or Engine(program.measurer, program.limits)
     inputs = inputs_meant(program, table, options.inputs)
     opened = options.open_constant(None if table is not None else inputs)
@@ -187,7 +193,9 @@ class Claims:
         found: dict[str, list[Saying]] = {}
         for claimed in self.distinct:
             if claimed.power == 0:
-                says = saying(_scaled(claimed.beta, factor), claimed.intervals, self.question.program.limits)
+                # A claim about an error always says something.
+                beta = _NO_ERROR if isinstance(self.question.program, Erring) else _scaled(claimed.beta, factor)
+                says = saying(beta, claimed.intervals, self.question.program.limits)
                 found.setdefault(str(claimed.variable), []).append(says)
         return {variable: together(all_of) for variable, all_of in found.items()}
 
@@ -197,6 +205,9 @@ class Claims:
         for claimed in self.distinct:
             found.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
         return found
+
+
+_NO_ERROR = PiecewiseForm(ExpPoly.zero())
 
 
 def sayings_of(claim: Claim, limits: Limits) -> Mapping[str, Saying]:

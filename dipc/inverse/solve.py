@@ -60,6 +60,7 @@ from dipc.options import GivenInverse, Options, takes
 from dipc.program.program import Program
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
+from dipc.questions.question import about_errors
 from dipc.questions.report import ClassNote, ClassResult, RowResult
 from dipc.questions.source import Source
 from dipc.rules.evidence import Posed, Variable
@@ -446,13 +447,18 @@ def solve(program: Program, table: TableGiven | None = None, *, wanted: str, **g
     """The least `wanted`, one of "eps", "alpha", "beta" and "gamma", for which the claim holds at every case and every
     eps; numbers to so many digits. The other parameters are those of `dipc.check`; eps may be one number as well.
 
+    With `wanted` "error" the largest expected error, as "beta" is the largest probability of an error.
+
     An EpsSolution, AlphaSolution, BetaSolution or GammaSolution. Raises DiagnosticError for a bad table or claim and
     for a question that contradicts itself, ValueError for another `wanted` and for digits that are not positive, and
     Stopped, with what was known, on Ctrl-C.
     """
-    if wanted not in [*Wanted]:
-        raise ValueError(f"what is wanted is one of {', '.join(Wanted)}, not {wanted!r}")
+    if wanted not in [*Wanted, "error"]:
+        raise ValueError(f"what is wanted is one of {', '.join([*Wanted, 'error'])}, not {wanted!r}")
     options = Options(**given)
+    if wanted == "error":
+        program, options = about_errors(program, options)
+        wanted = Wanted.BETA
     found = solved(asked(program, table, options), Wanted(wanted), options.digits or DIGITS, options.progress)
     if found.interrupted:
         raise Stopped(found)

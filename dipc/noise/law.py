@@ -219,3 +219,33 @@ class Law(ABC):
 
     def _lacks(self, what: str) -> NoReturn:
         raise Missing(f"{self.name} noise has not {what}")
+
+
+class Weighted(Law):
+    """A law of whose density each value N = x has x^power times as much: what is measured is no probability, but the
+    expected value of N^power where an event holds, times eps^power. It has pieces wherever the law has, and no other
+    property: neither is it positive, nor does it come to 1."""
+
+    def __init__(self, law: Law, power: int) -> None:
+        self.law = law
+        self.power = power
+        self.keyword = f"{law.keyword}^{power}"  # type: ignore[misc]
+        self.name = f"weighted {law.name}"  # type: ignore[misc]
+        self.whole = law.whole  # type: ignore[misc]
+
+    def pieces(self, rate: Fraction) -> tuple[Piece, ...]:
+        return tuple(
+            [
+                Piece(each.lower, each.upper, tuple([(c, n + self.power, s) for c, n, s in each.terms]))
+                for each in self.law.pieces(rate)
+            ]
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Weighted, (self.law, self.power)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Weighted) and (self.law, self.power) == (other.law, other.power)
+
+    def __hash__(self) -> int:
+        return hash((self.law, self.power))

@@ -9,6 +9,7 @@ from dipc.certificate.write import certify
 from dipc.inverse.solution import Solution
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member
+from dipc.questions.expected_error import ErrorReport
 from dipc.questions.privacy.constant import Constant
 from dipc.questions.privacy.loss import Loss
 from dipc.questions.privacy.outcome import PrivacyReport
@@ -30,4 +31,6 @@ def certificate(outcome: Outcome, tool: str) -> str:
             return certify_privacy(outcome.question, report, tool)
         case Constant() | Loss() as found:
             return certify_constant(outcome.question, found, tool)
+        case ErrorReport():
+            raise Uncertified("expected errors have none, as the checker derives probabilities of answers, not means")
     raise Uncertified("this kind of question has none")

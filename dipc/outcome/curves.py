@@ -30,6 +30,7 @@ from dipc.measure.measure import Probability
 from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member
 from dipc.outcome.words import assignment_text, exact, numbered, plural
+from dipc.questions.expected_error import ErrorReport
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import Report, RowResult
@@ -378,6 +379,8 @@ def draw(path: Path, outcome: Outcome) -> None:
             _write_factors(path, [member], outcome)
         case tuple() as members:
             _write_factors(path, members, outcome)
+        case ErrorReport() as report:
+            _draw_errors(path, outcome.question.intervals, report)
         case _:
             _draw_curves(path, curves_of(outcome, MOST), f"{outcome.program}: {outcome.result.verdict}")
 
@@ -409,6 +412,27 @@ def _draw_curves(path: Path, curves: Sequence[Curve], title: str) -> None:
         axes.set_ylabel(f"{curves[0].labels[0]}; dashed {curves[0].labels[1]}")
     axes.set_ylim(0, 1.02)
     axes.set_title(title, fontsize=10, loc="left")
+    save(figure, path)
+
+
+def _draw_errors(path: Path, intervals: Sequence[Interval], report: ErrorReport) -> None:
+    """Draw what is expected at the rows, the worst first, with what is claimed of it dashed."""
+    figure, axes = new_figure()
+    rows = sorted(report.rows, key=lambda row: row.row != report.worst)
+    different = {row.error: row for row in reversed(rows) if row.error is not None}
+    for color, (form, row) in zip(COLORS, reversed(different.items()), strict=False):
+        failing = () if row.result is None else row.result.failing
+        grid = _grid(intervals, form, failing)
+        known = [(float(eps), y) for eps in grid if (y := _number(form, eps)) is not None]
+        axes.plot([x for x, _ in known], [y for _, y in known], color=color, label=f"row {row.row}")
+        if row.result is not None:
+            allowed = [(float(eps), y) for eps in grid if (y := _number(row.result.beta_form, eps)) is not None]
+            axes.plot([x for x, _ in allowed], [y for _, y in allowed], color=color, linestyle="--", linewidth=1.2)
+        axes.set_xscale("log")
+        axes.set_xlabel("eps")
+        axes.legend(loc="upper right", frameon=False, fontsize=9)
+    axes.set_ylabel(f"E[{report.said}]" + ("" if report.claimed is None else "; dashed what is claimed"))
+    axes.set_title(f"{report.program}: expected error", fontsize=10, loc="left")
     save(figure, path)
 
 

@@ -34,6 +34,7 @@ from dipc.outcome.words import (
     says_nothing,
     shown,
 )
+from dipc.program.expected_error import Erring
 from dipc.rules.evidence import Variable
 
 _STANDINGS = {Status.SOLVED: Standing.HOLDS, Status.NONE: Standing.FAILS, Status.UNDECIDED: Standing.OPEN}
@@ -156,16 +157,17 @@ def _alpha_headline(solution: AlphaSolution) -> str:
 
 
 def _beta_headline(solution: BetaSolution) -> str:
+    least = "largest expected error" if isinstance(solution.question.program, Erring) else "least beta"
     if not solution.pieces:
         return f"every beta suffices: no {solution.question.word} claims anything"
     if all(piece.value is not None for piece in solution.pieces):
         values = [
             f"{cell_text(*piece.value)} at eps = {piece.span.start.low}" for piece in solution.pieces if piece.value
         ]
-        return f"least beta {', '.join(values)}"
+        return f"{least} {', '.join(values)}"
     if len({piece.beta for piece in solution.pieces}) == 1:
-        return f"least beta {_form(solution.pieces[0])}{_variable_text(solution.pieces[0], ', where ')}"
-    return f"least beta: a closed form in each of {len(solution.pieces)} pieces"
+        return f"{least} {_form(solution.pieces[0])}{_variable_text(solution.pieces[0], ', where ')}"
+    return f"{least}: a closed form in each of {len(solution.pieces)} pieces"
 
 
 def _part(solution: Solution) -> str:

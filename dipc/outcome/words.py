@@ -18,6 +18,7 @@ from dipc.frozen import frozen
 from dipc.options import Options
 from dipc.outcome.outcome import Standing, Tone
 from dipc.outcome.text import GLUE
+from dipc.program.expected_error import Erring
 from dipc.program.inputs import specifications
 from dipc.program.nearness import Nearness
 from dipc.program.program import Program
@@ -323,6 +324,8 @@ class Statement:
     distances: tuple[str, ...] = ()
     numbers: str | None = None
     inputs: str = "real"
+    #: What is expected to be at most beta, in a claim about that.
+    error: str | None = None
 
 
 def about(
@@ -339,9 +342,14 @@ def about(
         yield "inputs", f"all {statement.inputs} inputs, by the answers of `ideal`"
         if statement.numbers is not None:
             yield "for every", f"integer {statement.numbers}"
-    yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ {required}, {whose}"
-    said = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
-    if statement.table is None:
+    if statement.error is not None:
+        yield "claim", f"E[{statement.error}] ≤ {required.removeprefix('1 - ').replace('beta', 'error')}, {whose}"
+        yield "error", "asked for" if asked == "beta" else statement.beta
+        said = {}
+    else:
+        yield "claim", f"Pr[{event_text(statement.near, statement.distance)}] ≥ {required}, {whose}"
+        said = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
+    if statement.table is None and said:
         said["alpha"] = "dd(u), whatever it is" if statement.alpha == "dd" else statement.alpha
         said["gamma"] = "every gamma > 0" if "gamma" in statement.distances else statement.gamma
     for name, text in said.items():
@@ -393,6 +401,7 @@ class Asked:
         """What was asked about a table."""
         core = program.core
         given = self.options.parts
+        given = given | {"beta": given["error"]} if "error" in given else given
         alpha, beta, gamma = (_said(name, given.get(name), program, table, given.get("beta")) for name in CLAIM_PARTS)
         return Statement(
             program=f"{core.name} ({self.program_path})",
@@ -403,6 +412,7 @@ class Asked:
             gamma=gamma,
             near=near_outputs(core),
             distance=not Nearness(core).plain,
+            error=program.said if isinstance(program, Erring) else None,
         )
 
 

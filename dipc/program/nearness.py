@@ -306,6 +306,12 @@ class Nearness:
         found = {distance for _, distance in self._distances(inputs, answer)}
         return tuple(sorted(distance for distance in found if distance is not None))
 
+    def all_distances(
+        self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
+    ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
+        """All answers v with d'_u(v, answer), None for infinity; raises as `accepted` does."""
+        yield from self._distances(inputs, answer)
+
     def distance(
         self, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
     ) -> Fraction | None:

@@ -9,25 +9,29 @@ from time import perf_counter
 from typing import Unpack
 
 from dipc.algebra.limits import Limits
-from dipc.claims.claim import ClaimOptions, resolve_claim
+from dipc.claims.claim import ClaimOptions, claim_expression, resolve_claim
 from dipc.claims.table import Table, TableGiven, read_table
 from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.engine import Engine
 from dipc.frozen import frozen
-from dipc.options import GivenCheck, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
+from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
+from dipc.program.expected_error import Erring, measured
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
 from dipc.program.program import Program, Progress, Work, within
 from dipc.questions.enclosed import Enclosed
 from dipc.questions.every_gamma import FreeGamma
+from dipc.questions.expected_error import ErrorReport, ErrorRows, error_report
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
 from dipc.questions.rows import TableRows
 from dipc.questions.source import Case, Source, results
 from dipc.questions.symmetric_inputs import ClassTable, grouped, is_everything, with_corollary
 from dipc.rules.class_claim import is_free
 from dipc.sign.interval import Interval
+from dipc.text.ast import mentions
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.parser import parse
+from dipc.text.printer import print_expression
 
 
 def question(
@@ -87,7 +91,7 @@ def _about(program: Program, table: Table, options: ClaimOptions) -> Source:
         if is_free(program, o.gamma):
             return FreeGamma(program, table, beta=o.beta, alpha=o.alpha, eps=o.eps)
         claim = resolve_claim(program.core, table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps)
-        return TableRows(program, table, claim)
+        return (ErrorRows if isinstance(program, Erring) else TableRows)(program, table, claim)
 
     return _between(program, options, table, about_rows)
 
@@ -330,3 +334,63 @@ def check_for_all(
     assert last.note is not None
     assert last.note.numbers is not None, "the last row is about all numbers from some one on"
     return ForAll(report, *last.note.numbers)
+
+
+@takes(GivenError)
+def expected_error(program: Program, table: TableGiven | None = None, **given: Unpack[GivenError]) -> ErrorReport:
+    """How far off answers are to be expected at every row of `table`, or at det of every one of `inputs`: the mean of
+    |output - det(u)| for an `output` that is a number, of its square for `moment` 2, or of the distance of finite
+    answers that the `metric` block gives, in closed form in eps, with its value at the eps `at`.
+
+    With a claim, `error` or the claim block's, E[error] <= `error` is decided for every eps of the intervals.
+
+    Raises DiagnosticError for a bad table or claim and where answers have no such distance. A row past a limit is open,
+    with its reason; on Ctrl-C the report is `interrupted`.
+    """
+    options = Options(**given)
+    with ExitStack() as stack:
+        asked = error_asked(program, table, options)
+        engine = options.engine(stack, asked.source.program)
+        return error_report(asked.source, engine, options.at_eps, asked.claimed, options.progress)
+
+
+@frozen
+class ErrorAsked:
+    """A question about expected errors, and the claim in it, None where there is none."""
+
+    source: ErrorRows
+    claimed: str | None
+
+
+def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
+    """The question that the options put about expected errors. Raises DiagnosticError."""
+    erring, asked = about_errors(within(program, options.limits), options)
+    stated = resolve_claim(erring.core, _NO_ROWS, beta=asked.beta, alpha=asked.alpha, eps=asked.eps).beta
+    if stated is None:
+        asked = replace(asked, beta="0")
+    source = question_of(erring, table, replace(asked, classes=False))
+    if not isinstance(source, ErrorRows):
+        source = getattr(source, "source", source)
+    if not isinstance(source, ErrorRows):
+        message = "expected errors are known at finitely many inputs only"
+        notes = (
+            'give a table, or such as --inputs "q = -1..1"',
+            "for every input there is no proof: errors do not fall as slacks grow",
+        )
+        raise DiagnosticError(Diagnostic("E1805", message, notes=notes))
+    return ErrorAsked(source, None if stated is None else print_expression(stated.tree))
+
+
+def about_errors(program: Program, options: Options) -> tuple[Erring, Options]:
+    """The program whose answers are right with 1 less their expected error, and the claim about that."""
+    erring = (
+        program if isinstance(program, Erring) else Erring(program, measured(program, options.moment, options.output))
+    )
+    beta = options.beta if options.error is None else options.error
+    stated = claim_expression(erring.core, "beta", beta)
+    distances = stated is not None and any(mentions(stated.tree, name) for name in ("alpha", "dd"))
+    alpha = options.alpha if options.alpha is not None or distances else "0"
+    return erring, replace(options, beta=beta, alpha=alpha, gamma="0")
+
+
+_NO_ROWS = Table("no rows", (), frozenset(), {})

@@ -440,6 +440,7 @@ _FIELDS: dict[str, frozenset[str]] = {
     "alpha": frozenset({"dd", "inf", "gamma"}),
     "beta": frozenset({"dd", "alpha", "gamma"}),
     "gamma": frozenset({"dd", "inf", "alpha", "free"}),
+    "error": frozenset({"dd", "alpha"}),
     "eps": frozenset(),
     "inputs": frozenset(),
 }

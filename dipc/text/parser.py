@@ -128,7 +128,7 @@ FOREIGN_DISTRIBUTIONS = {
     "exponential": "one-sided exponential noise is `Expo(eps/2)`; the exponential mechanism is `Exp`",
     "gumbel": "the largest of scores with Gumbel noise is drawn by `Exp(eps/2, v in D : score)`",
 }
-CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
+CLAIM_FIELDS = ("alpha", "beta", "gamma", "error", "eps", "inputs")
 METRIC_FIELDS = ("input", "apart", "output", "same")
 
 
@@ -259,7 +259,7 @@ class Builder:
         name = "eps" if token.type in ("EPS", "EPSILON") else str(token)
         if name not in CLAIM_FIELDS:
             nearest = get_close_matches(name, CLAIM_FIELDS, 1)
-            known = "a claim has the fields `alpha`, `beta`, `gamma`, `eps` and `inputs`"
+            known = "a claim has the fields `alpha`, `beta`, `gamma`, `error`, `eps` and `inputs`"
             notes = (f"did you mean `{nearest[0]}`?", known) if nearest else (known,)
             raise Problem(
                 SyntaxCode.BAD_CLAIM_FIELD,

@@ -1,0 +1,148 @@
+"""The answer of `dipc error`: how far off answers are to be expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.decide.obligation import Verdict
+from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Standing, Table, Tone
+from dipc.outcome.rows import failing_text
+from dipc.outcome.words import (
+    STANDINGS,
+    TONES,
+    assignment_text,
+    count,
+    everywhere_text,
+    interval_text,
+    program_text,
+    rational,
+    shown,
+)
+from dipc.questions.expected_error import ErrorReport, ErrorRow, ErrorRows, complement
+
+#: Rows that are told of in full, and closed forms up to this length.
+_SHOWN_ROWS, _SHORT = 4, 400
+
+
+def outcome(report: ErrorReport, source: ErrorRows | None = None) -> Outcome:
+    """The answer: what is expected, or whether the claim about it holds."""
+    known = all(row.error is not None for row in report.rows)
+    if report.verdict is not None:
+        standing, tone = STANDINGS[report.verdict], TONES[report.verdict]
+    else:
+        standing, tone = (Standing.HOLDS, Tone.HEAD) if known else (Standing.OPEN, Tone.OPEN)
+    return Outcome(
+        program=report.program,
+        line=headline(report),
+        standing=standing,
+        tone=tone,
+        parts=lambda: _parts(report, None if source is None else source.about),
+        record=report.as_json,
+        rows=lambda: (row.as_json() for row in report.rows),
+        table=lambda: Table("Rows", *_table(report), len(report.rows)),
+        interrupted=f"interrupted after {count(len(report.rows), 'row')}\n" if report.interrupted else None,
+        result=report,
+        question=source,
+    )
+
+
+def headline(report: ErrorReport) -> str:
+    """The whole answer in one sentence."""
+    everywhere = everywhere_text(report.eps)
+    rows = count(len(report.rows), "row")
+    if report.verdict is not None:
+        failing = sum(1 for row in report.rows if row.result is not None and row.result.verdict is Verdict.INACCURATE)
+        match report.verdict:
+            case Verdict.ACCURATE:
+                every = "all " if len(report.rows) > 1 else ""
+                return f"accurate: {every}{rows}, E[{report.said}] ≤ {report.claimed} {everywhere}"
+            case Verdict.INACCURATE:
+                return f"INACCURATE: {failing} of {rows} may be further off: E[{report.said}] > {report.claimed}"
+            case Verdict.UNDECIDED:
+                return f"UNDECIDED: whether E[{report.said}] ≤ {report.claimed}"
+    worst = next((row for row in report.rows if row.row == report.worst), None)
+    if worst is None or worst.value is None:
+        unknown = next((row for row in report.rows if row.error is None), None)
+        return "no rows" if unknown is None else f"UNDECIDED: E[{report.said}] of row {unknown.row} is not known"
+    where = f"at eps = {rational(report.at)}"
+    if len(report.rows) == 1:
+        return f"E[{report.said}] = {shown(*worst.value)} {where}"
+    most = f"of {rows} {where}" + (f", and the most {everywhere}" if report.everywhere else "")
+    return f"E[{report.said}] is at most {shown(*worst.value)}, in row {worst.row}, {most}"
+
+
+def _parts(report: ErrorReport, about: str | None) -> Iterator[Part]:
+    yield GAP
+    fields = [("program", program_text(report.program, tuple(report.constants.items())))]
+    if about:
+        fields.append(("table", about))
+    fields.append(("expected", f"E[{report.said}], for every input u of the table"))
+    if report.claimed is not None:
+        fields.append(("claim", f"E[{report.said}] ≤ {report.claimed}"))
+    fields.append(("eps", f"all of {interval_text(report.eps)}"))
+    yield Fields(fields)
+    ordered = sorted(report.rows, key=_importance)
+    for row in islice(ordered, _SHOWN_ROWS):
+        yield GAP
+        verdict = "" if row.result is None else f": {row.result.verdict}"
+        worst = " (the worst)" if row.row == report.worst and len(report.rows) > 1 else ""
+        yield Line(f"row {row.row}{worst}{verdict}", Tone.HEAD)
+        yield Fields(_fields(report, row))
+    if len(ordered) > _SHOWN_ROWS:
+        yield GAP
+        yield Line(f"and {count(len(ordered) - _SHOWN_ROWS, 'more row')}: --format json has all", Tone.FAINT)
+
+
+def _importance(row: ErrorRow) -> tuple[bool, bool, float, int]:
+    failing = row.result is not None and row.result.verdict is not Verdict.ACCURATE
+    return (not failing, row.error is not None, -float(row.value[0]) if row.value else 0.0, row.row)
+
+
+def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str]]:
+    yield "input", assignment_text(row.input) or "none"
+    yield "output", assignment_text(row.output)
+    if row.error is None or row.value is None:
+        yield "reason", row.reason or ""
+        return
+    yield "expected", _form(row.error)
+    yield f"at eps = {rational(report.at)}", shown(*row.value)
+    if row.bias is not None and row.variance is not None:
+        yield "bias", _form(row.bias)
+        yield "variance", _form(row.variance)
+    result = row.result
+    if result is None:
+        return
+    if result.reason is not None:
+        yield "reason", result.reason
+    if result.counterexample is not None:
+        found = result.counterexample
+        yield "eps", rational(found.eps)
+        yield "expected there", shown(*complement(found.probability))
+        yield "allowed", f"{shown(*complement(found.required))}, where the claim is {result.beta}"
+    if result.failing:
+        yield "fails for", f"eps in {failing_text(result.failing)}"
+
+
+def _form(form: ClosedForm) -> str:
+    text = str(form)
+    return text if len(text) <= _SHORT else f"in closed form with {len(text)} characters: see --format json"
+
+
+def _table(report: ErrorReport) -> tuple[tuple[str, ...], Iterator[tuple[Tone | None, tuple[str, ...]]]]:
+    head = ("row", "input", f"E[{report.said}]", f"at eps = {rational(report.at)}", "verdict")
+
+    def cells(row: ErrorRow) -> tuple[Tone | None, tuple[str, ...]]:
+        verdict = None if row.result is None else row.result.verdict
+        value = "" if row.value is None else shown(*row.value)
+        text = (row.reason or "") if row.error is None else _form(row.error)
+        return None if verdict is None else TONES[verdict], (
+            str(row.row),
+            assignment_text(row.input),
+            text,
+            value,
+            "" if verdict is None else str(verdict),
+        )
+
+    return head, map(cells, report.rows)

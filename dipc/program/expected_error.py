@@ -1,0 +1,350 @@
+"""The expected error of a program as a closed form in eps: E[d'(out, det)], or that of its square.
+
+Of finite outputs it is the sum of distance times probability. Of a real output, an affine form Z = out - det of
+noises on each exit, E[|Z|] is E[Z] where Z >= 0 less E[Z] where Z < 0: with centered noises N_i and Z = Σ c_i·N_i +
+s, it is made of probabilities of these events and of integrals of N_i over them, which are measures of an event with
+one more factor eps·N_i in the density, over eps. So everything stays in the ring, but for powers of eps in the
+denominator.
+
+To those who decide, an expected error E is the probability 1 - E: a claim E <= f is Pr >= 1 - f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+from fractions import Fraction
+from math import floor
+
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
+from dipc.algebra.limits import Limits, OutsideFragment
+from dipc.chain.constraints import Affine, finite_values
+from dipc.chain.state import is_symbolic
+from dipc.claims.given import Cell, CellPool, show_value
+from dipc.frozen import frozen
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Noise
+from dipc.measure.measure import Bound, Share
+from dipc.noise.law import Weighted
+from dipc.program.exits import Exit, Exits, exits
+from dipc.program.nearness import Nearness
+from dipc.program.program import Cells, Probabilities, Program
+from dipc.text.core import Value
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.program import CoreProgram
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class Moment(Enum):
+    """What is expected of Z = out - det: |Z|, Z² or Z itself."""
+
+    ABSOLUTE = 1
+    SQUARE = 2
+    SIGNED = 0
+
+    def of(self, gap: Fraction) -> Fraction:
+        """Its value where Z is known."""
+        match self:
+            case Moment.ABSOLUTE:
+                return abs(gap)
+            case Moment.SQUARE:
+                return gap * gap
+            case Moment.SIGNED:
+                return gap
+
+
+@frozen
+class Measured:
+    """The error that is meant: that of the output at this `place`, a number; None: the distance of whole answers."""
+
+    moment: Moment
+    place: int | None
+
+
+def measured(program: Program, moment: int, output: str | None = None) -> Measured:
+    """The error of the output of this name, of the only one that is a number, or the distance of finite outputs that
+    the `metric` block gives. Raises DiagnosticError where there is no such error, ValueError for another moment."""
+    core = program.core
+    if moment not in (1, 2):
+        raise ValueError(f"the moment is 1 or 2, not {moment}")
+    kind = Moment(moment)
+    numeric = {core.slots[slot].name: at for at, slot in enumerate(core.outputs) if _is_numeric(core, slot)}
+    if output is not None:
+        if output not in numeric:
+            known = ", ".join(f"`{name}`" for name in numeric) or "there is none"
+            message = f"`{output}` is no output that is a number"
+            raise DiagnosticError(Diagnostic("E1802", message, notes=(f"outputs that are numbers: {known}",)))
+        return Measured(kind, numeric[output])
+    if core.metric is not None and core.metric.output != "product" and not _has_symbolic(core):
+        return Measured(kind, None)
+    if len(core.outputs) == 1 and numeric:
+        return Measured(kind, 0)
+    advice = [f"`--output {name}` is about one that is a number" for name in [*numeric][:1]]
+    if not _has_symbolic(core):
+        advice.append("`metric { output: discrete; }` counts every other answer as 1; `output: linf` is about numbers")
+    message = "other answers of this program are infinitely far, so that no distance is to be expected"
+    raise DiagnosticError(Diagnostic("E1803", message, notes=tuple(advice)))
+
+
+def _is_numeric(core: CoreProgram, slot: int) -> bool:
+    found = core.slots[slot]
+    return is_symbolic(found.type) or all(isinstance(value, Fraction) for value in finite_values(found))
+
+
+def _has_symbolic(core: CoreProgram) -> bool:
+    return any(is_symbolic(core.slots[slot].type) for slot in core.outputs)
+
+
+class Erring(Program):
+    """A program whose probability of an answer is taken for 1 less its expected error: to be asked about that.
+
+    The beta of its claim is what the claim block of the program says of `error`, and its alpha is 0 unless that depends
+    on a distance.
+    """
+
+    def __init__(self, program: Program, error: Measured) -> None:
+        super().__init__(_about_errors(program.core), program.limits)
+        self._own = program.core
+        self.error = error
+
+    def with_limits(self, limits: Limits) -> Erring:
+        return Erring(Program(self._own, limits), self.error)
+
+    @property
+    def said(self) -> str:
+        """What is expected, in words."""
+        place = self.error.place
+        name = "output" if place is None else self.outputs[place]
+        if place is None:
+            gap = "the distance of output and det(u)"
+            return gap if self.error.moment is Moment.ABSOLUTE else f"{gap}, squared"
+        return f"|{name} - det(u)|" if self.error.moment is Moment.ABSOLUTE else f"({name} - det(u))²"
+
+    def probabilities(self) -> ExpectedErrors:
+        return ExpectedErrors(self, self.error)
+
+
+def _about_errors(core: CoreProgram) -> CoreProgram:
+    """The program, which claims of beta what it claimed of its error."""
+    claim = core.claim
+    if claim is None:
+        return core
+    kept = [found for found in claim.fields if found.name in ("eps", "inputs")]
+    kept += [replace(found, name="beta") for found in claim.fields if found.name == "error"]
+    return replace(core, claim=replace(claim, fields=tuple(kept)))
+
+
+class ExpectedErrors(Probabilities):
+    """1 less the expected errors of one program, row after row."""
+
+    def __init__(self, program: Program, error: Measured) -> None:
+        super().__init__(program.row_flow, program.limits, program.choices, program.measurer)
+        self._error = error
+        self._nearness = Nearness(program.core, program.limits)
+        self._pool = CellPool()
+        self._exits: dict[tuple[Cell, ...], Exits] = {}
+        self._known: dict[tuple[Cell | None, ...], Bound] = {}
+
+    def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
+        """1 less the expected error at these inputs, whose answer is `outputs`; gamma has no part in it.
+
+        Raises as `Probabilities.bound` does, Undecided too where there is no closed form, and DiagnosticError for an
+        answer that is left open.
+        """
+        del gamma
+        key = (*inputs, *outputs)
+        if key not in self._known:
+            self._known.clear()
+            found = self.expectation(inputs, outputs, self._error.moment)
+            self._known[key] = self._interned.setdefault(found, found)
+        return self._known[key]
+
+    def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
+        """1 less what is expected of this moment. Raises as `bound` does."""
+        place = self._error.place
+        if place is None:
+            shares = self._of_distance(inputs, outputs)
+        else:
+            shares = self._of_output(place, inputs, outputs, moment)
+        return Bound(tuple([_times(share, -_ONE) for share in shares]), _ONE)
+
+    def _of_distance(self, inputs: Sequence[Cell], outputs: Cells) -> Iterator[Share]:
+        for answer, distance in self._nearness.all_distances(inputs, outputs):
+            if distance != 0:
+                cells = tuple(map(self._pool.cell, answer))
+                reached = super().bound(inputs, cells, self._pool.cell(_ZERO))
+                if not reached.shares:
+                    continue
+                if distance is None:
+                    raise DiagnosticError(_infinite(answer))
+                factor = self._error.moment.of(distance)
+                yield from (_times(share, factor) for share in reached.shares)
+
+    def _of_output(self, place: int, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Iterator[Share]:
+        program, cell = self.program, outputs[place]
+        slot = program.outputs[place]
+        if cell is None or not isinstance(cell.value, Fraction):
+            message = f"the output `{program.slots[slot].name}` is left open, so that nothing is off from it"
+            raise DiagnosticError(Diagnostic("E1804", message, notes=("fill the cell, or choose another --output",)))
+        finite = tuple([inputs[at] for at in self._finite_inputs])
+        if finite not in self._exits:
+            values = {program.inputs[at]: _value(inputs[at]) for at in self._finite_inputs}
+            self.work.explorations += 1
+            self._exits[finite] = exits(self.flow, self.choices, self.limits, values, None, [slot])
+        reals = {program.inputs[at]: _number(inputs[at]) for at in self._real_inputs}
+        for found in self._exits[finite].all():
+            if found.event.guards_hold(reals):
+                yield from self._of_exit(found, slot, cell.value, reals, moment)
+
+    def _of_exit(
+        self, found: Exit, slot: int, exact: Fraction, reals: Mapping[int, Fraction], moment: Moment
+    ) -> Iterator[Share]:
+        value = found.state.outputs[slot]
+        if value is None:
+            name = self.program.slots[slot].name
+            message = f"the output `{name}` is not always assigned, so that it has no distance from the answer"
+            notes = (f"give it an initial value: `output {name} : … = 0`",)
+            raise DiagnosticError(Diagnostic("E1804", message, notes=notes))
+        if not isinstance(value, Affine):
+            assert isinstance(value, Fraction)
+            value = Affine.number(value)
+        gap = value - Affine.number(exact)
+        parts = found.event.components
+        if not gap.noises:
+            factor = moment.of(gap.at(reals))
+            if factor:
+                yield _times(Share(found.weight, tuple([part.event(reals, {}) for part in parts])), factor)
+            return
+        drawn = {noise for noise, _ in gap.noises}
+        own = [part for part in parts if not drawn.isdisjoint(part.members)]
+        rest = tuple([part.event(reals, {}) for part in parts if part not in own])
+        area = _Area.of(found, gap, [(part.members, part.event(reals, {})) for part in own], reals)
+        if any(noise.law.whole for noise in area.noises):
+            yield _times(Share(_weighted(found.weight, area.of_integers(moment)), rest), _ONE)
+            return
+        for weight, event in area.integrals(moment):
+            yield Share(_weighted(found.weight, weight), (event, *rest))
+
+
+@frozen
+class _Area:
+    """The noises that a form Z = Σ coefficients·N + shift of centered noises shares constraints with, and these."""
+
+    noises: tuple[Noise, ...]
+    constraints: tuple[Halfspace, ...]
+    coefficients: tuple[tuple[int, Fraction], ...]
+    shift: Fraction
+
+    @staticmethod
+    def of(
+        found: Exit, form: Affine, own: Sequence[tuple[tuple[int, ...], Event]], reals: Mapping[int, Fraction]
+    ) -> _Area:
+        places: dict[int, int] = {}
+        noises: list[Noise] = []
+        constraints: list[Halfspace] = []
+        for members, event in own:
+            start = len(noises)
+            places |= {noise: start + at for at, noise in enumerate(members)}
+            noises += event.noises
+            constraints += [
+                replace(each, coefficients=tuple([(start + at, c) for at, c in each.coefficients]))
+                for each in event.constraints
+            ]
+        drawn = {noise.id: noise for noise in found.state.noises}
+        for noise, _ in form.noises:
+            if noise not in places:
+                places[noise] = len(noises)
+                variable = drawn[noise]
+                noises.append(Noise(variable.law, variable.rate, variable.mean.at(reals)))
+        coefficients = tuple(sorted([(places[noise], c) for noise, c in form.noises]))
+        alone = Affine((), form.inputs, form.constant).at(reals)
+        shift = alone + sum((c * noises[at].mean for at, c in coefficients), _ZERO)
+        return _Area(tuple(noises), tuple(constraints), coefficients, shift)
+
+    def integrals(self, moment: Moment) -> Iterator[tuple[Closed, Event]]:
+        """Weights and events with E[moment of Z; constraints] = Σ weight·measure."""
+        means = sum((c * self.noises[at].mean for at, c in self.coefficients), _ZERO)
+        for side in (_ONE, -_ONE):
+            half = Halfspace(tuple([(at, side * c) for at, c in self.coefficients]), side * (self.shift - means))
+            sign = side if moment is Moment.ABSOLUTE else _ONE
+            for factor, powers in self._powers(moment):
+                degree = sum(powers.values())
+                noises = [
+                    replace(noise, law=Weighted(noise.law, powers[at])) if at in powers else noise
+                    for at, noise in enumerate(self.noises)
+                ]
+                yield _over_eps(sign * factor, degree), Event(tuple(noises), (*self.constraints, half))
+
+    def _powers(self, moment: Moment) -> Iterator[tuple[Fraction, dict[int, int]]]:
+        """The moment of Z on one side of 0 as a polynomial in the noises, but for its sign."""
+        shift, terms = self.shift, self.coefficients
+        if moment is not Moment.SQUARE:
+            if shift:
+                yield shift, {}
+            yield from ((c, {at: 1}) for at, c in terms)
+            return
+        if shift:
+            yield shift * shift, {}
+            yield from ((2 * shift * c, {at: 1}) for at, c in terms)
+        for number, (at, c) in enumerate(terms):
+            yield c * c, {at: 2}
+            yield from ((2 * c * other, {at: 1, place: 1}) for place, other in terms[number + 1 :])
+
+    def of_integers(self, moment: Moment) -> Closed:
+        """The same, of one discrete Laplace noise that nothing is known of. Raises OutsideFragment for others.
+
+        With z = e^{-rate·eps}: E[|N + s|] = |s| + 2·z^{|s|+1}/(1 - z²) for an integer s, and between integers it is
+        linear in s; E[N²] = 2z/(1 - z)².
+        """
+        (noise,), ((_, c),) = self._alone()
+        z, one = ExpPoly.term(1, 0, -noise.rate), ExpPoly.one()
+        if moment is Moment.SIGNED:
+            return ExpPoly.constant(self.shift)
+        if moment is Moment.SQUARE:
+            return Quotient(z * (2 * c * c), (one - z) * (one - z)) + self.shift * self.shift
+
+        def absolute(s: int) -> Closed:
+            return Quotient(ExpPoly.term(2, 0, -noise.rate * (abs(s) + 1)), one - z * z) + abs(s)
+
+        at = self.shift / c
+        below = floor(at)
+        share = at - below
+        return (absolute(below) * (1 - share) + absolute(below + 1) * share) * abs(c)
+
+    def _alone(self) -> tuple[tuple[Noise, ...], tuple[tuple[int, Fraction], ...]]:
+        if self.constraints or len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
+            raise OutsideFragment(
+                "an expected error of an int output is known where it is one noise that is not compared"
+            )
+        return self.noises, self.coefficients
+
+
+def _over_eps(factor: Fraction, degree: int) -> Closed:
+    """factor/eps^degree."""
+    return ExpPoly.constant(factor) if not degree else Quotient(ExpPoly.constant(factor), ExpPoly.term(1, degree))
+
+
+def _weighted(weight: Closed | None, factor: Closed) -> Closed:
+    return factor if weight is None else weight * factor
+
+
+def _times(share: Share, factor: Fraction) -> Share:
+    return Share(_weighted(share.weight, ExpPoly.constant(factor)), share.events)
+
+
+def _infinite(answer: Sequence[Value]) -> Diagnostic:
+    shown = ", ".join(map(show_value, answer))
+    note = "`metric { output: discrete; }` counts every other answer as 1"
+    return Diagnostic("E1803", f"the answer ({shown}) is possible and infinitely far from the right one", notes=(note,))
+
+
+def _value(cell: Cell) -> Value:
+    assert cell.value is not None
+    return cell.value
+
+
+def _number(cell: Cell) -> Fraction:
+    assert isinstance(cell.value, Fraction)
+    return cell.value

@@ -1,0 +1,219 @@
+"""How far off answers are to be expected, in closed form, and claims that it is no more than that for every eps."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import fraction_of
+from dipc.algebra.limits import Undecided
+from dipc.algebra.numbers import exact_text, outward
+from dipc.claims.claim import Terms, intervals_text
+from dipc.claims.table import Row
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.frozen import frozen
+from dipc.measure.measure import Bound
+from dipc.program.expected_error import Erring, ExpectedErrors, Moment
+from dipc.questions.report import Report, RowOutcome, RowResult
+from dipc.questions.rows import TableRows
+from dipc.questions.source import Source
+from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.interval import Interval
+from dipc.text.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from dipc.program.program import Progress
+
+
+class ErrorRows(TableRows):
+    """One table under a claim about expected errors: E[error] <= beta, which is 1 - E[error] >= 1 - beta."""
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return ()
+
+    def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
+        if isinstance(bound, Undecided):
+            return RowOutcome(terms, None, Decision.undecided(bound.reason))
+        decision = yield bound if terms.vacuous else Obligation(bound, terms.beta, self.claim.intervals)
+        return RowOutcome(terms, decision.bound, Decision(Verdict.ACCURATE) if terms.vacuous else decision)
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        return Source.report(self, rows, engine, interrupted=interrupted)
+
+
+@frozen
+class ErrorRow:
+    """What is expected at one input: the `error` in closed form, and its `value` at the eps of the report, enclosed;
+    None and the `reason` past a limit. Of an output that is a number its `bias`, E[output - det(u)], and `variance`,
+    too. `result` is the row decided, where something is claimed."""
+
+    row: int
+    input: Mapping[str, str]
+    output: Mapping[str, str]
+    error: ClosedForm | None
+    value: tuple[Fraction, Fraction] | None
+    bias: ClosedForm | None = None
+    variance: ClosedForm | None = None
+    reason: str | None = None
+    result: RowResult | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The row's object in the JSON output."""
+        found: dict[str, Any] = {
+            "row": self.row,
+            "input": dict(self.input),
+            "output": dict(self.output),
+            "error": None if self.error is None else str(self.error),
+            "value": None if self.value is None else _ends(self.value),
+            "reason": self.reason,
+        }
+        more = {"bias": self.bias, "variance": self.variance}
+        found |= {name: str(form) for name, form in more.items() if form is not None}
+        if self.result is not None:
+            found["verdict"] = str(self.result.verdict)
+            found["allowed"] = self.result.beta
+            found["counterexample"] = None
+            if (refuted := self.result.counterexample) is not None:
+                found["counterexample"] = {
+                    "eps": str(refuted.eps),
+                    "error": _ends(complement(refuted.probability)),
+                    "allowed": _ends(complement(refuted.required)),
+                }
+            if self.result.failing:
+                found["failing"] = [interval.as_json() for interval in self.result.failing]
+        return found
+
+
+def _ends(ends: tuple[Fraction, Fraction]) -> list[str]:
+    low, high = ends
+    return [str(low), str(high)] if low == high else [exact_text(end) for end in outward(low, high, 15)]
+
+
+def complement(ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
+    """What encloses 1 - x where the ends enclose x."""
+    return 1 - ends[1], 1 - ends[0]
+
+
+@frozen
+class ErrorReport:
+    """The expected errors at all inputs. `worst` is the number of a row with the largest at `at`; `everywhere` says
+    that it is that for every eps asked about, proved. `claimed` is the claim, None where there is none; then
+    `verdict` is None, too."""
+
+    program: str
+    said: str
+    eps: str
+    at: Fraction
+    rows: tuple[ErrorRow, ...]
+    worst: int | None
+    everywhere: bool
+    claimed: str | None = None
+    verdict: Verdict | None = None
+    interrupted: bool = False
+    constants: Mapping[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object but for its rows."""
+        found: dict[str, Any] = {
+            "schema": "dipc.error/1",
+            "program": self.program,
+            "constants": dict(self.constants),
+            "expected": self.said,
+            "eps": self.eps,
+            "at": str(self.at),
+            "worst": self.worst,
+            "worst_everywhere": self.everywhere,
+        }
+        if self.verdict is not None:
+            found |= {"claim": self.claimed, "verdict": str(self.verdict)}
+        return found
+
+    def __getitem__(self, key: str) -> Any:
+        return [row.as_json() for row in self.rows] if key == "rows" else self.as_json()[key]
+
+
+def error_report(
+    source: ErrorRows, engine: Engine, at: Fraction, claimed: str | None, progress: Progress | None = None
+) -> ErrorReport:
+    """The expected errors at the rows of the source, with what is claimed of them decided; on Ctrl-C those known then,
+    `interrupted`."""
+    program = source.program
+    assert isinstance(program, Erring)
+    rows: list[ErrorRow] = []
+    interrupted = False
+    try:
+        for case, row in zip(source.cases(), source.table.rows, strict=True):
+            result = engine.run(case.settle()) if claimed is not None else None
+            rows.append(_row(source, engine, row, at, case.shown() if result is None else result, result))
+            if progress is not None:
+                progress(len(rows), len(source.table.rows))
+    except KeyboardInterrupt:
+        interrupted = True
+    worst = _worst(rows)
+    verdicts = [row.result.verdict for row in rows if row.result is not None]
+    verdict = next((v for v in (Verdict.INACCURATE, Verdict.UNDECIDED) if v in verdicts), Verdict.ACCURATE)
+    return ErrorReport(
+        program.name,
+        program.said,
+        intervals_text(source.intervals),
+        at,
+        tuple(rows),
+        None if worst is None else worst.row,
+        worst is not None and _is_worst_everywhere(worst, rows, source.intervals, engine),
+        claimed,
+        None if claimed is None else verdict,
+        interrupted,
+        {name: str(value) for name, value in program.constants.items()},
+    )
+
+
+def _row(
+    source: ErrorRows, engine: Engine, row: Row, at: Fraction, shown: RowResult, result: RowResult | None
+) -> ErrorRow:
+    program, expected = source.program, source.probabilities
+    assert isinstance(program, Erring)
+    assert isinstance(expected, ExpectedErrors)
+
+    def form(moment: Moment) -> ClosedForm:
+        bound = expected.expectation(row.inputs, row.outputs, moment)
+        return ClosedForm(1 - engine.bound(bound).value)
+
+    try:
+        error = form(program.error.moment)
+        value = error.at(at, 20)
+        bias = variance = None
+        if program.error.place is not None:
+            bias = form(Moment.SIGNED)
+            variance = ClosedForm(form(Moment.SQUARE).value - bias.value * bias.value)
+    except Undecided as undecided:
+        return ErrorRow(row.number, shown.input, shown.output, None, None, reason=undecided.reason, result=result)
+    forms = [None if each is None else each.standing_for(program.core.only_at) for each in (error, bias, variance)]
+    return ErrorRow(row.number, shown.input, shown.output, forms[0], value, forms[1], forms[2], None, result)
+
+
+def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:
+    """A row with the largest value; None where one is not known."""
+    if not rows or any(row.value is None for row in rows):
+        return None
+    return max(rows, key=lambda row: (row.value or (Fraction(0),))[0])
+
+
+def _is_worst_everywhere(
+    worst: ErrorRow, rows: Sequence[ErrorRow], intervals: Sequence[Interval], engine: Engine
+) -> bool:
+    """Whether no other row has a larger error at any eps, proved."""
+    assert worst.error is not None
+    others = {row.error.value for row in rows if row.error is not None} - {worst.error.value}
+    try:
+        return all(
+            isinstance(decide_nonnegative(fraction_of(worst.error.value - other)[0], interval, engine.limits), Holds)
+            for other in others
+            for interval in intervals
+        )
+    except Undecided:
+        return False
