@@ -88,6 +88,9 @@ class Law(ABC):
     #: N is at least this; None where it may be anything, or nothing is said.
     least: ClassVar[Fraction | None] = None
 
+    #: Whether its density (mass) comes to 1 over all values.
+    comes_to_one: ClassVar[bool] = True
+
     #: Whether the density (mass) is positive everywhere from `least` on.
     is_positive: ClassVar[bool] = False
 
@@ -225,6 +228,8 @@ class Weighted(Law):
     """A law of whose density each value N = x has x^power times as much: what is measured is no probability, but the
     expected value of N^power where an event holds, times eps^power. It has pieces wherever the law has, and no other
     property: neither is it positive, nor does it come to 1."""
+
+    comes_to_one = False
 
     def __init__(self, law: Law, power: int) -> None:
         self.law = law

@@ -260,7 +260,8 @@ class _Area:
                 noises.append(Noise(variable.law, variable.rate, variable.mean.at(reals)))
         coefficients = tuple(sorted([(places[noise], c) for noise, c in form.noises]))
         alone = Affine((), form.inputs, form.constant).at(reals)
-        shift = alone + sum((c * noises[at].mean for at, c in coefficients), _ZERO)
+        # The noises of an event may be moved, with its constraints.
+        shift = alone + sum((c * drawn[noise].mean.at(reals) for noise, c in form.noises), _ZERO)
         return _Area(tuple(noises), tuple(constraints), coefficients, shift)
 
     def integrals(self, moment: Moment) -> Iterator[tuple[Closed, Event]]:
