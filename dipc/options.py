@@ -43,6 +43,7 @@ def open_engine(
     dask: str | None = None,
     digits: int | None = None,
     keep_proofs: bool = False,
+    forms: bool = True,
 ) -> Engine:
     """Decides in `jobs` processes, as many as there are processors for 0 or "auto", or on the workers of the Dask
     scheduler at the address `dask`; what is in the file `cache` is not decided again. No decision depends on these.
@@ -55,7 +56,7 @@ def open_engine(
         note = "give either `-j` or `--dask`"
         raise DiagnosticError(Diagnostic("E1311", "both processes and a Dask cluster are asked for", notes=(note,)))
     if count == 1 and cache is None and dask is None:
-        return Engine(measurer, limits, digits=digits, keep_proofs=keep_proofs)
+        return Engine(measurer, limits, digits=digits, keep_proofs=keep_proofs, forms=forms)
     from dipc.decide.shared import SharedEngine
 
     memory = None
@@ -68,7 +69,7 @@ def open_engine(
         stack.callback(memory.close)
     executor = _executor(count, dask)
     stack.callback(executor.close)
-    return SharedEngine(measurer, limits, executor, memory, digits=digits, keep_proofs=keep_proofs)
+    return SharedEngine(measurer, limits, executor, memory, digits=digits, keep_proofs=keep_proofs, forms=forms)
 
 
 def _executor(jobs: int, dask: str | None) -> Executor:
@@ -209,8 +210,9 @@ class Options:
     about privacy; `error` is one about the expected error, or that of its square for the `moment` 2, of the `output` of
     this name, and `at` the eps at which numbers are given. With `classes` inputs with equal obligations are one
     case; `as_given` keeps the types of inputs as they are declared. Numbers are given to so many `digits`; with
-    `keep_proofs` the evidence for a certificate is kept. `jobs`, `cache` and `dask` share out the work, and change
-    no answer; `limits` say when to give up, and `progress` is told how far it is.
+    `keep_proofs` the evidence for a certificate is kept, and without `forms` rows that hold need no closed form of
+    their probability. `jobs`, `cache` and `dask` share out the work, and change no answer; `limits` say when to give
+    up, and `progress` is told how far it is.
     """
 
     inputs: InputSpec | None = None
@@ -229,6 +231,7 @@ class Options:
     as_given: bool = False
     digits: int | None = None
     keep_proofs: bool = False
+    forms: bool = True
     jobs: int | str = 1
     cache: str | os.PathLike[str] | None = None
     dask: str | None = None
@@ -288,6 +291,7 @@ class Options:
             dask=self.dask,
             digits=self.digits,
             keep_proofs=self.keep_proofs,
+            forms=self.forms,
         )
 
 

@@ -137,6 +137,8 @@ def check(**given: Any) -> ExitCode:
     options = asked.options
     if options.digits is None and output.form == "json":
         options = replace(options, digits=JSON_DIGITS)
+    if output.form == "text" and all(given[name] is None for name in ("html", "plot", "closed_form")):
+        options = replace(options, forms=False)
     engine = options.engine(work.stack, program)
     reading = perf_counter()
     progress.stage(f"reading the rows of {asked.table}" if asked.table else "computing the answers at the inputs")

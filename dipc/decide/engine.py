@@ -95,7 +95,7 @@ class Engine:
     """Decides obligations in this process, each when it is asked for; equal ones once.
 
     With `digits` the failing intervals are known to so many digits, each with its worst eps. With `keep_proofs`
-    decisions come with their proofs.
+    decisions come with their proofs. Without `forms` whoever asks may do without the closed form of what holds.
     """
 
     #: How many cases may be begun before the first of them is done: whoever decides at once looks no further.
@@ -108,6 +108,7 @@ class Engine:
         *,
         digits: int | None = None,
         keep_proofs: bool = False,
+        forms: bool = True,
     ) -> None:
         self.bounds = BoundMeasurer(measurer)
         #: What takes a moment to be measured; the rest is followed without its closed form first, unless a proof is to
@@ -116,6 +117,7 @@ class Engine:
         self.limits = limits
         self.digits = digits
         self.keep_proofs = keep_proofs
+        self.forms = forms or keep_proofs
         #: What was decided of functions: different bounds may be the same one.
         self._functions: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Decision] = {}
         self._obligations = 0

@@ -47,9 +47,10 @@ class SharedEngine(Engine):
         *,
         digits: int | None = None,
         keep_proofs: bool = False,
+        forms: bool = True,
         window: int = WINDOW,
     ) -> None:
-        super().__init__(measurer, limits, digits=digits, keep_proofs=keep_proofs)
+        super().__init__(measurer, limits, digits=digits, keep_proofs=keep_proofs, forms=forms)
         self.window = window
         self._executor = executor
         self._memory = memory
