@@ -93,5 +93,5 @@ def test_a_grid_takes_a_decision_for_each_distance() -> None:
     """Not one for each row, where another of the losers is second."""
     program = dipc.load(MECHANISMS["noisy_max"].path, m=3)
     few, many = compared(program, None, inputs="q = -3..3", classes=False)
-    assert few <= 6
+    assert few <= 8
     assert many > 20
