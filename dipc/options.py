@@ -43,7 +43,6 @@ def open_engine(
     dask: str | None = None,
     digits: int | None = None,
     keep_proofs: bool = False,
-    forms: bool = True,
 ) -> Engine:
     """Decides in `jobs` processes, as many as there are processors for 0 or "auto", or on the workers of the Dask
     scheduler at the address `dask`; what is in the file `cache` is not decided again. No decision depends on these.
@@ -56,7 +55,7 @@ def open_engine(
         note = "give either `-j` or `--dask`"
         raise DiagnosticError(Diagnostic("E1311", "both processes and a Dask cluster are asked for", notes=(note,)))
     if count == 1 and cache is None and dask is None:
-        return Engine(measurer, limits, digits=digits, keep_proofs=keep_proofs, forms=forms)
+        return Engine(measurer, limits, digits=digits, keep_proofs=keep_proofs)
     from dipc.decide.shared import SharedEngine
 
     memory = None
@@ -69,7 +68,7 @@ def open_engine(
         stack.callback(memory.close)
     executor = _executor(count, dask)
     stack.callback(executor.close)
-    return SharedEngine(measurer, limits, executor, memory, digits=digits, keep_proofs=keep_proofs, forms=forms)
+    return SharedEngine(measurer, limits, executor, memory, digits=digits, keep_proofs=keep_proofs)
 
 
 def _executor(jobs: int, dask: str | None) -> Executor:
@@ -282,7 +281,7 @@ class Options:
 
     def engine(self, stack: ExitStack, program: Program) -> Engine:
         """The engine that decides, closed with the stack. Raises DiagnosticError (E13xx)."""
-        return open_engine(
+        engine = open_engine(
             stack,
             program.measurer,
             program.limits,
@@ -291,8 +290,9 @@ class Options:
             dask=self.dask,
             digits=self.digits,
             keep_proofs=self.keep_proofs,
-            forms=self.forms,
         )
+        engine.forms = self.forms or self.keep_proofs
+        return engine
 
 
 def asks_for_all(inputs: object) -> bool:

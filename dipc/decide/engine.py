@@ -108,7 +108,6 @@ class Engine:
         *,
         digits: int | None = None,
         keep_proofs: bool = False,
-        forms: bool = True,
     ) -> None:
         self.bounds = BoundMeasurer(measurer)
         #: What takes a moment to be measured; the rest is followed without its closed form first, unless a proof is to
@@ -117,7 +116,7 @@ class Engine:
         self.limits = limits
         self.digits = digits
         self.keep_proofs = keep_proofs
-        self.forms = forms or keep_proofs
+        self.forms = True
         #: What was decided of functions: different bounds may be the same one.
         self._functions: dict[tuple[ClosedForm, BetaForm, tuple[Interval, ...]], Decision] = {}
         self._obligations = 0

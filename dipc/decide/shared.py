@@ -47,10 +47,9 @@ class SharedEngine(Engine):
         *,
         digits: int | None = None,
         keep_proofs: bool = False,
-        forms: bool = True,
         window: int = WINDOW,
     ) -> None:
-        super().__init__(measurer, limits, digits=digits, keep_proofs=keep_proofs, forms=forms)
+        super().__init__(measurer, limits, digits=digits, keep_proofs=keep_proofs)
         self.window = window
         self._executor = executor
         self._memory = memory

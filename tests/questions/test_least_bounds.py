@@ -32,7 +32,8 @@ end
 
 
 def decided(program: Program, table: Any, *, forms: bool, **given: Any) -> tuple[Report, int]:
-    engine = Engine(program.measurer, program.limits, forms=forms)
+    engine = Engine(program.measurer, program.limits)
+    engine.forms = forms
     report = answer(question_of(program, table, Options(forms=forms, **given)), engine)
     return report, engine.spent.obligations
 
