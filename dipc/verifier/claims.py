@@ -30,7 +30,8 @@ from itertools import pairwise, product
 from math import prod
 
 from dipc.verifier.functions import ONE, Closed, Ring, add, constant, height, multiply, positive_everywhere, times
-from dipc.verifier.reading import Budget, Rejected, items, optional_text, rational, record, text
+from dipc.verifier.reading import Budget, NotDerived, Rejected, items, optional_text, rational, record, text
+from dipc.verifier.syntax import Apply, Element, Epsilon, Expr, Literal, Name, nodes, read_expression
 
 # === expression ================================================================================
 
@@ -39,19 +40,13 @@ Growth = tuple[int, Fraction]
 
 FLAT: Growth = (0, Fraction(0))
 
-MOST_CHARACTERS = 20_000
-MOST_NESTING = 100
 MOST_POWER = 1_000
-MOST_DIGITS = 1_000
 
 #: Forms of one value.
 MOST_FORMS = 200
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
-_NAME = re.compile(r"[^\W\d]\w*")
-_DIGITS = "0123456789"
 #: Greek letters of claims, and what they stand for.
-GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "ε": "eps"}
+GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
 
 class NotOneForm(Exception):
@@ -100,14 +95,24 @@ class Form:
 Value = tuple[tuple[Form, ...], ...]
 
 
-def evaluate(text: str, names: Mapping[str, Form], budget: Budget, step: str) -> Form:
+def parsed(expression: str | Expr, budget: Budget, step: str) -> Expr:
+    """The tree of an expression; raises Rejected where it is none."""
+    if not isinstance(expression, str):
+        return expression
+    try:
+        return read_expression(expression, budget)
+    except NotDerived as error:
+        raise Rejected(step, error.why) from None
+
+
+def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget, step: str) -> Form:
     """The value of an expression; raises Rejected where it has none, NotOneForm where it is not one form."""
-    return _single(_Parser(text, names, budget, step).whole())
+    return _single(evaluate_least(expression, names, budget, step))
 
 
-def evaluate_least(text: str, names: Mapping[str, Form], budget: Budget, step: str) -> Value:
+def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Budget, step: str) -> Value:
     """The value as the least of the greatest of some forms. NotOneForm for expressions that are none."""
-    return _Parser(text, names, budget, step).whole()
+    return _Evaluation(names, budget, step).value(parsed(expression, budget, step))
 
 
 def _of(form: Form) -> Value:
@@ -159,126 +164,101 @@ def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
     return product(*value)
 
 
-def mentions(text: str, name: str) -> bool:
-    """Whether an expression has this name in it."""
-    return any(token == name or GREEK.get(token) == name for token in tokens(text[: MOST_CHARACTERS + 1]))
+def mentions(expression: str | Expr | None, name: str) -> bool:
+    """Whether an expression has this name in it, or applies this function."""
+    if not expression:
+        return False
+    return any(
+        GREEK.get(found.name, found.name) == name if isinstance(found, Name) else found.op == name
+        for found in nodes(parsed(expression, Budget(), "claim"))
+        if isinstance(found, Name | Apply)
+    )
 
 
-class _Parser:
-    """Recursive descent that computes as it reads."""
+def without_ones(tree: Expr) -> Expr:
+    """An expression without numbers that are at least 1 where it is the least of some, if one other is left; else
+    itself."""
+    match tree:
+        case Apply("min", arguments):
+            left = [each for each in arguments if not (isinstance(each, Literal) and _is_one(each.value))]
+            return left[0] if len(left) == 1 else tree
+    return tree
 
-    def __init__(self, text: str, names: Mapping[str, Form], budget: Budget, step: str) -> None:
-        self._tokens = tokens(text)
-        budget.spend(10 * len(self._tokens), step)
-        self._at = 0
-        self._depth = 0
-        self._names = names
-        self._budget = budget
-        self._step = step
 
-    def whole(self) -> Value:
-        value = self._sum()
-        if self._next():
-            raise self._wrong(f"`{self._next()}` is not expected in an expression")
-        return value
+def _is_one(value: object) -> bool:
+    return isinstance(value, Fraction) and value >= 1
+
+
+def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
+    """The first operand of sums and products that are written one after the other, and the operators with the others:
+    long ones are not nested deeply."""
+    found: list[tuple[str, Expr]] = []
+    while isinstance(tree, Apply) and tree.op in ("+", "-", "*", "/"):
+        op, (tree, other) = tree.op, tree.arguments
+        found.append((op, other))
+    return tree, found[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    """Values of expressions, where names have these."""
+
+    _names: Mapping[str, Form]
+    _budget: Budget
+    _step: str
 
     def _wrong(self, why: str) -> Rejected:
         return Rejected(self._step, why)
 
-    def _next(self) -> str:
-        return self._tokens[self._at] if self._at < len(self._tokens) else ""
+    def value(self, tree: Expr) -> Value:
+        """The value of a tree. Raises Rejected and NotOneForm."""
+        first, others = spine(tree)
+        found = self._operand(first)
+        for op, other in others:
+            self._budget.spend(10, self._step)
+            right = self.value(other)
+            match op:
+                case "+":
+                    found = self._added(found, right)
+                case "-":
+                    found = self._added(found, self._turned(right))
+                case "*":
+                    found = self._multiplied(found, right)
+                case _:
+                    found = self._divided(found, right)
+        return found
 
-    def _take(self, *wanted: str) -> str:
-        token = self._next()
-        if token in wanted:
-            self._at += 1
-            return token
-        return ""
-
-    def _expect(self, token: str) -> None:
-        if not self._take(token):
-            raise self._wrong(f"`{token}` is expected in an expression, not `{self._next()[:40]}`")
-
-    def _sum(self) -> Value:
-        self._depth += 1
-        if self._depth > MOST_NESTING:
-            raise self._wrong("an expression is nested too deeply")
-        value = self._product()
-        while token := self._take("+", "-"):
-            other = self._product()
-            value = self._added(value, other if token == "+" else self._turned(other))  # noqa: S105 - no password
-        self._depth -= 1
-        return value
-
-    def _product(self) -> Value:
-        value = self._signed()
-        while token := self._take("*", "/"):
-            other = self._signed()
-            value = self._multiplied(value, other) if token == "*" else self._divided(value, other)  # noqa: S105
-        return value
-
-    def _signed(self) -> Value:
-        negative = False
-        while self._take("-"):
-            negative = not negative
-        value = self._power()
-        return self._turned(value) if negative else value
-
-    def _power(self) -> Value:
-        base = self._atom()
-        if not self._take("^"):
-            return base
-        token = self._next()
-        if not token.isascii() or not token.isdecimal() or len(token) > 4 or int(token) > MOST_POWER:
-            raise self._wrong(f"the exponent of `^` is not one of 0, 1, ..., {MOST_POWER}")
-        self._at += 1
-        result = _of(Form.number(1))
-        for _ in range(int(token)):
-            self._budget.spend(5, self._step)
-            result = self._multiplied(result, base)
-        return result
-
-    def _atom(self) -> Value:
-        token = self._next()
-        self._at += 1
-        if token == "(":  # noqa: S105 - no password
-            value = self._sum()
-            self._expect(")")
-            return value
-        if token and token[0] in _DIGITS:
-            return _of(Form.number(self._number(token)))
-        name = GREEK.get(token, token) if token not in self._names else token
-        if name == "eps" and name not in self._names:
-            return _of(Form.of({(1, Fraction(0)): Fraction(1)}))
-        if self._next() == "(" and name in ("exp", "min", "max", "abs"):
-            return self._call(name)
-        if name in self._names:
-            return _of(self._names[name])
-        raise self._wrong(f"`{token[:40]}` is not known in an expression" if token else "an expression ends too early")
-
-    def _number(self, token: str) -> Fraction:
-        mantissa, _, exponent = token.lower().partition("e")
-        if len(mantissa) > MOST_DIGITS or len(exponent) > 6 or abs(int(exponent or 0)) > MOST_DIGITS:
-            raise self._wrong("a number of an expression is too long")
-        return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
-
-    def _call(self, name: str) -> Value:
-        self._expect("(")
-        arguments = [self._sum()]
-        while self._take(","):
-            arguments.append(self._sum())
-        self._expect(")")
-        if name in ("exp", "abs") and len(arguments) != 1:
-            raise self._wrong(f"{name} takes one argument")
-        match name:
-            case "exp":
-                return _lattice([self._exponential(form) for form in part] for part in arguments[0])
-            case "abs":
-                return self._greatest([arguments[0], self._turned(arguments[0])])
-            case "max":
-                return self._greatest(arguments)
+    def _operand(self, tree: Expr) -> Value:
+        match tree:
+            case Literal(Fraction() as number):
+                return _of(Form.number(number))
+            case Epsilon():
+                return _of(self._names.get("eps", Form.of({(1, Fraction(0)): Fraction(1)})))
+            case Name(name) if (known := name if name in self._names else GREEK.get(name, name)) in self._names:
+                return _of(self._names[known])
+            case Apply("neg", (argument,)):
+                return self._turned(self.value(argument))
+            case Apply("^", (argument, Literal(Fraction() as power))) if power <= MOST_POWER:
+                base, result = self.value(argument), _of(Form.number(1))
+                for _ in range(int(power)):
+                    self._budget.spend(5, self._step)
+                    result = self._multiplied(result, base)
+                return result
+            case Apply("exp", (argument,)):
+                return _lattice([self._exponential(form) for form in part] for part in self.value(argument))
+            case Apply("abs", (argument,)):
+                value = self.value(argument)
+                return self._greatest([value, self._turned(value)])
+            case Apply("max", arguments):
+                return self._greatest(list(map(self.value, arguments)))
+            case Apply("min", arguments):
+                return _lattice(part for argument in arguments for part in self.value(argument))
+            case Name(name) | Element(name):
+                raise self._wrong(f"`{name[:40]}` is not known in an expression")
+            case Apply("^"):
+                raise self._wrong(f"the exponent of `^` is not one of 0, 1, ..., {MOST_POWER}")
             case _:
-                return _lattice(part for value in arguments for part in value)
+                raise self._wrong("an expression has what is no number in it")
 
     # --- values -----------------------------------------------------------------------------------
 
@@ -428,119 +408,33 @@ class _Parser:
         return Form({(0, rates[1, Fraction(0)]): {(0, rates[FLAT]): Fraction(1)}}, ONE)
 
 
-def tokens(text: str) -> list[str]:
-    """The numbers, names and signs of an expression, one after the other."""
-    found: list[str] = []
-    at = 0
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
-        match = _NUMBER.match(text, at) or _NAME.match(text, at)
-        end = at + 1 if match is None else match.end()
-        found.append(text[at:end])
-        at = end
-    return found
-
-
 # === degree ====================================================================================
 
 
-def degree_in(text: str, name: str) -> int:
-    """A bound on the degree of a well-formed expression in a name, whatever all other names and eps are.
+def degree_in(tree: Expr, name: str) -> int:
+    """A bound on the degree of an expression in a name, whatever all other names and eps are.
 
     The expression is a polynomial in the name, with coefficients in which it does not occur: it is found in sums,
     products, powers and dividends only. NotOneForm for others.
     """
-    reader = _DegreeReader(tokens(text), name)
-    found = reader.sum()
-    if reader.at != len(reader.tokens):
-        raise NotOneForm
+    first, others = spine(tree)
+    match first:
+        case Apply("neg", (argument,)):
+            found = degree_in(argument, name)
+        case Apply("^", (argument, Literal(Fraction() as power))):
+            found = degree_in(argument, name) * int(power)
+        case Apply(_, arguments):
+            if any(degree_in(argument, name) for argument in arguments):
+                raise NotOneForm
+            found = 0
+        case _:
+            found = int(first == Name(name))
+    for op, other in others:
+        degree = degree_in(other, name)
+        if op == "/" and degree:
+            raise NotOneForm
+        found = found + degree if op == "*" else found if op == "/" else max(found, degree)
     return found
-
-
-def without_ones(text: str) -> str:
-    """A well-formed expression without numbers that are at least 1 where it is the least of some, if one other is left;
-    else itself."""
-    found = tokens(text)
-    if found[:2] != ["min", "("]:
-        return text
-    depth, arguments = 0, [[""]]
-    for at, sign in enumerate(found[1:], start=1):
-        depth += (sign == "(") - (sign == ")")
-        if not depth and at + 1 < len(found):
-            return text  # The least of some is a part of it only.
-        if sign == "," and depth == 1:
-            arguments.append([])
-        elif at > 1 and depth:
-            arguments[-1].append(sign)
-    left = [words for words in (" ".join(argument).strip() for argument in arguments) if not _is_one(words)]
-    return left[0] if len(left) == 1 else text
-
-
-def _is_one(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS and int(text) >= 1
-
-
-class _DegreeReader:
-    def __init__(self, found: list[str], name: str) -> None:
-        self.tokens = found
-        self.at = 0
-        self._name = name
-
-    def _next(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
-
-    def _take(self, *wanted: str) -> str:
-        token = self._next()
-        if token and token in wanted:
-            self.at += 1
-            return token
-        return ""
-
-    def sum(self) -> int:
-        found = self._product()
-        while self._take("+", "-"):
-            found = max(found, self._product())
-        return found
-
-    def _product(self) -> int:
-        found = self._power()
-        while token := self._take("*", "/"):
-            other = self._power()
-            if token == "/" and other:  # noqa: S105 - no password
-                raise NotOneForm
-            found += other
-        return found
-
-    def _power(self) -> int:
-        while self._take("-"):
-            pass
-        found = self._atom()
-        if self._take("^"):
-            exponent = self._next()
-            if not exponent.isdecimal():
-                raise NotOneForm
-            self.at += 1
-            found *= int(exponent)
-        return found
-
-    def _atom(self) -> int:
-        if self._take("("):
-            found = self.sum()
-            if not self._take(")"):
-                raise NotOneForm
-            return found
-        token = self._next()
-        self.at += 1
-        if self._take("("):
-            inner = [self.sum()]
-            while self._take(","):
-                inner.append(self.sum())
-            if not self._take(")") or any(inner):
-                raise NotOneForm
-            return 0
-        return int(token == self._name)
 
 
 # === trend =====================================================================================
@@ -550,13 +444,11 @@ _DISTANCES = ("alpha", "gamma", "dd", "eps")
 
 
 def never_grows(
-    text: str, distances: frozenset[str], constants: Mapping[str, Fraction], budget: Budget, step: str
+    expression: str | Expr, distances: frozenset[str], constants: Mapping[str, Fraction], budget: Budget, step: str
 ) -> bool:
     """True only if the well-formed expression is continuous in the `distances`, all of them at least 0, and does not
     grow with any of them, for every eps > 0. False says nothing."""
-    reader = _TrendReader(tokens(text), distances, constants, budget, step)
-    found = reader.sum()
-    return reader.at == len(reader.tokens) and found.falls
+    return _Trends(distances, constants, budget, step).of(parsed(expression, budget, step)).falls
 
 
 @dataclass(frozen=True, slots=True)
@@ -589,89 +481,54 @@ class _Trend:
         return found if sign > 0 else found.negated()
 
 
-class _TrendReader:
-    def __init__(
-        self,
-        found: list[str],
-        distances: frozenset[str],
-        constants: Mapping[str, Fraction],
-        budget: Budget,
-        step: str,
-    ) -> None:
-        self.tokens = found
-        self.at = 0
-        self._distances = distances
-        self._constants = constants
-        self._budget = budget
-        self._step = step
+@dataclass(frozen=True, slots=True)
+class _Trends:
+    _distances: frozenset[str]
+    _constants: Mapping[str, Fraction]
+    _budget: Budget
+    _step: str
 
-    def _next(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+    def of(self, tree: Expr) -> _Trend:
+        """The trend of an expression."""
+        first, others = spine(tree)
+        found = self._operand(first)
+        for op, other in others:
+            right = self.of(other)
+            if op in ("+", "-"):
+                found = found.plus(right if op == "+" else right.negated())
+            elif op == "*" or (right.fixed and right.sign):
+                found = found.times(right)
+            else:
+                both = right.fixed and found.fixed
+                found = _Trend(both, both, 0)
+        return self._signed_by_value(found, tree)
 
-    def _take(self, *wanted: str) -> str:
-        token = self._next()
-        if token and token in wanted:
-            self.at += 1
-            return token
-        return ""
+    def _operand(self, tree: Expr) -> _Trend:
+        match tree:
+            case Apply("neg", (argument,)):
+                return self.of(argument).negated()
+            case Apply("^", (argument, Literal(Fraction() as power))):
+                return self._power(self.of(argument), int(power))
+            case Apply("exp" | "abs" | "min" | "max" as op, arguments):
+                return self._called(op, list(map(self.of, arguments)))
+            case Apply():
+                return _Trend(falls=False, rises=False, sign=0)
+            case Name(name):
+                known = name if name in self._constants else GREEK.get(name, name)
+                if known in self._constants:
+                    value = self._constants[known]
+                    return _Trend(falls=True, rises=True, sign=1 if value >= 0 else -1)
+                return _Trend(falls=known not in self._distances, rises=True, sign=int(known in _DISTANCES))
+            case _:
+                return _Trend(falls=True, rises=True, sign=1)  # a number, or eps
 
-    def sum(self) -> _Trend:
-        start = self.at
-        found = self._product()
-        while token := self._take("+", "-"):
-            other = self._product()
-            found = found.plus(other if token == "+" else other.negated())  # noqa: S105 - no password
-        return self._signed_by_value(found, start)
-
-    def _product(self) -> _Trend:
-        found = self._signed()
-        while token := self._take("*", "/"):
-            other = self._signed()
-            if token == "/" and not (other.fixed and other.sign):  # noqa: S105 - as above
-                other = _Trend(falls=other.fixed and found.fixed, rises=other.fixed and found.fixed, sign=0)
-            found = found.times(other)
-        return found
-
-    def _signed(self) -> _Trend:
-        negative = False
-        while self._take("-"):
-            negative = not negative
-        found = self._power()
-        return found.negated() if negative else found
-
-    def _power(self) -> _Trend:
-        base = self._atom()
-        if not self._take("^"):
-            return base
-        exponent = int(self._next())
-        self.at += 1
-        found = _Trend(falls=True, rises=True, sign=1)
-        if base.sign:
-            # A product of n factors has the trend of one of them, or with an even n that of its absolute value.
-            if exponent:
-                found = base if exponent % 2 or base.sign > 0 else base.negated()
-            return found
-        return _Trend(base.fixed, base.fixed, 0 if exponent % 2 else 1)
-
-    def _atom(self) -> _Trend:
-        if self._take("("):
-            found = self.sum()
-            self._take(")")
-            return found
-        token = self._next()
-        self.at += 1
-        if self._take("("):
-            inner = [self.sum()]
-            while self._take(","):
-                inner.append(self.sum())
-            self._take(")")
-            return self._called(token, inner)
-        name = token if token in self._constants else GREEK.get(token, token)
-        if name in self._constants:
-            value = self._constants[name]
-            return _Trend(falls=True, rises=True, sign=1 if value >= 0 else -1)
-        known = name in _DISTANCES or token[:1].isdecimal()
-        return _Trend(falls=name not in self._distances, rises=True, sign=int(known))
+    def _power(self, base: _Trend, exponent: int) -> _Trend:
+        if not base.sign:
+            return _Trend(base.fixed, base.fixed, 0 if exponent % 2 else 1)
+        # A product of n factors has the trend of one of them, or with an even n that of its absolute value.
+        if not exponent:
+            return _Trend(falls=True, rises=True, sign=1)
+        return base if exponent % 2 or base.sign > 0 else base.negated()
 
     def _called(self, name: str, inner: list[_Trend]) -> _Trend:
         (first, *others) = inner
@@ -684,14 +541,13 @@ class _TrendReader:
         sign = first.sign if all(each.sign == first.sign for each in others) else 0
         return _Trend(all(each.falls for each in inner), all(each.rises for each in inner), sign)
 
-    def _signed_by_value(self, found: _Trend, start: int) -> _Trend:
+    def _signed_by_value(self, found: _Trend, tree: Expr) -> _Trend:
         """What does not depend on a distance at all has the sign of its value."""
         if found.sign or not found.fixed:
             return found
         names = {name: Form.number(value) for name, value in self._constants.items()}
-        text = " ".join(self.tokens[start : self.at])
         try:
-            form = evaluate(text, names, self._budget, self._step)
+            form = evaluate(tree, names, self._budget, self._step)
         except (Rejected, NotOneForm):
             return found
         value = form.limit()
@@ -775,7 +631,7 @@ class Claim:
     """The claim of a certificate; what is claimed at rows is computed once for equal cells."""
 
     alpha: str | None
-    beta: str | None
+    beta: str | Expr | None
     gamma: str | None
     intervals: tuple[Interval, ...]
     constants: Mapping[str, Fraction]

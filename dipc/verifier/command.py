@@ -23,10 +23,10 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from dipc.verifier.document import Accepted, Document, check_document, only_at, read_document, within_bounds
 from dipc.verifier.inputs import varying_constants
-from dipc.verifier.loops import names as names_in
 from dipc.verifier.program import computed
 from dipc.verifier.reading import MOST_BYTES, STEPS, Budget, Exhausted, NotDerived, Rejected, Unreadable
 from dipc.verifier.syntax import Constants, read_program
+from dipc.verifier.syntax import names as names_in
 
 # === files =====================================================================================
 

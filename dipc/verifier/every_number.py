@@ -61,7 +61,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import Any
 
-from dipc.verifier.claims import Claim, Interval, NotOneForm, degree_in, mentions, without_ones
+from dipc.verifier.claims import Claim, Interval, NotOneForm, degree_in, mentions, parsed, without_ones
 from dipc.verifier.classes import Required, Stated, intervals_of, required, same_least, variable_of
 from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.functions import (
@@ -87,8 +87,6 @@ from dipc.verifier.loops import (
     Term,
     Terms,
     first_index,
-    names,
-    nodes,
     parameter_arrays,
 )
 from dipc.verifier.measures import measure_anew
@@ -125,6 +123,8 @@ from dipc.verifier.syntax import (
     Program,
     Range,
     Variables,
+    names,
+    nodes,
 )
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -689,7 +689,9 @@ def check_numbers(
         raise Rejected(step, "a union bound refutes nothing")
     assert claim.beta is not None, "a claim without beta was refused"
     # No probability is greater than 1.
-    claim = Claim(claim.alpha, without_ones(claim.beta), claim.gamma, claim.intervals, claim.constants)
+    claim = Claim(
+        claim.alpha, without_ones(parsed(claim.beta, budget, step)), claim.gamma, claim.intervals, claim.constants
+    )
     terms = Terms(_events(entry["union"], step))
     missing, coefficients, totals = _union(entry["union"], claim, parameter, start, stated, terms, budget, step)
     first, *rest = (subtract(b, ONE) if not power else b for power, b in enumerate(coefficients))
@@ -876,7 +878,7 @@ def _beta(claim: Claim, variable: str, parameter: str, start: int, budget: Budge
     """
     assert claim.beta is not None, "a claim without beta was refused"
     try:
-        degree = degree_in(claim.beta, parameter)
+        degree = degree_in(parsed(claim.beta, budget, step), parameter)
     except NotOneForm:
         raise Rejected(step, f"beta is no polynomial in `{parameter}`") from None
     if degree > MOST_DEGREE:

@@ -55,6 +55,8 @@ from dipc.verifier.syntax import (
     Range,
     Variables,
     While,
+    names,
+    nodes,
 )
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -170,23 +172,6 @@ def _side(program: Program, constants: Mapping[str, Fraction], elements: frozens
 
 
 # --- the text -----------------------------------------------------------------------------------------
-
-
-def nodes(tree: object) -> Iterator[Any]:
-    """Everything that a part of a program consists of."""
-    waiting = [tree]
-    while waiting:
-        found = waiting.pop()
-        if isinstance(found, tuple):
-            waiting += found
-        elif is_dataclass(found):
-            yield found
-            waiting += [getattr(found, part.name) for part in fields(found)]
-
-
-def names(tree: object) -> Iterator[str]:
-    """The names of values that stand in it, as often as they do; those of arrays are among them."""
-    return (found.name for found in nodes(tree) if isinstance(found, Name | Element))
 
 
 def first_index(loop: For) -> int:

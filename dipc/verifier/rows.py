@@ -13,6 +13,7 @@ from dipc.verifier.functions import equal_closed
 from dipc.verifier.obligations import VERDICTS, Context, Decided, index
 from dipc.verifier.probability import Theorem
 from dipc.verifier.reading import Budget, Rejected, items, optional_text, rational, record, text
+from dipc.verifier.syntax import Expr
 
 #: What ranges of gamma rest on.
 GROWTH = "that beta never grows with gamma or alpha"
@@ -54,7 +55,7 @@ class Rows:
     #: Pairs of what is claimed and the beta of a row that were found equal.
     _equal: set[tuple[int, int]] = field(default_factory=set)
     #: Whether a beta never grows with gamma, by the expression and whether alpha is a number.
-    _falling: dict[tuple[str, bool], bool] = field(default_factory=dict)
+    _falling: dict[tuple[str | Expr, bool], bool] = field(default_factory=dict)
 
     def check(self, value: object, budget: Budget) -> Found:
         """All rows, numbered from 1."""

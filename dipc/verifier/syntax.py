@@ -7,11 +7,11 @@ knows nothing of types, names or values: `dipc.verifier.program` does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dipc.verifier.reading import Budget, Exhausted, NotDerived
 
@@ -220,6 +220,23 @@ class Program:
     at: Fraction | None = None
 
 
+def nodes(tree: object) -> Iterator[Any]:
+    """Everything that a part of a program consists of."""
+    waiting = [tree]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, tuple):
+            waiting += found
+        elif is_dataclass(found):
+            yield found
+            waiting += [getattr(found, part.name) for part in fields(found)]
+
+
+def names(tree: object) -> Iterator[str]:
+    """The names of values that stand in it, as often as they do; those of arrays are among them."""
+    return (found.name for found in nodes(tree) if isinstance(found, Name | Element))
+
+
 # --- tokens ----------------------------------------------------------------------------------------
 
 _LETTER = "A-Za-z_Α-ΡΣ-Ωα-δζ-ω"
@@ -258,7 +275,7 @@ class _Token:
     line: int
 
 
-def _tokens(text: str, budget: Budget) -> list[_Token]:
+def _tokens(text: str, budget: Budget, what: str = "the program") -> list[_Token]:
     if len(text) > MOST_CHARACTERS:
         raise Exhausted("program", f"it has more than {MOST_CHARACTERS} characters")
     budget.spend(len(text), "program")
@@ -267,7 +284,7 @@ def _tokens(text: str, budget: Budget) -> list[_Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise NotDerived(f"the program is not read: `{text[at]}` in line {line}")
+            raise NotDerived(f"{what} is not read: `{text[at]}` in line {line}")
         word = match.group()
         if match.lastgroup == "number":
             found.append(_Token("number", word, line))
@@ -286,9 +303,15 @@ def read_program(text: str, budget: Budget) -> Program:
     return _Reader(_tokens(text, budget)).program()
 
 
+def read_expression(text: str, budget: Budget) -> Expr:
+    """The tree of an expression. Raises NotDerived where it is none, Exhausted where it is nested too deeply."""
+    return _Reader(_tokens(text, budget, "the expression"), "the expression").alone()
+
+
 class _Reader:
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: list[_Token], what: str = "the program") -> None:
         self._tokens = tokens
+        self._what = what
         self._at = 0
         self._depth = 0
         #: What is drawn within expressions: each by a statement before, for a variable of its own.
@@ -305,7 +328,7 @@ class _Reader:
     def _wrong(self, wanted: str) -> NotDerived:
         token = self._tokens[self._at]
         return NotDerived(
-            f"the program is not read: {wanted} is expected in line {token.line}, not `{token.text[:40]}`"
+            f"{self._what} is not read: {wanted} is expected in line {token.line}, not `{token.text[:40]}`"
         )
 
     def _take(self, *kinds: str) -> bool:
@@ -608,6 +631,13 @@ class _Reader:
         return value, self._undrawn()
 
     # --- expressions ------------------------------------------------------------------------------
+
+    def alone(self) -> Expr:
+        """An expression and nothing else."""
+        found = self.expression()
+        if self._kind or self._before:
+            raise self._wrong("an expression without noise")
+        return found
 
     def expression(self, least: int = 1) -> Expr:
         """An expression of operators that bind at least so strongly."""
