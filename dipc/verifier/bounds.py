@@ -36,7 +36,7 @@ from itertools import product
 from typing import assert_never
 
 from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
-from dipc.verifier.execution import Affine, Constraints, Execution, Held, NoiseHalfspace, Shape, Wanted, plus, scaled
+from dipc.verifier.execution import Affine, Constraints, Execution, Held, NoiseHalfspace, Wanted, plus, scaled
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -508,7 +508,10 @@ class OpenRun(Execution):
         super().__post_init__()
         self.shifts: dict[int, Affine | None] = {}
         self.asked = {}
-        self._shape = Shape.of(self.machine, self.machine.numbered("output"), self.budget)
+
+    def read_at_the_end(self) -> Iterable[int]:
+        """All outputs."""
+        return self.machine.numbered("output")
 
     def _drawn(self, at: int, family: Family, center: Fraction | Affine) -> Fraction | Affine:
         if family is not Family.ONE_SIDED:
@@ -522,21 +525,15 @@ class OpenRun(Execution):
                 center = plus(center, scaled(shift, -_ONE))
         return super()._drawn(at, family, center)
 
-    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
-        if not isinstance(difference, Affine) or any(i >= 0 for i, _ in difference.terms):
-            return super()._compared(op, difference, known)
-        above, below = _guard(difference), _guard(scaled(difference, -_ONE))
-        match op:
-            case ">=":
-                return self._asked(above)
-            case "<=":
-                return self._asked(below)
-            case ">":
-                return not self._asked(below)
-            case "<":
-                return not self._asked(above)
-            case _:
-                return (self._asked(above) and self._asked(below)) is (op == "=")
+    def has_ties(self, form: Affine) -> bool:
+        """Whether it may be 0: inputs may, without noise."""
+        return all(i < 0 for i, _ in form.terms) or super().has_ties(form)
+
+    def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
+        """Whether form >= 0, or > 0. Raises Split."""
+        if any(i >= 0 for i, _ in form.terms):
+            return super().is_positive(form, known, strict=strict)
+        return not self._asked(_guard(scaled(form, -_ONE))) if strict else self._asked(_guard(form))
 
     def _united(self, numbers: list[int]) -> list[int]:
         return super()._united(numbers) if self.unites else numbers
@@ -557,26 +554,12 @@ class OpenRun(Execution):
         """Whether the input that stands under this number is an int."""
         return self.machine.slots[open_input(number)].type == "int"
 
-    def outputs(self, state: int) -> list[Held]:
-        """What the outputs hold in a state, in their order."""
-        return [self._states[state].values[slot] for slot in self.machine.numbered("output")]
-
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
         """Whether finite outputs are at a distance of at most gamma from the exact ones, both among the values."""
-        distance, nothing = self.machine.distance, Constraints({})
-        pairs = [(values[slot], values[exact]) for slot, exact in zip(outputs, distance.exact, strict=True)]
-        if any(held is None for held, _ in pairs):
+        if any(values[slot] is None for slot in outputs):
             raise NotDerived("an output may end without a value")
-        if not isinstance(distance.kind, str):
-            gap = self._value(distance.kind, values, nothing)
-            if isinstance(gap, bool | str) or not self._compared(">=", gap, nothing):
-                raise NotDerived("the distance of answers of its `metric` block is no distance")
-            return self._compared("<=", plus(gap, -gamma), nothing)
-        different = [(a, b) for a, b in pairs if a != b or type(a) is not type(b)]
-        if not different or distance.kind == "discrete":
-            return bool(different) <= gamma
-        gaps = [abs(a - b) for a, b in different if isinstance(a, Fraction) and isinstance(b, Fraction)]
-        return distance.kind == "linf" and len(gaps) == len(different) and max(gaps) <= gamma
+        gap = self.gap(values, outputs)
+        return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
         """The coefficients of centered noises, and those of inputs by slot."""

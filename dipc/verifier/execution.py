@@ -260,7 +260,7 @@ class Affine:
 Held = Value | Affine | None
 
 
-class _Split(Exception):
+class Split(Exception):
     """A comparison that what is known leaves open."""
 
     def __init__(self, row: NoiseHalfspace) -> None:
@@ -269,17 +269,17 @@ class _Split(Exception):
 
 
 #: A choice that was made: where, which of its values, and the scores that its weights depend on.
-_Step = tuple[int, int, tuple[Held, ...]]
+Step = tuple[int, int, tuple[Held, ...]]
 
 
 @dataclass(slots=True)
-class _State:
+class State:
     """`history` are the choices on the way here, None where there are several ways."""
 
     at: int
     values: tuple[Held, ...]
     known: Constraints
-    history: tuple[_Step, ...] | None
+    history: tuple[Step, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +309,7 @@ class Execution:
     steps: list[list[tuple[int, Closed]]] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
     laws: dict[int, tuple[Family, Fraction]] = field(default_factory=dict)
-    _states: list[_State] = field(default_factory=list)
+    _states: list[State] = field(default_factory=list)
     _numbers: dict[tuple[int, tuple[Held, ...], Constraints], int] = field(default_factory=dict)
     _waiting: dict[int, list[int]] = field(default_factory=dict)
     _queue: list[int] = field(default_factory=list)
@@ -318,7 +318,11 @@ class Execution:
     _shape: Shape = field(init=False)
 
     def __post_init__(self) -> None:
-        self._shape = Shape.of(self.machine, self.wanted.outputs, self.budget)
+        self._shape = Shape.of(self.machine, self.read_at_the_end(), self.budget)
+
+    def read_at_the_end(self) -> Iterable[int]:
+        """The slots that matter when the program ends."""
+        return self.wanted.outputs
 
     def run(self, inputs: Mapping[int, Value]) -> None:
         """All states from the start with these inputs, by slot. Raises NotDerived."""
@@ -331,7 +335,7 @@ class Execution:
     def explore(self, inputs: Mapping[int, Held]) -> None:
         """The same without a look at the inputs."""
         values = tuple(inputs.get(at, slot.initial) for at, slot in enumerate(self.machine.slots))
-        self._arrive(_State(0, values, Constraints({}), ()))
+        self._arrive(State(0, values, Constraints({}), ()))
         while self._queue:
             at = heappop(self._queue)
             numbers = self._waiting.pop(at, [])
@@ -342,7 +346,7 @@ class Execution:
 
     # --- states -----------------------------------------------------------------------------------
 
-    def _arrive(self, state: _State) -> int:
+    def _arrive(self, state: State) -> int:
         """The number of the state, which waits if it is new."""
         self.budget.spend(20 + 3 * len(state.values), "execution")
         state.values = self._shape.read_later(state.at, state.values)
@@ -351,8 +355,7 @@ class Execution:
         key = (state.at, state.values, state.known)
         number = self._numbers.get(key)
         if number is not None:
-            # On a second way here its weight is no longer that of one history.
-            self._states[number].history = None
+            self.reached_again(number)
             return number
         number = self._numbers[key] = self._added(state)
         if self._misses(state):
@@ -364,14 +367,26 @@ class Execution:
         self._waiting[state.at].append(number)
         return number
 
-    def _added(self, state: _State) -> int:
+    def reached_again(self, number: int) -> None:
+        """What a second way to a state means: its weight is no longer that of one history."""
+        self._states[number].history = None
+
+    def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
+        """What is known on both sides of a half-space that was open."""
+        return [known & row, known & row.opposite()]
+
+    def outputs(self, state: int) -> list[Held]:
+        """What the outputs hold in a state, in their order."""
+        return [self._states[state].values[slot] for slot in self.machine.numbered("output")]
+
+    def _added(self, state: State) -> int:
         if len(self._states) >= MOST_STATES:
             raise NotDerived(f"the program has more than {MOST_STATES} states")
         self._states.append(state)
         self.steps.append([])
         return len(self._states) - 1
 
-    def _misses(self, state: _State) -> bool:
+    def _misses(self, state: State) -> bool:
         """Whether an output that nothing assigns any more is not the wanted one."""
         later = self._shape.later[state.at]
         for slot, value in self.wanted.outputs.items():
@@ -403,9 +418,9 @@ class Execution:
             self.budget.spend(20, "execution")
             try:
                 after = list(self._after(state, known, instruction))
-            except _Split as split:
+            except Split as split:
                 self.budget.spend(10 * len(known.rows), "execution")
-                open_ += [known & split.row, known & split.row.opposite()]
+                open_ += self.sides(known, split.row)
                 continue
             for weight, step, follow in after:
                 if step is not None and state.history is not None:
@@ -414,29 +429,29 @@ class Execution:
                 self.steps[number].append((self._arrive(follow), one if weight is None else weight))
 
     def _after(
-        self, state: _State, known: Constraints, instruction: Instruction
-    ) -> Iterator[tuple[Closed | None, _Step | None, _State]]:
-        """The states that follow, with their weights and the choices made; raises _Split."""
+        self, state: State, known: Constraints, instruction: Instruction
+    ) -> Iterator[tuple[Closed | None, Step | None, State]]:
+        """The states that follow, with their weights and the choices made; raises Split."""
 
-        def follow(at: int, slot: int | None = None, value: Held = None) -> _State:
+        def follow(at: int, slot: int | None = None, value: Held = None) -> State:
             values = state.values
             if slot is not None:
                 values = (*values[:slot], value, *values[slot + 1 :])
-            return _State(at, values, known, state.history)
+            return State(at, values, known, state.history)
 
         match instruction:
             case Jump(goal):
                 yield None, None, follow(goal)
             case Branch(condition, otherwise):
-                truth = self._value(condition, state.values, known)
+                truth = self.value(condition, state.values, known)
                 if not isinstance(truth, bool):
                     raise NotDerived("a condition is no truth value")
                 yield None, None, follow(state.at + 1 if truth else otherwise)
             case Store(target, code):
-                value = self._stored(self._value(code, state.values, known), target, state.values, known)
+                value = self._stored(self.value(code, state.values, known), target, state.values, known)
                 yield None, None, follow(state.at + 1, self._slot(target, value, state.at, state.values, known), value)
             case Sample(target, family, rate, mean):
-                center = self._value(mean, state.values, known)
+                center = self.value(mean, state.values, known)
                 if self._shape.loops[state.at]:
                     raise NotDerived("noise is drawn inside `while`")
                 self.laws[state.at] = family, rate
@@ -450,18 +465,18 @@ class Execution:
                 yield None, None, found
             case Choice(target, arms):
                 weights = self._distribution(instruction)
-                values = [self._value(code, state.values, known) for code, _ in arms]
+                values = [self.value(code, state.values, known) for code, _ in arms]
                 for arm, (value, weight) in enumerate(zip(values, weights, strict=True)):
                     if weight[0]:
                         slot = self._slot(target, value, state.at, state.values, known)
                         yield weight, (state.at, arm, ()), follow(state.at + 1, slot, value)
             case Scored(target, rate, scored):
-                scores = [self._value(code, state.values, known) for _, code in scored]
+                scores = [self.value(code, state.values, known) for _, code in scored]
                 for arm, ((literal, _), weight) in enumerate(zip(scored, self._softmax(rate, scores), strict=True)):
                     slot = self._slot(target, literal.value, state.at, state.values, known)
                     yield weight, (state.at, arm, tuple(scores)), follow(state.at + 1, slot, literal.value)
 
-    def _reached(self, state: _State) -> Constraints | None:
+    def _reached(self, state: State) -> Constraints | None:
         """The noises for which this exit has the wanted outputs; None where it has them with probability 0."""
         known = state.known
         for slot, value in self.wanted.outputs.items():
@@ -508,7 +523,7 @@ class Execution:
                 if number not in members
             ]
             if all(self._apart(first, whole, self._states[number]) for number in others):
-                united_ = _State(first.at, first.values, whole, first.history)
+                united_ = State(first.at, first.values, whole, first.history)
                 number = self._added(united_)
                 self._numbers[united_.at, united_.values, whole] = number
                 # The members have one weight, that of their history, and each noise is in one of them.
@@ -516,7 +531,7 @@ class Execution:
                 result = [*(n for n in result if n not in members), number]
         return result
 
-    def _apart(self, member: _State, whole: Constraints, other: _State) -> bool:
+    def _apart(self, member: State, whole: Constraints, other: State) -> bool:
         """Whether the other state has other noises or other choices than a group that is to be united."""
         if member.history and other.history:
             self.budget.spend(min(len(member.history), len(other.history)), "execution")
@@ -535,7 +550,7 @@ class Execution:
 
     def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
         """The value of an expression where these slots have values and there is no noise. Raises NotDerived."""
-        found = self._value(code, [values.get(slot) for slot in range(max(values, default=0) + 1)], Constraints({}))
+        found = self.value(code, [values.get(slot) for slot in range(max(values, default=0) + 1)], Constraints({}))
         assert not isinstance(found, Affine)
         return found
 
@@ -548,9 +563,24 @@ class Execution:
         if isinstance(value, Affine) and isinstance(type_, frozenset) and self._whole(value):
             for each in sorted(one for one in type_ if isinstance(one, Fraction)):
                 difference = plus(value, -each)
-                if self._compared("<=", difference, known):
-                    return each if self._compared(">=", difference, known) else value
+                if self.compared("<=", difference, known):
+                    return each if self.compared(">=", difference, known) else value
         return value
+
+    def gap(self, values: Sequence[Held], outputs: Sequence[int]) -> Fraction | Affine | None:
+        """How far an answer is from the exact one, both among the values; None for infinity."""
+        distance = self.machine.distance
+        if not isinstance(distance.kind, str):
+            found = self.value(distance.kind, values, Constraints({}))
+            if isinstance(found, bool | str) or not self.compared(">=", found, Constraints({})):
+                raise NotDerived("the distance of answers of its `metric` block is no distance")
+            return found
+        pairs = [(values[slot], values[exact]) for slot, exact in zip(outputs, distance.exact, strict=True)]
+        different = [(a, b) for a, b in pairs if a != b or type(a) is not type(b)]
+        if not different or distance.kind == "discrete":
+            return Fraction(bool(different))
+        gaps = [abs(a - b) for a, b in different if isinstance(a, Fraction) and isinstance(b, Fraction)]
+        return max(gaps) if distance.kind == "linf" and len(gaps) == len(different) else None
 
     def _slot(self, target: Place, value: Held, at: int, values: Sequence[Held], known: Constraints) -> int:
         """The slot that is written to, which can hold the value."""
@@ -571,7 +601,7 @@ class Execution:
     def _place(self, place: Place, values: Sequence[Held], known: Constraints) -> int:
         if place.index is None:
             return place.slots[0]
-        index = self._value(place.index, values, known)
+        index = self.value(place.index, values, known)
         if isinstance(index, bool) or not isinstance(index, Fraction) or index.denominator != 1:
             raise NotDerived("an index is no integer")
         at = int(index) - place.low
@@ -579,7 +609,7 @@ class Execution:
             raise NotDerived("an array may be read or written outside its bounds")
         return place.slots[at]
 
-    def _value(self, code: Code, values: Sequence[Held], known: Constraints) -> Value | Affine:
+    def value(self, code: Code, values: Sequence[Held], known: Constraints) -> Value | Affine:
         match code:
             case Literal(value):
                 return value
@@ -591,17 +621,17 @@ class Execution:
             case Fault(why):
                 raise NotDerived(why)
             case Operation("and" | "or" as op, (first, second)):
-                left = self._value(first, values, known)
+                left = self.value(first, values, known)
                 if not isinstance(left, bool):
                     raise NotDerived(f"`{op}` of what is no truth value")
                 if left is (op == "or"):
                     return left
-                right = self._value(second, values, known)
+                right = self.value(second, values, known)
                 if not isinstance(right, bool):
                     raise NotDerived(f"`{op}` of what is no truth value")
                 return right
             case Operation(op, arguments):
-                found = [self._value(argument, values, known) for argument in arguments]
+                found = [self.value(argument, values, known) for argument in arguments]
                 if op in COUNTING:
                     found = [Fraction(value) if isinstance(value, bool) else value for value in found]
                 plain = [value for value in found if not isinstance(value, Affine)]
@@ -625,45 +655,51 @@ class Execution:
             case "/", [Affine() as value, Fraction() as divisor] if divisor:
                 return scaled(value, 1 / divisor)
             case (("<" | "<=" | "=" | "!=" | ">=" | ">"), [left, right]):
-                return self._compared(op, plus(left, scaled(right, Fraction(-1))), known)
+                return self.compared(op, plus(left, scaled(right, Fraction(-1))), known)
             case (("min" | "max"), [best, *rest]):
                 for value in rest:
-                    if self._compared(">=", plus(best, scaled(value, Fraction(-1))), known) is (op == "min"):
+                    if self.compared(">=", plus(best, scaled(value, Fraction(-1))), known) is (op == "min"):
                         best = value
                 return best
             case "abs", [value]:
-                return value if self._compared(">=", value, known) else scaled(value, Fraction(-1))
+                return value if self.compared(">=", value, known) else scaled(value, Fraction(-1))
             case _:
                 raise NotDerived(f"`{op}` of noise")
 
-    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
+    def compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
+        """Whether a difference is on this side of 0. Raises Split where what is known leaves it open."""
         if not isinstance(difference, Affine):
             found = calculated(op, (difference, ZERO))
             assert isinstance(found, bool)
             return found
-        whole = self._whole(difference)
-        above = NoiseHalfspace.of(dict(difference.terms), difference.constant, whole)
-        below = NoiseHalfspace.of({i: -c for i, c in difference.terms}, -difference.constant, whole)
+        opposite = Affine(-difference.constant, tuple((i, -c) for i, c in difference.terms))
         match op:
-            case ">=":
-                return self._holds(above, known)
-            case "<":
-                return not self._holds(above, known)
-            case "<=":
-                return self._holds(below, known)
-            case ">":
-                return not self._holds(below, known)
+            case ">=" | ">":
+                return self.is_positive(difference, known, strict=op == ">")
+            case "<=" | "<":
+                return self.is_positive(opposite, known, strict=op == "<")
             case _:
-                # Continuous noise equals nothing, but with probability 0.
-                equal = whole and self._holds(above, known) and self._holds(below, known)
+                equal = self.has_ties(difference) and all(
+                    self.is_positive(form, known, strict=False) for form in (difference, opposite)
+                )
                 return equal is (op == "=")
+
+    def has_ties(self, form: Affine) -> bool:
+        """Whether it may be 0: continuous noise equals nothing, but with probability 0."""
+        return self._whole(form)
+
+    def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
+        """Whether form >= 0, or > 0. Raises Split."""
+        sign = -1 if strict else 1
+        row = NoiseHalfspace.of({i: sign * c for i, c in form.terms}, sign * form.constant, self._whole(form))
+        return self._holds(row, known) is not strict
 
     def _holds(self, row: NoiseHalfspace, known: Constraints) -> bool:
         if known.implies(row, self.budget):
             return True
         if known.excludes(row, self.budget):
             return False
-        raise _Split(row)
+        raise Split(row)
 
     def _whole(self, value: Affine) -> bool:
         """Whether it is made of integer noise."""

@@ -35,13 +35,14 @@ from dipc.verifier.execution import (
     Form,
     Held,
     NoiseHalfspace,
-    Shape,
+    Split,
+    State,
+    Step,
     Wanted,
-    scaled,
-    united,
 )
+from dipc.verifier.functions import Closed
 from dipc.verifier.linear import Guard, connected, is_empty, least
-from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Store, Value, calculated
+from dipc.verifier.program import Choice, Instruction, Machine, Sample, Scored, Value
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import Name, Program, Variables
 
@@ -145,40 +146,21 @@ class Path:
     answer: tuple[Value | Affine, ...]
 
 
-class _Open(Exception):
-    """A comparison that what is known on a path leaves open."""
-
-    def __init__(self, side: Side) -> None:
-        super().__init__()
-        self.side = side
-
-
 class _Symbolic(Execution):
-    """Values of expressions over inputs that are left open. A form's numbers are those of the inputs' slots."""
+    """A deterministic program whose real and int inputs are left open: what is known of a state are the sides on which
+    they are. A form's numbers are those of the inputs' slots."""
 
-    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
-        if not isinstance(difference, Affine):
-            found = calculated(op, (difference, _ZERO))
-            assert isinstance(found, bool)
-            return found
-        opposite = scaled(difference, Fraction(-1))
-        assert isinstance(opposite, Affine)
-        match op:
-            case ">=" | ">":
-                return self._true(difference, known, strict=op == ">")
-            case "<=" | "<":
-                return self._true(opposite, known, strict=op == "<")
-            case _:
-                equal = self._true(difference, known, strict=False) and self._true(opposite, known, strict=False)
-                return equal is (op == "=")
+    def read_at_the_end(self) -> Iterable[int]:
+        """All outputs."""
+        return self.machine.numbered("output")
 
-    def _true(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
-        side = Side.of_guard(Guard(form.terms, form.constant, strict), whole=self._whole(form))
-        if known.implies(side, self.budget):
-            return True
-        if known.excludes(side, self.budget):
-            return False
-        raise _Open(side)
+    def has_ties(self, form: Affine) -> bool:
+        """Inputs may be equal."""
+        return bool(form.terms)
+
+    def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:
+        """Whether form >= 0, or > 0. Raises Split."""
+        return self._holds(Side.of_guard(Guard(form.terms, form.constant, strict), whole=self._whole(form)), known)
 
     def _whole(self, value: Affine) -> bool:
         kinds = {0 <= i < len(self.machine.slots) and self.machine.slots[i].type == "int" for i, _ in value.terms}
@@ -186,27 +168,30 @@ class _Symbolic(Execution):
             raise NotDerived("int and real meet")
         return kinds == {True}
 
-    def value(self, code: Code, values: Sequence[Held], known: Constraints) -> Value | Affine:
-        """The value of an expression on a path; raises _Open."""
-        return self._value(code, values, known)
+    def reached_again(self, number: int) -> None:  # noqa: ARG002
+        """The same inputs come to the same place with the same values: they will again."""
+        raise NotDerived("its `ideal` may not end")
 
-    def target(self, store: Store, value: Value | Affine, way: _Way) -> int:
-        """The slot that is written to."""
-        return self._slot(store.target, value, way.at, way.values, way.known)
+    def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
+        """What is known on both sides, where some input is."""
+        if sum(map(len, self._waiting.values())) + len(self.ends) > MOST_PATHS:
+            raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
+        return [known & side for side in (row, row.opposite()) if not self._is_empty(known, side)]
 
-    @property
-    def shape(self) -> Shape:
-        """What the text alone says."""
-        return self._shape
+    def _is_empty(self, known: Constraints, side: NoiseHalfspace) -> bool:
+        """Whether no input satisfies the side and what is known, which neither imply nor exclude it at sight."""
+        together = [*known.rows.values(), side]
+        if all(one.edge() is not None for one in together):
+            return False  # Differences are contradictory only where they are seen to be.
+        guards = [one.guard() for one in together if isinstance(one, Side)]
+        return is_empty(next(group for group in connected(guards) if guards[-1] in group), self.budget, _STEP)
 
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """A place in the program that is reached by the inputs of which this is known."""
-
-    at: int
-    values: tuple[Held, ...]
-    known: Constraints
+    def _after(
+        self, state: State, known: Constraints, instruction: Instruction
+    ) -> Iterator[tuple[Closed | None, Step | None, State]]:
+        if isinstance(instruction, Sample | Choice | Scored):
+            raise NotDerived("its `ideal` draws something at random")
+        return super()._after(state, known, instruction)
 
 
 @dataclass
@@ -301,8 +286,9 @@ class Ideal:
             try:
                 known_there = region(guard for guard in guards if guard.form)
                 apart = any(run.value(code, values, known_there) is True for code in distance.apart)
-            except _Open as split:
-                for guard in (split.side.guard(), split.side.opposite().guard()):
+            except Split as split:
+                assert isinstance(split.row, Side)  # noqa: PT017 - no test
+                for guard in (split.row.guard(), split.row.opposite().guard()):
                     group = next(found for found in connected((*guards, guard)) if guard in found)
                     if not is_empty(group, self.budget, _STEP):
                         waiting.append([*guards, guard])
@@ -319,89 +305,21 @@ class Ideal:
         return self._paths[key]
 
     def _followed(self, finite: tuple[Value, ...]) -> Iterator[Path]:
-        """Ways that meet again with the same values are one where that is one conjunction. At any time those that wait
-        and those that ended divide all inputs among themselves. So a group may be replaced with the conjunction E if
-        each of them implies E and E contradicts all others: nobody else has the inputs in E, and nobody in the group
-        has others."""
-        machine, budget = self.machine, self.budget
-        outputs = machine.numbered("output")
-        run = _Symbolic(machine, Wanted(dict.fromkeys(outputs, _ZERO), _ZERO), budget)
+        run = _Symbolic(self.machine, Wanted({}, _ZERO), self.budget)
         left = iter(finite)
-        start: list[Held] = [slot.initial for slot in machine.slots]
-        for slot in machine.numbered("input"):
-            is_open = machine.slots[slot].type in OPEN
-            start[slot] = Affine(_ZERO, ((slot, _ONE),)) if is_open else next(left)
-        waiting: dict[int, list[_Way]] = {0: [_Way(0, tuple(start), Constraints({}))]}
-        ended: list[_Way] = []
-        while waiting:
-            at = min(waiting)
-            group = waiting.pop(at)
-            if at in run.shape.joins and len(group) > 1:
-                group = self._united(group, [*ended, *(way for ways in waiting.values() for way in ways)])
-            for way in group:
-                if isinstance(machine.code[at], Halt):
-                    ended.append(way)
-                    continue
-                for after in self._after(run, way):
-                    values = run.shape.read_later(after.at, after.values)
-                    waiting.setdefault(after.at, []).append(replace(after, values=values))
-            if sum(map(len, waiting.values())) + len(ended) > MOST_PATHS:
-                raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
-        for way in ended:
-            answer = [way.values[slot] for slot in outputs]
+        slots = self.machine.slots
+        run.explore(
+            {
+                slot: Affine(_ZERO, ((slot, _ONE),)) if slots[slot].type in OPEN else next(left)
+                for slot in self.machine.numbered("input")
+            }
+        )
+        for end in run.ends:
+            answer = run.outputs(end.state)
             if any(value is None for value in answer):
                 raise NotDerived("an output of its `ideal` may end without a value")
-            guards = tuple(side.guard() for side in way.known.rows.values() if isinstance(side, Side))
+            guards = tuple(side.guard() for side in end.known.rows.values() if isinstance(side, Side))
             yield Path(guards, tuple(value for value in answer if value is not None))
-
-    def _after(self, run: _Symbolic, way: _Way) -> Iterator[_Way]:
-        """What follows: in two parts where a comparison is open, each of which some input takes."""
-        at, values, known = way.at, way.values, way.known
-        self.budget.spend(20 + 3 * len(values) + 10 * len(known.rows), _STEP)
-        try:
-            match self.machine.code[at]:
-                case Jump(goal):
-                    yield _Way(goal, values, known)
-                case Branch(condition, otherwise):
-                    truth = run.value(condition, values, known)
-                    if not isinstance(truth, bool):
-                        raise NotDerived("a condition is no truth value")
-                    yield _Way(at + 1 if truth else otherwise, values, known)
-                case Store(_, code) as store:
-                    value = run.value(code, values, known)
-                    slot = run.target(store, value, way)
-                    yield _Way(at + 1, (*values[:slot], value, *values[slot + 1 :]), known)
-                case _:
-                    raise NotDerived("its `ideal` draws something at random")
-        except _Open as split:
-            for side in (split.side, split.side.opposite()):
-                if not self._is_empty(known, side):
-                    yield from self._after(run, replace(way, known=known & side))
-
-    def _is_empty(self, known: Constraints, side: Side) -> bool:
-        """Whether no input satisfies the side and what is known, which neither imply nor exclude it at sight."""
-        sides = [*known.rows.values(), side]
-        if all(one.edge() is not None for one in sides):
-            return False  # Differences are contradictory only where they are seen to be.
-        guards = [one.guard() for one in sides if isinstance(one, Side)]
-        return is_empty(next(group for group in connected(guards) if side.guard() in group), self.budget, _STEP)
-
-    def _united(self, ways: Sequence[_Way], others: Sequence[_Way]) -> list[_Way]:
-        """The ways at one place, with those replaced that one conjunction stands for."""
-        groups: dict[object, list[_Way]] = {}
-        for way in ways:
-            groups.setdefault(tuple((type(value), value) for value in way.values), []).append(way)
-        result = list(ways)
-        for group in groups.values():
-            if len(group) < 2:
-                continue
-            whole = united([way.known for way in group], self.budget)
-            if whole is None:
-                continue
-            rest = [way for way in result if way not in group]
-            if all(whole.contradicts(way.known, self.budget) for way in (*rest, *others)):
-                result = [*rest, replace(group[0], known=whole)]
-        return result
 
     # --- distances --------------------------------------------------------------------------------
 

@@ -34,11 +34,11 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from dipc.verifier.execution import Affine, Constraints, Execution, Held, Shape, Wanted, plus, scaled
+from dipc.verifier.execution import Affine, Constraints, Execution, Held, Shape, Wanted, plus
 from dipc.verifier.ideal import Ideal
 from dipc.verifier.linear import Guard, contradictory
 from dipc.verifier.noise import Event, Family
-from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Sample, Slot, Store, Value, calculated
+from dipc.verifier.program import Branch, Code, Halt, Jump, Machine, Sample, Slot, Store, Value
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import (
     Apply,
@@ -467,27 +467,13 @@ class _Values(Execution):
         # Noises and numbers are assigned in the loop: that it is one is known to whoever follows it.
         self._shape = Shape((), (), (False,) * len(self.machine.code), frozenset())
 
-    def _compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:  # noqa: ARG002
-        if not isinstance(difference, Affine):
-            found = calculated(op, (difference, _ZERO))
-            assert isinstance(found, bool)
-            return found
-        opposite = scaled(difference, -_ONE)
-        assert isinstance(opposite, Affine)
-        noisy = any(i >= self.noises for i, _ in difference.terms)
-        match op:
-            case ">=" | ">":
-                return self._true(difference, strict=op == ">" and not noisy)
-            case "<=" | "<":
-                return self._true(opposite, strict=op == "<" and not noisy)
-            case _ if noisy:
-                return op == "!="  # Continuous noise equals nothing, but with probability 0.
-            case _:
-                equal = self._true(difference, strict=False) and self._true(opposite, strict=False)
-                return equal is (op == "=")
+    def has_ties(self, form: Affine) -> bool:
+        """Whether it may be 0: inputs may, without noise."""
+        return all(i < self.noises for i, _ in form.terms)
 
-    def _true(self, form: Affine, *, strict: bool) -> bool:
-        guard = Guard(form.terms, form.constant, strict)
+    def is_positive(self, form: Affine, known: Constraints, *, strict: bool) -> bool:  # noqa: ARG002
+        """Whether form >= 0, or > 0, which is the same of noise. Raises _Split."""
+        guard = Guard(form.terms, form.constant, strict and self.has_ties(form))
         if contradictory((*self.known, guard.opposite()), self.budget, _STEP):
             return True
         if contradictory((*self.known, guard), self.budget, _STEP):
@@ -497,10 +483,10 @@ class _Values(Execution):
     def _whole(self, value: Affine) -> bool:  # noqa: ARG002 - there is nothing whole
         return False
 
-    def value(self, code: Code, values: Sequence[Held], known: tuple[Guard, ...]) -> Value | Affine:
-        """The value of an expression; raises _Split."""
+    def where(self, known: tuple[Guard, ...], code: Code, values: Sequence[Held]) -> Value | Affine:
+        """The value of an expression where this is known; raises _Split."""
         self.known = known
-        return self._value(code, values, Constraints({}))
+        return self.value(code, values, Constraints({}))
 
     def target(self, instruction: Store | Sample, value: Value | Affine, state: State) -> int:
         """The slot that is written to."""
@@ -604,14 +590,14 @@ class LoopRuns:
             case Jump(goal):
                 return replace(state, at=goal)
             case Branch(condition, otherwise):
-                truth = run.value(condition, state.values, known)
+                truth = run.where(known, condition, state.values)
                 if not isinstance(truth, bool):
                     raise NotDerived("a condition is no truth value")
                 return replace(state, at=state.at + 1 if truth else otherwise)
             case Store(_, code) as store:
-                return self._written(store, state, run.value(code, state.values, known))
+                return self._written(store, state, run.where(known, code, state.values))
             case Sample(_, family, rate, mean) as sample if family is not Family.DISCRETE_LAPLACE:
-                center = run.value(mean, state.values, known)
+                center = run.where(known, mean, state.values)
                 if isinstance(center, bool | str):
                     raise NotDerived("a mean is no number")
                 noise = self.first_noise + len(state.laws)

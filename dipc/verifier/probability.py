@@ -31,7 +31,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from dipc.verifier.execution import Constraints, Execution, NoiseHalfspace, Wanted
+from dipc.verifier.execution import Affine, Constraints, Execution, NoiseHalfspace, Wanted
 from dipc.verifier.functions import (
     ONE,
     Closed,
@@ -313,13 +313,12 @@ class Probabilities:
         exact = {at: outputs[slot] for at, slot in zip(self.machine.distance.exact, slots, strict=True)}
         for chosen in product(*choices):
             answer = dict(zip(slots, chosen, strict=True))
-            yield answer, self._distance({**inputs, **answer, **exact}, answer, outputs, budget)
+            yield answer, self._distance({**inputs, **answer, **exact}, answer, budget)
 
     def _distance(
         self,
         values: Mapping[int, Value],
         answer: Mapping[int, Value],
-        exact: Mapping[int, Value],
         budget: Budget,
     ) -> Fraction | None:
         """The distance of an answer from the exact one; None for infinity."""
@@ -327,16 +326,9 @@ class Probabilities:
         distance = self.machine.distance
         if distance.same is not None and all(run.plain(code, values) is True for code in distance.same):
             return Fraction(0)
-        if not isinstance(distance.kind, str):
-            gap = run.plain(distance.kind, values)
-            if not isinstance(gap, Fraction) or gap < 0:
-                raise NotDerived("the distance of answers of its `metric` block is no distance")
-            return gap
-        different = [(answer[slot], exact[slot]) for slot in answer if answer[slot] != exact[slot]]
-        if not different or distance.kind == "discrete":
-            return Fraction(bool(different))
-        gaps = [abs(a - b) for a, b in different if isinstance(a, Fraction) and isinstance(b, Fraction)]
-        return max(gaps) if distance.kind == "linf" and len(gaps) == len(different) else None
+        gap = run.gap([values.get(slot) for slot in range(1 + max(values))], list(answer))
+        assert not isinstance(gap, Affine), "nothing is left open"
+        return gap
 
     def _of(self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget) -> Closed:
         run = Execution(self.machine, Wanted(outputs, gamma), budget)
