@@ -50,6 +50,9 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         assert report.numbers.at is not None, "it is refuted at one"
         return certify_privacy(question.at(report.numbers.at), replace(report, numbers=None), tool)
     claim, pairs = report.claim, question.pairs
+    by_events = report.counterexample is not None and report.counterexample.balls
+    if question.real_outputs and not claim.is_pure and report.proof is None and not by_events:
+        raise Uncertified("sets of real outputs have none, only what a budget alone shows of them")
     if not isinstance(pairs, Pairs) and report.verdict is PrivacyVerdict.PRIVATE:
         return sealed(_aligned(question, report, tool))
     if report.counterexample is not None and report.counterexample.balls:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
@@ -9,7 +10,7 @@ from itertools import islice
 from typing import Unpack
 
 from dipc.algebra.closed_form import ClosedForm
-from dipc.algebra.exppoly import ExpPoly, total
+from dipc.algebra.exppoly import Closed, ExpPoly, total
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.numbers import outward
 from dipc.chain.state import is_symbolic
@@ -41,6 +42,7 @@ from dipc.questions.privacy.delta import (
     pieces_of,
     supremum_of,
 )
+from dipc.questions.privacy.densities import RealOutputs, worst_pair
 from dipc.questions.privacy.enclosed import EnclosedLaws, supremum
 from dipc.questions.privacy.loss import (
     DIGITS,
@@ -54,11 +56,13 @@ from dipc.questions.privacy.loss import (
     at_most,
     couples,
     decide_pure,
+    different_pairs,
     integer_table,
     largest_divergence,
     largest_loss,
     law_table,
     loss_text,
+    moment,
 )
 from dipc.questions.privacy.outcome import (
     PrivacyClaim,
@@ -158,6 +162,7 @@ class PrivacyQuestion:
         self.adjacency: Adjacency = parse_adjacency(adjacent, program.core)
         self.pairs = read_pairs(program, self.adjacency, inputs, program.limits)
         self._table: LawTable | None = None
+        self._real: RealOutputs | None = None
         self._progress = progress
 
     @property
@@ -165,6 +170,18 @@ class PrivacyQuestion:
         """Whether no output is real or int."""
         slots = self.program.core.slots
         return not any(is_symbolic(slots[slot].type) for slot in self.program.core.outputs)
+
+    @property
+    def real_outputs(self) -> bool:
+        """Whether some output is real."""
+        slots = self.program.core.slots
+        return any(isinstance(slots[slot].type, RealType) for slot in self.program.core.outputs)
+
+    def _densities(self) -> RealOutputs:
+        """The laws of real outputs. Raises Undecided where these are of another kind."""
+        if self._real is None:
+            self._real = RealOutputs(self.program)
+        return self._real
 
     def table(self, pairs: Pairs) -> LawTable:
         """The laws at the inputs of the pairs. Raises Undecided past a limit, and for outputs that cannot be listed."""
@@ -192,12 +209,10 @@ class PrivacyQuestion:
         begun = self.engine.spent.obligations
         pairs, proof = self.pairs, None
         try:
-            if isinstance(pairs, Pairs) and (self.finite_outputs or not claim.is_pure):
+            if isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
                 findings, shown = self._at_pairs(pairs, self.table(pairs), claim)
             else:
-                bounds = self.bounds()
-                findings, shown = self._by_bounds(bounds, claim)
-                proof = bounds.proof if findings is None else None
+                findings, shown, proof = self._by_bounds_or_sets(claim)
         except Undecided as undecided:
             findings, shown = UnprovedLoss(undecided.reason), None
         return PrivacyReport(
@@ -232,7 +247,7 @@ class PrivacyQuestion:
         and for real or int outputs, Undecided past a limit."""
         self.program.core.require_meaning(eps)
         pairs = self._enumerated("--max-loss")
-        if self.table(pairs).is_enclosed:
+        if not self.real_outputs and self.table(pairs).is_enclosed:
             value, pair, answer = self._laws(pairs).loss(pairs, eps, digits)
             one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
             return Loss(
@@ -247,28 +262,41 @@ class PrivacyQuestion:
                 self.table(pairs).texts(answer),
                 "inf" if value is None else WITHOUT_FORM,
             )
-        found = largest_loss(self.table(pairs), pairs, eps, digits, self.program.limits)
+        if self.real_outputs:
+            table, pairs = self._densities().losses(pairs)
+        else:
+            table = self.table(pairs)
+        found = largest_loss(table, pairs, eps, digits, self.program.limits)
         one, two = (texts(self.program, pairs.inputs[at]) for at in found.pair)
         text = "inf" if found.value is None else loss_text(found.first, found.second)
-        output = self.table(pairs).texts(found.answer)
+        output = table.texts(found.answer)
         return Loss(
-            self.program.name, str(self.adjacency), self.about, len(pairs), eps, found.value, one, two, output, text
+            self.program.name, str(self.adjacency), self.about, self.count, eps, found.value, one, two, output, text
         )
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
         self.program.core.require_meaning(eps)
         pairs = self._enumerated("--renyi")
-        if self.table(pairs).is_enclosed:
+        if not self.real_outputs and self.table(pairs).is_enclosed:
             value, pair = self._laws(pairs).divergence(pairs, order, eps, digits)
             one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
             name, adjacency = self.program.name, str(self.adjacency)
             return Renyi(name, adjacency, self.about, len(pairs), order, eps, value, None, one, two)
-        pair, moment, value = largest_divergence(self.table(pairs), pairs, order, eps, digits)
+        pair, moment, value = largest_divergence(self._moments(pairs, order), order, eps, digits)
         one, two = (texts(self.program, pairs.inputs[at]) for at in pair)
         form = None if moment is None else ClosedForm(moment, self.program.core.only_at)
         name, adjacency = self.program.name, str(self.adjacency)
-        return Renyi(name, adjacency, self.about, len(pairs), order, eps, value, form, one, two)
+        return Renyi(name, adjacency, self.about, self.count, order, eps, value, form, one, two)
+
+    def _moments(self, pairs: Pairs, order: int) -> Iterator[tuple[tuple[int, int], Closed | None]]:
+        """The pairs with their moments, those that are seen to be the same once."""
+        if self.real_outputs:
+            real = self._densities()
+            yield from (((i, j), real.moment(pairs.inputs[i], pairs.inputs[j], order)) for i, j in pairs.ordered)
+            return
+        table = self.table(pairs)
+        yield from ((pair, moment(table, pair, order)) for pair in different_pairs(table, pairs))
 
     def least_delta(self, claim: PrivacyClaim, at: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
         """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
@@ -277,7 +305,11 @@ class PrivacyQuestion:
         if at is not None and not any(at in interval for interval in claim.intervals):
             note = f"the least delta is asked for eps in {claim.eps_text}"
             raise DiagnosticError(Diagnostic("E1411", f"eps = {at} is outside the intervals", notes=(note,)))
-        limits, table = self.program.limits, self.table(pairs)
+        limits = self.program.limits
+        if self.real_outputs:
+            table, pairs = self._densities().excesses(pairs, claim)
+        else:
+            table = self.table(pairs)
         if table.is_enclosed:
             return self._enclosed_delta(pairs, claim, at, digits)
         greatest = greatest_excesses(table, pairs, claim, limits)
@@ -307,7 +339,7 @@ class PrivacyQuestion:
             self.program.name,
             str(self.adjacency),
             self.about,
-            len(pairs),
+            self.count,
             claim.budget_text,
             claim.eps_text,
             pieces,
@@ -395,16 +427,35 @@ class PrivacyQuestion:
                 return bounds_at_pairs(self.program, self.pairs)
 
     def _enumerated(self, option: str) -> Pairs:
-        slots = self.program.core.slots
-        real = any(isinstance(slots[slot].type, RealType) for slot in self.program.core.outputs)
-        if isinstance(self.pairs, Pairs) and not real:
-            return self.pairs
-        what = "outputs" if isinstance(self.pairs, Pairs) else "inputs"
-        notes: tuple[str, ...] = ("`--constant` bounds the loss of all real inputs and outputs at once",)
-        if what == "inputs":
-            notes = ('give inputs that can be enumerated, such as --inputs "q = -1..1"', *notes)
-        message = f"`{option}` lists pairs and outputs, and the {what} here are infinitely many"
-        raise DiagnosticError(Diagnostic("E1410", message, notes=notes))
+        """The pairs that are looked at one by one. Raises DiagnosticError where there are infinitely many."""
+        try:
+            return self._worst_pairs()
+        except Undecided as undecided:
+            notes = (
+                'give inputs that can be enumerated, such as --inputs "q = -1..1", or the pairs of a file',
+                "`--constant` bounds the loss of all real inputs and outputs at once",
+            )
+            message = f"`{option}` lists pairs, and here are infinitely many: {undecided.reason}"
+            raise DiagnosticError(Diagnostic("E1410", message, notes=notes)) from None
+
+    def _worst_pairs(self) -> Pairs:
+        """Pairs of which one is the worst of all. Raises Undecided where none is known to be."""
+        match self.pairs:
+            case EveryPair(adjacency):
+                return worst_pair(self.program, adjacency)
+            case Pairs():
+                return self.pairs
+
+    def _by_bounds_or_sets(self, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None, str | None]:
+        """What bounds of the loss show, with how they are proved; and where that is not enough for a claim with a delta
+        about real outputs, their worst sets."""
+        bounds = self.bounds()
+        findings, shown = self._by_bounds(bounds, claim)
+        if isinstance(findings, UnprovedLoss) and self.real_outputs and not claim.is_pure:
+            table, pairs = self._densities().excesses(self._worst_pairs(), claim)
+            findings, shown = self._at_pairs(pairs, table, claim)
+            return findings, shown, None
+        return findings, shown, bounds.proof if findings is None else None
 
     def _by_bounds(self, bounds: LossBounds, claim: PrivacyClaim) -> tuple[Findings, PrivacyCounterexample | None]:
         if bounds.proved is not None and bounds.proved <= claim.budget:

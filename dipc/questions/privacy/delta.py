@@ -158,7 +158,7 @@ class LeastDelta:
     program: str
     adjacency: str
     about: str
-    pairs: int
+    pairs: int | None
     budget: str
     eps: str
     pieces: tuple[DeltaPiece, ...] | None

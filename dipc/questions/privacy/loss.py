@@ -281,13 +281,13 @@ DIGITS = 20
 
 @frozen
 class Loss:
-    """The largest log(p/p') at `eps` over `pairs` ordered pairs and all outputs, and where it is: `value` encloses it,
-    None is infinity. `text` is the loss as the logarithm of a closed form in eps."""
+    """The largest log(p/p') at `eps` over `pairs` ordered pairs (None: all adjacent real inputs) and all outputs, and
+    where it is: `value` encloses it, None is infinity. `text` is the loss as the logarithm of a closed form in eps."""
 
     program: str
     adjacency: str
     about: str
-    pairs: int
+    pairs: int | None
     eps: Fraction
     value: tuple[Fraction, Fraction] | None
     input: Texts
@@ -497,7 +497,7 @@ class Renyi:
     program: str
     adjacency: str
     about: str
-    pairs: int
+    pairs: int | None
     order: int
     eps: Fraction
     value: tuple[Fraction, Fraction] | None
@@ -545,13 +545,12 @@ def moment(table: LawTable, pair: tuple[int, int], order: int) -> Closed | None:
 
 
 def largest_divergence(
-    table: LawTable, pairs: Pairs, order: int, eps: Fraction, digits: int
+    moments: Iterable[tuple[tuple[int, int], Closed | None]], order: int, eps: Fraction, digits: int
 ) -> tuple[tuple[int, int], Closed | None, tuple[Fraction, Fraction] | None]:
-    """The pair with the largest divergence at eps, its moment and the divergence; None is infinity. Of pairs whose
-    enclosures overlap the first. Raises Undecided."""
+    """Of pairs with their moments that with the largest divergence at eps, its moment and the divergence; None is
+    infinity. Of pairs whose enclosures overlap the first. Raises Undecided."""
     best: tuple[tuple[int, int], Closed, tuple[Fraction, Fraction]] | None = None
-    for pair in different_pairs(table, pairs):
-        found = moment(table, pair, order)
+    for pair, found in moments:
         if found is None:
             return pair, None, None
         value = found.enclosure(eps, 2 * digits + 10)

@@ -1,0 +1,594 @@
+"""Real outputs at pairs of inputs: their densities, and what these say of losses, divergences and deltas.
+
+**Which programs.** Wherever the program ends, every real output is a number (an atom), or k·N + c for a noise N of its
+own whose density is an exponential on each side of its mean; N may be compared with numbers, and with nothing else.
+Then, with the finite outputs and atoms given, the joint density of the others is, between the finitely many centers and
+ends of supports (a *cell* is a box of such intervals), A(eps)·eps^k·e^{eps·(s·y)}: a function of eps, A, and slopes s.
+Everything else is refused in words.
+
+**The loss** log(p/p') at a cell is log(A/A') + eps·(s - s')·y, greatest at a corner, or without bound.
+
+**The divergence** of an order is the sum over cells of ∫ p^order·p'^(1-order), which is a product of one exponential
+integral for each output.
+
+**The delta** of a budget K·eps is the excess of the worst set, where p > e^{K·eps}·p'. In a cell with A = A'·e^{q·eps}
+this is the half-space q + (s - s')·y > K, whatever eps is; its probabilities are measures of half-spaces. In any other
+cell that is all of it or nothing, at each eps, or it is not decided.
+
+**All real inputs.** Let the program be one exit without comparisons whose outputs are c_i(u) + N_i with log-concave
+symmetric noises. Then what is true of a pair depends on the moves v_i of the c_i alone, and all divergences grow with
+each |v_i|: by log-concavity likelihood ratios of N_i and N_i + v are monotone, so the best tests are thresholds, whose
+errors fall as |v| grows; so a greater move is the better experiment, and so it is beside independent others
+(Blackwell). A pair that moves every c_i as far as any is the worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from itertools import product as combinations
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, product, total
+from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.chain.chain import ExitState
+from dipc.chain.constraints import Affine
+from dipc.chain.event import AffineBound, components
+from dipc.chain.state import NoiseVar, is_symbolic
+from dipc.claims.given import show_value
+from dipc.frozen import frozen
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event, Noise
+from dipc.program.exits import exits
+from dipc.program.program import Program
+from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within
+from dipc.questions.privacy.loss import IMPOSSIBLE, LawTable
+from dipc.questions.privacy.outcome import PrivacyClaim, power
+from dipc.sign.chart import Holds, decide_nonnegative
+from dipc.sign.optimum import Ratio
+from dipc.sign.piecewise import over_positive
+from dipc.text.core import IntType, RealType, Slot, Value
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: From one number to another; None is without end.
+_Span = tuple[Fraction | None, Fraction | None]
+
+#: What stands for a real output with a density among values of outputs.
+_DENSE = "a density"
+
+#: The finite outputs and atoms of an exit, and which outputs have a density.
+_Key = tuple[Value | None, ...]
+
+
+@frozen
+class _Axis:
+    """A real output that is factor·N + constant, for y in `span`: its density is, per eps, `height` times
+    e^{eps·left·(y - center)} below the center (None: nothing), and e^{-eps·right·(y - center)} above."""
+
+    noise: Noise
+    factor: Fraction
+    constant: Fraction
+    center: Fraction
+    left: Fraction | None
+    right: Fraction | None
+    span: _Span
+
+    @property
+    def height(self) -> Fraction:
+        return 1 / sum((1 / rate for rate in (self.left, self.right) if rate is not None), _ZERO)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.span == (None, None)
+
+    def slope(self, cell: _Span) -> Fraction | None:
+        """That of the exponent in a cell, which is on one side of the center; None where the density is 0."""
+        low, high = cell
+        if not (_at_least(low, self.span[0]) and _at_most(high, self.span[1])):
+            return None
+        if high is not None and high <= self.center:
+            return self.left
+        return None if self.right is None else -self.right
+
+
+def _at_least(low: Fraction | None, bound: Fraction | None) -> bool:
+    return bound is None or (low is not None and low >= bound)
+
+
+def _at_most(high: Fraction | None, bound: Fraction | None) -> bool:
+    return bound is None or (high is not None and high <= bound)
+
+
+@frozen
+class _Density:
+    """One exit at one input: the `weight` of what is no real output, and the outputs that have a density."""
+
+    weight: Closed
+    axes: tuple[_Axis, ...]
+
+    def mass(self, program: Program, box: Sequence[_Span], half: Halfspace | None) -> Closed:
+        """The probability that the outputs are in the box, and behind a half-space of them."""
+        noises: list[Noise] = []
+        found: list[Halfspace] = []
+        for at, (axis, span) in enumerate(zip(self.axes, box, strict=True)):
+            noises.append(axis.noise)
+            for sign, ends in ((1, (span[0], axis.span[0])), (-1, (span[1], axis.span[1]))):
+                found += [_behind(axis, at, sign, end) for end in dict.fromkeys(ends) if end is not None]
+        if half is not None:
+            terms = tuple([(at, c * self.axes[at].factor) for at, c in half.coefficients])
+            moved = sum((c * self.axes[at].constant for at, c in half.coefficients), half.constant)
+            found.append(Halfspace(terms, moved))
+        if not found:
+            return self.weight
+        return self.weight * program.measurer.measure(Event(tuple(noises), tuple(found)))
+
+
+def _behind(axis: _Axis, at: int, sign: int, end: Fraction) -> Halfspace:
+    """sign·(y - end) >= 0 for the noise with this place."""
+    return Halfspace(((at, sign * axis.factor),), sign * (axis.constant - end))
+
+
+@frozen
+class _Cell:
+    """A box between neighboring ends, and on it the two densities: their slopes and A, None where one is 0."""
+
+    box: tuple[_Span, ...]
+    ours: tuple[tuple[Fraction, ...], Closed]
+    theirs: tuple[tuple[Fraction, ...], Closed] | None
+
+
+@frozen
+class Outcome:
+    """An answer in words, by output, and two functions: probabilities of it, or densities next to it, at a pair."""
+
+    answer: tuple[Value | None, ...]
+    first: Closed
+    second: Closed
+
+
+class RealOutputs:
+    """The laws of a program with real outputs, at inputs that are given."""
+
+    def __init__(self, program: Program) -> None:
+        """Raises OutsideFragment for int outputs."""
+        core = program.core
+        self._program = program
+        self._slots = [core.slots[slot] for slot in core.outputs]
+        if any(isinstance(slot.type, IntType) for slot in self._slots):
+            raise OutsideFragment("some outputs are real, and others int")
+        self._explored: dict[tuple[object, ...], tuple[tuple[ExitState, Closed | None], ...]] = {}
+        self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
+
+    # --- what is asked ------------------------------------------------------------------------------------
+
+    def losses(self, pairs: Pairs) -> tuple[LawTable, Pairs]:
+        """Functions with all greatest ratios of the pairs. Raises Undecided."""
+        return self._table(pairs, self._losses)
+
+    def excesses(self, pairs: Pairs, claim: PrivacyClaim) -> tuple[LawTable, Pairs]:
+        """Sets of outputs at each pair of which some, at each eps, are together the worst for the budget. Raises
+        Undecided."""
+        return self._table(pairs, lambda one, two: self._excesses(one, two, claim))
+
+    def moment(self, one: Input, two: Input, order: int) -> Closed | None:
+        """Σ∫ p^order·p'^(1-order); None is infinity. Raises Undecided."""
+        parts: list[Closed] = []
+        for alike in self._alike(one, two):
+            for cell in alike.cells():
+                found = _cell_moment(cell, order)
+                if found is None:
+                    return None
+                parts.append(found)
+        return total(parts)
+
+    # --- tables -------------------------------------------------------------------------------------------
+
+    def _table(self, pairs: Pairs, asked: Callable[[Input, Input], Iterable[Outcome]]) -> tuple[LawTable, Pairs]:
+        """The pairs that have different functions, each with two inputs of its own, and a table of these."""
+        forms = [ClosedForm(ExpPoly.zero())]
+        numbers = {forms[IMPOSSIBLE]: IMPOSSIBLE}
+        answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
+        seen: set[tuple[tuple[int, int], ...]] = set()
+        every: list[tuple[tuple[int, int], dict[int, tuple[int, int]]]] = []
+
+        def number(value: Closed) -> int:
+            form = ClosedForm(value)
+            if form not in numbers:
+                numbers[form] = len(forms)
+                forms.append(form)
+            return numbers[form]
+
+        for i, j in pairs.ordered:
+            own: dict[int, tuple[int, int]] = {}
+            for outcome in asked(pairs.inputs[i], pairs.inputs[j]):
+                nth = 0
+                while answers.setdefault((outcome.answer, nth), len(answers)) in own:
+                    nth += 1
+                own[answers[outcome.answer, nth]] = number(outcome.first), number(outcome.second)
+            key = tuple(sorted(own.values()))
+            if key not in seen:
+                seen.add(key)
+                every.append(((i, j), own))
+            if len(answers) > self._program.limits.answers:
+                raise LimitReached("answers", f"more than {len(answers)} sets of outputs are looked at one by one")
+        rows = [tuple([own.get(at, (0, 0))[side] for at in range(len(answers))]) for _, own in every for side in (0, 1)]
+        points = tuple(pairs.inputs[at] for pair, _ in every for at in pair)
+        names = tuple(slot.name for slot in self._slots)
+        table = LawTable(names, tuple([answer for answer, _ in answers]), tuple(forms), tuple(rows))
+        return table, Pairs(points, tuple((2 * n, 2 * n + 1) for n in range(len(every))), pairs.about)
+
+    # --- densities ----------------------------------------------------------------------------------------
+
+    def _densities(self, point: Input) -> Mapping[_Key, Sequence[_Density]]:
+        """By finite outputs and atoms, of all exits at an input."""
+        if point not in self._known:
+            core = self._program.core
+            values = dict(zip(core.inputs, point, strict=True))
+            given = {slot: v for slot, v in values.items() if is_symbolic(core.slots[slot].type)}
+            found: dict[_Key, list[_Density]] = {}
+            for state, weight in self._exits({slot: v for slot, v in values.items() if slot not in given}):
+                if all(item.holds_at(given) for item in state.guards.items):  # type: ignore[arg-type]
+                    key, density = self._density(state, weight, given)  # type: ignore[arg-type]
+                    found.setdefault(key, []).append(density)
+            self._known[point] = found
+        return self._known[point]
+
+    def _exits(self, finite: Mapping[int, Value]) -> tuple[tuple[ExitState, Closed | None], ...]:
+        key = tuple([(isinstance(value, bool), value) for value in finite.values()])
+        if key not in self._explored:
+            program = self._program
+            every = exits(program.flow, program.choices, program.limits, finite, None, program.core.outputs)
+            self._explored[key] = tuple((state, every.weights.get(state.node)) for state in every.states)
+        return self._explored[key]
+
+    def _density(self, state: ExitState, weight: Closed | None, given: Mapping[int, Fraction]) -> tuple[_Key, _Density]:
+        drawn = {noise.id: noise for noise in state.noises}
+        key: list[Value | None] = []
+        axes: dict[int, _Axis] = {}
+        for slot in self._slots:
+            value = state.outputs[slot.index]
+            form = value.substituted(given) if isinstance(value, Affine) else None
+            if form is not None and form.noises:
+                noise = _own_noise(slot, form, axes)
+                axes[noise] = _axis(drawn[noise], form, given)
+                key.append(_DENSE)
+            else:
+                key.append(value if form is None else form.constant)  # type: ignore[arg-type]
+        rest = []
+        for item in state.constraints.items:
+            form = item.form.substituted(given)
+            own = [noise for noise, _ in form.noises if noise in axes]
+            if not own:
+                rest.append(AffineBound(item.form, None))
+            elif len(form.noises) > 1:
+                raise OutsideFragment("the noise of a real output is compared with other noise")
+            else:
+                axes[own[0]] = _cut(axes[own[0]], form)
+        events = [part.event(given, {}) for part in components(state.noises, rest)]
+        measures = [self._program.measurer.measure(event) for event in events]
+        return tuple(key), _Density(product([*([] if weight is None else [weight]), *measures]), tuple(axes.values()))
+
+    def _alike(self, one: Input, two: Input) -> Iterator[_Alike]:
+        """For each way in which the first input may end the densities at both."""
+        at_two = self._densities(two)
+        for key, ours in self._densities(one).items():
+            theirs = at_two.get(key, ())
+            every = [density.axes for density in (*ours, *theirs)]
+            moving = tuple(
+                at for at, axes in enumerate(zip(*every, strict=True)) if len(set(axes)) > 1 or not axes[0].is_whole
+            )
+            yield _Alike(key, moving, _only(ours, moving), _only(theirs, moving))
+
+    # --- losses, and sets of outputs ----------------------------------------------------------------------
+
+    def _losses(self, one: Input, two: Input) -> Iterator[Outcome]:
+        for alike in self._alike(one, two):
+            for cell in alike.cells():
+                slopes, factor = cell.ours
+                if cell.theirs is None:
+                    yield Outcome(alike.named(list(map(_words, cell.box))), factor, ExpPoly.zero())
+                    continue
+                others, other = cell.theirs
+                corner = [_end(span, s - t) for span, s, t in zip(cell.box, slopes, others, strict=True)]
+                answer = alike.named([word for _, word in corner])
+                if any(place is None for place, _ in corner):
+                    yield Outcome(answer, factor, ExpPoly.zero())  # the ratio has no bound
+                    continue
+                places = [place for place, _ in corner if place is not None]
+                yield Outcome(answer, factor * _at(slopes, places), other * _at(others, places))
+
+    def _excesses(self, one: Input, two: Input, claim: PrivacyClaim) -> Iterator[Outcome]:
+        for alike in self._alike(one, two):
+            regions = [found for cell in alike.cells() for found in self._worst(cell, claim)]
+            for box, half, _ in _joined(regions):
+                first, second = (
+                    total([density.mass(self._program, box, half) for density in every])
+                    for every in (alike.ours, alike.theirs)
+                )
+                words = list(map(_words, box))
+                if half is not None and len(box) > 1:
+                    words[-1] += f", where {_comparison(half, alike.names(self._slots))}"
+                yield Outcome(alike.named(words), first, second)
+
+    def _worst(self, cell: _Cell, claim: PrivacyClaim) -> Iterator[_Region]:
+        """The part of a cell that may be in the worst set: at each eps all of a region is, or nothing. Raises
+        OutsideFragment where that part is another for each eps."""
+        slopes, factor = cell.ours
+        if cell.theirs is None:
+            yield cell.box, None, True
+            return
+        others, other = cell.theirs
+        turned = [s - t for s, t in zip(slopes, others, strict=True)]
+        more = _multiple(factor, other)
+        if more is not None:
+            rest = more - claim.budget
+            if not any(turned):
+                if rest > 0:
+                    yield cell.box, None, True
+                return
+            (at, first), *more_terms = [(at, c) for at, c in enumerate(turned) if c]
+            if more_terms:
+                yield cell.box, Halfspace(((at, first), *more_terms), rest), True
+                return
+            end = -rest / first
+            span = _within(cell.box[at], (end, None) if first > 0 else (None, end))
+            if span is not None:
+                yield (*cell.box[:at], span, *cell.box[at + 1 :]), None, True
+            return
+        if not any(turned):
+            yield cell.box, None, False
+            return
+        scale = power(claim.budget)
+
+        def is_never_negative(turn: int, sign: int) -> bool:
+            """Whether sign·(p - e^budget·p') >= 0 at the corner where it is least, for every eps."""
+            corner = [_end(span, turn * c)[0] for span, c in zip(cell.box, turned, strict=True)]
+            if any(place is None for place in corner):
+                return False
+            places = [place for place in corner if place is not None]
+            excess = factor * _at(slopes, places) - scale * other * _at(others, places)
+            numerator, _ = fraction_of(sign * excess)
+            limits = self._program.limits
+            return all(isinstance(decide_nonnegative(numerator, each, limits), Holds) for each in claim.intervals)
+
+        if is_never_negative(-1, 1):
+            yield cell.box, None, False
+        elif not is_never_negative(1, -1):
+            raise OutsideFragment(
+                "outputs that lose more than the budget are others for each eps, as finite outputs lose some of it, too"
+            )
+
+
+#: A box of outputs, behind a half-space of them, and whether it is in the worst set for every eps.
+_Region = tuple[tuple[_Span, ...], Halfspace | None, bool]
+
+
+def _joined(regions: Sequence[_Region]) -> Iterator[_Region]:
+    """The same, neighboring intervals of one output as one."""
+    last: _Region | None = None
+    for box, half, certain in regions:
+        if last is not None and certain and last[2] and len(box) == 1 and last[0][0][1] == box[0][0]:
+            last = ((last[0][0][0], box[0][1]),), None, True
+            continue
+        if last is not None:
+            yield last
+        last = box, half, certain
+    if last is not None:
+        yield last
+
+
+@frozen
+class _Alike:
+    """Exits with the same finite outputs and atoms at two inputs: of the outputs that have a density those that are
+    `moving`, by their places among them; the others have one law at both, whatever the rest is."""
+
+    key: _Key
+    moving: tuple[int, ...]
+    ours: tuple[_Density, ...]
+    theirs: tuple[_Density, ...]
+
+    def cells(self) -> Iterator[_Cell]:
+        """Those where the first density is not 0."""
+        every = [density.axes for density in (*self.ours, *self.theirs)]
+        for box in combinations(*[_spans(axes) for axes in zip(*every, strict=True)]):
+            first = _exponential(self.ours, box)
+            if first is not None:
+                yield _Cell(box, first, _exponential(self.theirs, box))
+
+    def named(self, words: Sequence[str]) -> tuple[Value | None, ...]:
+        """An answer, with words for the outputs that are moving."""
+        said = dict(zip(self.moving, words, strict=True))
+        dense = iter(range(len(self.key)))
+        return tuple([said.get(next(dense), "any") if value is _DENSE else value for value in self.key])
+
+    def names(self, slots: Sequence[Slot]) -> list[str]:
+        """Those of the outputs that are moving."""
+        dense = [slot.name for slot, value in zip(slots, self.key, strict=True) if value is _DENSE]
+        return [dense[at] for at in self.moving]
+
+
+# --- outputs with a density -----------------------------------------------------------------------------------
+
+
+def _own_noise(slot: Slot, form: Affine, axes: Mapping[int, _Axis]) -> int:
+    (noise, _), *others = form.noises
+    if others:
+        raise OutsideFragment(f"`{slot.name}` is a sum of several noises")
+    if noise in axes:
+        raise OutsideFragment(f"`{slot.name}` has the noise of another output")
+    return noise
+
+
+def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis:
+    """Raises OutsideFragment for a law that is no exponential on each side."""
+    ((_, factor),) = form.noises
+    mean = drawn.mean.at(given)
+    sides = drawn.law.sides(drawn.rate)
+    left, right = (None if rate is None else rate / abs(factor) for rate in (sides.left, sides.right))
+    if factor < 0:
+        left, right = right, left
+    noise = Noise(drawn.law, drawn.rate, mean)
+    return _Axis(noise, factor, form.constant, factor * mean + form.constant, left, right, (None, None))
+
+
+def _cut(axis: _Axis, form: Affine) -> _Axis:
+    """The output where form >= 0, which is about its noise alone."""
+    ((_, c),) = form.noises
+    end = axis.constant - axis.factor * form.constant / c
+    span = _within(axis.span, (end, None) if c / axis.factor > 0 else (None, end))
+    return replace(axis, span=(end, end) if span is None else span)
+
+
+def _only(every: Sequence[_Density], kept: Sequence[int]) -> tuple[_Density, ...]:
+    return tuple([replace(density, axes=tuple([density.axes[at] for at in kept])) for density in every])
+
+
+def _within(span: _Span, other: _Span) -> _Span | None:
+    """What is in both; None where that is at most a point."""
+    lows = [end for end in (span[0], other[0]) if end is not None]
+    highs = [end for end in (span[1], other[1]) if end is not None]
+    low, high = max(lows, default=None), min(highs, default=None)
+    return None if low is not None and high is not None and low >= high else (low, high)
+
+
+def _spans(axes: Iterable[_Axis]) -> list[_Span]:
+    """From end to end, of one output."""
+    ends = {end for axis in axes for end in (axis.center, *axis.span) if end is not None}
+    return list(pairwise([None, *sorted(ends), None]))
+
+
+def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple[Fraction, ...], Closed] | None:
+    """The slopes, and A, of the sum of the densities in a cell; None where it is 0. Raises OutsideFragment where it is
+    a sum of different exponentials."""
+    found: dict[tuple[Fraction, ...], list[Closed]] = {}
+    for density in every:
+        own = [axis.slope(span) for axis, span in zip(density.axes, box, strict=True)]
+        known = tuple([slope for slope in own if slope is not None])
+        if len(known) < len(own) or not density.weight:
+            continue
+        height = product([ExpPoly.constant(axis.height) for axis in density.axes]) if density.axes else ExpPoly.one()
+        centered = -sum((s * axis.center for s, axis in zip(known, density.axes, strict=True)), _ZERO)
+        found.setdefault(known, []).append(density.weight * height * ExpPoly.term(1, 0, centered))
+    if len(found) > 1:
+        raise OutsideFragment("a real output has a density that is a sum of several exponentials")
+    for slopes, factors in found.items():
+        return slopes, total(factors)
+    return None
+
+
+def _multiple(factor: Closed, other: Closed) -> Fraction | None:
+    """The q with factor = other·e^{q·eps}; None where there is none."""
+    (above, below), (over, under) = fraction_of(factor), fraction_of(other)
+    ratio = Ratio.of(above * under, below * over)
+    if not (ratio.numerator.is_unit() and ratio.denominator.is_unit()):
+        return None
+    (k, q, c), (n, r, d) = ratio.numerator.terms()[0], ratio.denominator.terms()[0]
+    return q - r if (k, c) == (n, d) else None
+
+
+def _at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> ExpPoly:
+    return ExpPoly.term(1, 0, sum((s * y for s, y in zip(slopes, places, strict=True)), _ZERO))
+
+
+def _end(span: _Span, turned: Fraction) -> tuple[Fraction | None, str]:
+    """Where turned·y is greatest, None where it has no bound, and in words."""
+    low, high = span
+    if not turned:
+        return (high if low is None else low), _words(span)
+    end = high if turned > 0 else low
+    return end, _words(span) if end is None else show_value(end)
+
+
+def _words(span: _Span) -> str:
+    low, high = span
+    if low is None:
+        return "any" if high is None else f"{high} or less"
+    return f"{low} or more" if high is None else f"{low} to {high}"
+
+
+def _comparison(half: Halfspace, names: Sequence[str]) -> str:
+    (_, first), *_ = half.coefficients
+    terms = [(c / first, names[at]) for at, c in half.coefficients]
+    form = " + ".join(name if c == 1 else f"{c}*{name}" for c, name in terms).replace("+ -1*", "- ")
+    return f"{form.replace('+ -', '- ')} {'>=' if first > 0 else '<='} {-half.constant / first}"
+
+
+def _cell_moment(cell: _Cell, order: int) -> Closed | None:
+    """∫ p^order·p'^(1-order) over a cell; None is infinity. Raises OutsideFragment."""
+    slopes, factor = cell.ours
+    if cell.theirs is None:
+        return None
+    others, other = cell.theirs
+    above, below = fraction_of(other)
+    inverse = over_positive(below, above)
+    if inverse is None:
+        raise OutsideFragment("a probability may be 0 at some eps")
+    parts: list[Closed] = [*[factor] * order, *[inverse] * (order - 1)]
+    for (low, high), s, t in zip(cell.box, slopes, others, strict=True):
+        slope = order * s - (order - 1) * t
+        if (high is None and slope >= 0) or (low is None and slope <= 0):
+            return None
+        if not slope:
+            assert low is not None and high is not None  # noqa: PT018 - one thing
+            parts.append(ExpPoly.term(high - low, 1))
+            continue
+        upper = ExpPoly.zero() if high is None else ExpPoly.term(1 / slope, 0, slope * high)
+        lower = ExpPoly.zero() if low is None else ExpPoly.term(1 / slope, 0, slope * low)
+        parts.append(upper - lower)
+    return product(parts)
+
+
+# --- all real inputs --------------------------------------------------------------------------------------------
+
+
+def worst_pair(program: Program, within: Within) -> Pairs:
+    """Of all adjacent real inputs one pair, in both orders, that is the worst for losses, divergences and deltas.
+    Raises OutsideFragment where none is known to be."""
+    core = program.core
+    refused = OutsideFragment("no pair of all real inputs is known to be the worst")
+    if within.distance is Distance.HAMMING or not all(isinstance(core.slots[at].type, RealType) for at in core.inputs):
+        raise refused
+    (state, *others) = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
+    if others or state.guards.items or state.constraints.items:
+        raise refused
+    drawn = {noise.id: noise for noise in state.noises}
+    centers: list[Affine] = []
+    used: set[int] = set()
+    for slot in core.outputs:
+        value = state.outputs[slot]
+        if not isinstance(value, Affine):
+            continue
+        if len(value.noises) != 1 or value.noises[0][0] in used:
+            raise refused
+        ((noise, factor),) = value.noises
+        used.add(noise)
+        law = drawn[noise].law
+        if not (law.log_concave and law.symmetric):
+            raise refused
+        centers.append(replace(value, noises=()) + drawn[noise].mean.scaled(factor))
+    move = _greatest_move([dict(center.inputs) for center in centers], within)
+    if not move:
+        raise refused
+    points = tuple(tuple(move.get(slot, _ZERO) if side else _ZERO for slot in core.inputs) for side in (0, 1))
+    return Pairs(points, ((0, 1), (1, 0)), "all real inputs")
+
+
+def _greatest_move(centers: Sequence[Mapping[int, Fraction]], within: Within) -> dict[int, Fraction] | None:
+    """A move of the inputs that moves every center as far as any does; None where none is seen to."""
+    moved = [center for center in centers if center]
+    if within.distance is Distance.L1:
+        if len(moved) > 1:
+            return None
+        best = [max(center, key=lambda slot: abs(center[slot])) for center in moved]
+        return dict.fromkeys(best, within.radius)
+    move: dict[int, Fraction] = {}
+    for center in moved:
+        own = {slot: within.radius if c > 0 else -within.radius for slot, c in center.items()}
+        agree = {move[slot] == own[slot] for slot in own if slot in move}
+        if len(agree) > 1:
+            return None
+        move |= {slot: -end if agree == {False} else end for slot, end in own.items()}
+    return move
