@@ -114,7 +114,7 @@ class FarAway:
 
     def _start(self) -> int | None:
         beta = self.claim.beta.value(self.claim.names(), open_divisors=True)
-        for bounds in (self._from_ways, self._from_others, self._from_vertices, self._from_tails):
+        for bounds in (self._from_ways, self._from_unions, self._from_others, self._from_vertices, self._from_tails):
             least = 1
             for more in _MORE:
                 try:
@@ -165,16 +165,48 @@ class FarAway:
 
     # --- bounds of the probability: at every distance it is at least one of them; none where none is known --------
 
-    def _from_ways(self, start: int) -> Sequence[_Ratio]:
+    def _from_ways(self, start: int, *, by_unions: bool = False) -> Sequence[_Ratio]:
         """The sum over the ways to the answer, at lower bounds of their slacks; those without one count as 0."""
         found = _Ratio({}, {})
         for way in self.instance.ways:
             if way.in_balls and not self.instance.distances.gamma_base and not self.instance.distances.gamma_rate:
                 continue
             if all(self._is_near(point, start) for point in way.points):
-                each = self._way(way, start, least=True)
+                each = self._by_union(way, start) if by_unions else self._way(way, start, least=True)
                 found = found if each is None else found + each
         return [found]
+
+    def _from_unions(self, start: int) -> Sequence[_Ratio]:
+        """The same where one part has too many noises to be measured: it fails with no more than the probabilities
+        together that one of its half-spaces does."""
+        return self._from_ways(start, by_unions=True)
+
+    def _by_union(self, way: CenteredExit, start: int) -> _Ratio | None:
+        large = [part for part in way.parts if len(part.noises) > _MOST_NOISES]
+        if len(large) != 1:
+            # The product of two bounds that may be negative is none.
+            raise OutsideFragment("no part has many noises, or several have")
+        (part,) = large
+        kept = tuple(each for each in way.parts if each is not part)
+        rest = self._way(replace(way, parts=kept), start, least=True)
+        bounds = [(half, self._slack(half, start, least=True)) for half in part.halfspaces]
+        if rest is None or any(slack is None for _, slack in bounds):
+            return None
+        missed = [self._missed(part, half, slack, start) for half, slack in bounds if slack is not None]
+        return rest * self._without(missed)
+
+    def _missed(
+        self, part: NoiseComponent, half: ShiftedHalfspace, slack: tuple[Fraction, Fraction], start: int
+    ) -> _Ratio:
+        """At least the probability that one half-space does not hold, where its slack is this one at least."""
+        places = [place for place, _ in half.coefficients]
+        beyond = tuple([(places.index(place), -c) for place, c in half.coefficients])
+        numbers = [*slack, *[c for _, c in beyond], *[part.noises[place].mean for place in places]]
+        whole = not part.continuous and all(number.denominator == 1 for number in numbers)
+        # What is an integer, and below 0, is at most -1.
+        opposite = -slack[0] - whole, -slack[1]
+        alone = NoiseComponent(tuple([part.noises[place] for place in places]), (replace(half, coefficients=beyond),))
+        return self._measure(alone, [(alone.halfspaces[0], opposite)], start)
 
     def _from_others(self, start: int) -> Sequence[_Ratio]:
         """1 less the sum over all ways to other answers, at upper bounds of their slacks."""
