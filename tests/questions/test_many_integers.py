@@ -18,7 +18,6 @@ TEXT = MECHANISMS["noisy_max"].path.read_text(encoding="utf-8").replace("real", 
     [
         (5, "m*exp(-alpha*eps/2)", Verdict.ACCURATE),
         (6, "m*exp(-alpha*eps/2)", Verdict.ACCURATE),
-        (5, "4*exp(-alpha*eps/2)", Verdict.ACCURATE),
         (5, "exp(-alpha*eps/2)/2", Verdict.INACCURATE),
         (5, "m*exp(-alpha*eps)/2", Verdict.INACCURATE),
     ],
