@@ -198,3 +198,56 @@ def test_limits_of_alignment_have_names(text: str, limit: str) -> None:
     report = dipc.check_privacy(dipc.load(text), "linf:1", inputs="all", limits=dipc.Limits(**{limit: 2}))
     assert report["verdict"] == "undecided"
     assert report["reason"].endswith(f"(limit `{limit}`)")
+
+
+#: A finite input that no noise is added to, beside a real one.
+BESIDE = """
+program beside; input q : real; input s : {0..2}; output o : bool; var r : real;
+r <- Lap(eps, q); if s = 1 then o <- r >= 1 else o <- r >= 0 end
+"""
+SHIFTED = """
+program shifted; input q : real; input s : {0..1}; output y : real; var r : real;
+r <- Lap(eps, q); if s = 1 then y <- r + 1 else y <- r end
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "adjacent", "expected"),
+    [(BESIDE, "linf:1", "2"), (BESIDE, "l1:1", "1"), (SHIFTED, "linf:1", "2"), (SHIFTED, "l1:3", "3")],
+)
+def test_finite_inputs_beside_real_ones(text: str, adjacent: str, expected: str) -> None:
+    found = constant(text, adjacent)["constant"]
+    assert (found["proved"], found["refuted_below"]) == (expected, expected)
+    listed = constant(text, adjacent, "q = -3..3, s = 0..1")
+    assert listed.proved is not None
+    assert listed.proved <= Fraction(expected)
+
+
+def test_finite_inputs_that_change_the_noise() -> None:
+    """The rate is another one: nothing is proved, and nothing false is refuted."""
+    text = BESIDE.replace("r <- Lap(eps, q);", "if s = 1 then r <- Lap(eps, q) else r <- Lap(eps/2, q) end;")
+    found = constant(text)
+    assert found.proved is None
+    assert found.reason == "finite inputs that differ lead to exits that no shift maps into each other"
+    assert found.refuted_below is None or found.refuted_below > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "program p; input q : real; output o : bool; o <- q >= 5;",
+        "program p; input q : real; output o : bool; o <- q > 5;",
+        "program p; input q[1..2] : real; output o : {0, 1} = 0; var r : real; r <- Lap(eps, q[1]);"
+        " if q[1] + q[2] > 70 then o <- 1 else if q[2] > 9 then if r >= 0 then o <- 1 end end end",
+    ],
+)
+@pytest.mark.parametrize("adjacent", ["linf:1/2", "l1:1", "hamming:1"])
+def test_what_is_compared_without_noise_refutes(text: str, adjacent: str) -> None:
+    found = constant(text, adjacent)
+    assert found["constant"]["refuted_below"] == "inf"
+    report = dipc.check_privacy(dipc.load(text), adjacent, inputs="all", budget="100*eps")
+    assert report["verdict"] == "not private"
+    at = report.counterexample
+    assert at is not None
+    one, two = (dipc.load(text).probability(point, at.outputs[0]).at(at.eps)[0] for point in (at.input, at.adjacent))
+    assert one > 0 == two or one > two

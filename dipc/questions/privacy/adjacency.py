@@ -59,6 +59,14 @@ class Within:
         apart = max(moves, default=Fraction(0)) if self.distance is Distance.LINF else sum(moves, Fraction(0))
         return 0 < apart <= self.radius
 
+    def left_by(self, point: Sequence[Value], other: Sequence[Value]) -> Fraction | None:
+        """The distance that is left to other inputs where these move so; None where it is less than that."""
+        moves = [self._move(one, two) for one, two in zip(point, other, strict=True)]
+        if self.distance is Distance.LINF:
+            return self.radius if all(move <= self.radius for move in moves) else None
+        left = self.radius - sum(moves, Fraction(0))
+        return left if left >= 0 else None
+
     def _within(
         self, point: Sequence[Value], choices: Sequence[Sequence[Value]], radius: Fraction
     ) -> Iterator[tuple[tuple[Value, ...], Fraction]]:

@@ -47,7 +47,7 @@ from dipc.linear.shifts import Ball, Shift, least_shift, worst_shift
 from dipc.program.exits import exits
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Within
-from dipc.text.core import IntType, Value
+from dipc.text.core import IntType, Slot, Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -273,6 +273,31 @@ def _over_integers(
         if cost > worst.cost:
             worst = Costly(found, move, cost, None)
     return worst
+
+
+def costliest_into(
+    found: AlignedExit, onto: AlignedExit, within: Within | None, places: Sequence[int], program: Program
+) -> Costly:
+    """The worst move, of the ball, of the real and int inputs at these places for shifts into an exit that `found`
+    corresponds to, at other values of the finite inputs; None: they stay. For one move of the ints the least cost is
+    convex in that of the reals, so that vertices are enough. Raises Undecided."""
+    core = program.core
+    keys = [found.first_input + at for at in places]
+    integers = [key for at, key in zip(places, keys, strict=True) if _is_int(core.slots[core.inputs[at]])]
+    worst = Costly(found, dict.fromkeys(keys, _ZERO), _ZERO, None)
+    moves = () if within is None else _moves(within, keys, integers, program.limits)
+    for move in (dict.fromkeys(keys, _ZERO), *moves):
+        cost = integer_cost(found, move, program.limits, onto)
+        if cost is None:
+            return Costly(found, move, None, None)
+        assert worst.cost is not None
+        if cost > worst.cost:
+            worst = Costly(found, move, cost, None)
+    return worst
+
+
+def _is_int(slot: Slot) -> bool:
+    return isinstance(slot.type, IntType)
 
 
 def _moves(within: Within, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:

@@ -20,20 +20,21 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
-from math import floor
+from math import floor, prod
 from typing import Any
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import round_down
-from dipc.chain.constraints import Affine
+from dipc.chain.constraints import Affine, finite_values
 from dipc.chain.state import is_symbolic
 from dipc.claims.given import show_value
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, sorted_terms
-from dipc.linear.program import Least, minimum
+from dipc.linear.halfspace import Halfspace, equation, sorted_terms
+from dipc.linear.program import Infeasible, Least, minimum, solution
+from dipc.program.exits import exits
 from dipc.program.program import Program, load_source
 from dipc.questions.privacy.adjacency import Distance, Input, Pairs, Within, texts
 from dipc.questions.privacy.alignment import (
@@ -43,6 +44,7 @@ from dipc.questions.privacy.alignment import (
     aligned_exits,
     ball_of,
     costliest,
+    costliest_into,
     integer_cost,
     onto_others,
     pivot_cost,
@@ -52,7 +54,7 @@ from dipc.questions.privacy.outcome import SCHEMA, Numbers, Texts, power
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, leading_at_infinity, limit_at_zero
 from dipc.text import ast
-from dipc.text.core import DomType, IntType, RealType, Slot
+from dipc.text.core import DomType, IntType, RealType, Slot, Value
 from dipc.text.diagnostic import DiagnosticError, Source
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
@@ -88,9 +90,15 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
         ball = Within(Distance.L1, within.radius) if within.distance is Distance.HAMMING else within
         costly = [costliest(found, ball, real) for found in aligned_exits(real)]
     except Undecided as undecided:
-        pairs = _grid_pairs(program, within) if finite else None
-        found = () if pairs is None else tuple(_at(program, pairs, engine))
-        return LossBounds(None, undecided.reason, found)
+        why = undecided.reason
+        try:
+            return _beside_finite(program, within, engine)
+        except Undecided as other:
+            why = other.reason if _has_finite(program) else why
+        if not finite:
+            return LossBounds(None, why, ())
+        tried = [*_at_guards(program, within), _grid_pairs(program, within)]
+        return LossBounds(None, why, tuple(each for pairs in tried if pairs for each in _at(program, pairs, engine)))
     costly.sort(key=_order, reverse=True)
     proved, reason = _least_bound(costly, ball, real), None
     if proved is None:
@@ -108,6 +116,66 @@ def bounds_for_every_pair(program: Program, within: Within, engine: Engine) -> L
             near += () if finite else near_outputs(program, each.exit, *own, start)
     if finite and ordered:
         near += _at(program, _pairs_of(list(ordered)), engine)
+    return LossBounds(proved, reason, tuple(near))
+
+
+def _has_finite(program: Program) -> bool:
+    return any(not is_symbolic(program.core.slots[slot].type) for slot in program.core.inputs)
+
+
+def _beside_finite(program: Program, within: Within, engine: Engine) -> LossBounds:
+    """The bounds where finite inputs stand beside real or int ones: for all values of the former, which may move, too,
+    and take their part of the distance. Raises Undecided."""
+    core = program.core
+    slots = [core.slots[slot] for slot in core.inputs]
+    fixed = [at for at, slot in enumerate(slots) if not is_symbolic(slot.type)]
+    if not fixed:
+        raise OutsideFragment("no input is finite")
+    places = [at for at in range(len(slots)) if at not in fixed]
+    domains = [finite_values(slots[at]) for at in fixed]
+    if prod(map(len, domains)) > program.limits.cases:
+        raise LimitReached("cases", f"the finite inputs have more than {program.limits.cases} combinations")
+    combinations = list(product(*domains))
+    known = [
+        aligned_exits(program, dict(zip([core.inputs[at] for at in fixed], each, strict=True))) for each in combinations
+    ]
+    costly: list[tuple[Costly, tuple[Value, ...], tuple[Value, ...]]] = []
+    mismatch: str | None = None
+    for (one, ours), (two, theirs) in product(zip(combinations, known, strict=True), repeat=2):
+        left = within.left_by(one, two)
+        if left is None:
+            continue
+        ball = None if not left else replace(within, radius=left)
+        if ball is not None and within.distance is Distance.HAMMING:
+            ball = Within(Distance.L1, Fraction(1))
+        try:
+            onto = list(zip(ours, ours, strict=True) if one == two else onto_others(ours, theirs))
+            costly += [(costliest_into(*each, ball, places, program), one, two) for each in onto]
+        except OutsideFragment as outside:
+            mismatch = outside.reason
+            still = dict.fromkeys([ours[0].first_input + at for at in places], _ZERO)
+            costly += [(Costly(each, still, None, None), one, two) for each in ours]
+    costly.sort(key=lambda each: _order(each[0]), reverse=True)
+    proved = costly[0][0].cost
+    reason = None if proved is not None else mismatch or _NO_SHIFT
+    if within.distance is Distance.HAMMING and any(each.cost and any(each.move.values()) for each, _, _ in costly):
+        proved, reason = None, "the cost of a shift grows with the move of an input, and no move is the greatest"
+    ordered: dict[tuple[Input, Input], AlignedExit] = {}
+    for each, one, two in costly[:_EXITS]:
+        for base in (_ZERO, -_ONE):
+            pair: list[Input] = []
+            for values, side in ((one, base), (two, base + 1)):
+                point = dict(zip(fixed, values, strict=True))
+                point |= {at: side * each.move[each.exit.first_input + at] for at in places}
+                pair.append(tuple([point[at] for at in range(len(slots))]))
+            if pair[0] != pair[1]:
+                ordered.setdefault((pair[0], pair[1]), each.exit)
+    near: list[Candidate] = []
+    if _finite_outputs(program):
+        near += _at(program, _pairs_of(list(ordered)), engine) if ordered else ()
+    else:
+        for (first, second), found in ordered.items():
+            near += near_outputs(program, found, first, second, {})
     return LossBounds(proved, reason, tuple(near))
 
 
@@ -221,6 +289,35 @@ def _grid_pairs(program: Program, within: Within) -> Pairs | None:
             points = list(product(values, repeat=len(core.inputs)))
             return _pairs_of([(one, two) for one in points for two in points if within.relates(one, two)])
     return None
+
+
+def _at_guards(program: Program, within: Within) -> Iterator[Pairs]:
+    """Pairs on both sides of each comparison of real inputs without noise, and on it, where the others hold."""
+    core = program.core
+    if not all(isinstance(core.slots[slot].type, RealType) for slot in core.inputs):
+        return
+    try:
+        states = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
+    except Undecided:
+        return
+    ordered: dict[tuple[Input, Input], None] = {}
+    for state in islice(states, _EXITS):
+        guards = [Halfspace(item.form.inputs, item.form.constant) for item in state.guards.items]
+        for at, guard in enumerate(guards[:_PAIRS]):
+            others = [replace(each, strict=True) for each in (*guards[:at], *guards[at + 1 :])]
+            start = solution([*others, *equation(guard.coefficients, guard.constant)], core.inputs)
+            if isinstance(start, Infeasible):
+                continue
+            slot, _ = max(guard.coefficients, key=lambda term: abs(term[1]))
+            step = within.radius if within.distance is not Distance.HAMMING else _STEP
+            places = [
+                tuple([start[each] + (side * step / 2 if each == slot else _ZERO) for each in core.inputs])
+                for side in (-2, -1, 0, 1, 2)
+            ]
+            for one, two in ((1, 3), (0, 2), (2, 4)):
+                ordered |= dict.fromkeys([(places[one], places[two]), (places[two], places[one])])
+    if ordered:
+        yield _pairs_of(list(ordered))
 
 
 _STEP = Fraction(1)
