@@ -237,8 +237,10 @@ def test_finite_inputs_that_change_the_noise() -> None:
     [
         "program p; input q : real; output o : bool; o <- q >= 5;",
         "program p; input q : real; output o : bool; o <- q > 5;",
-        "program p; input q[1..2] : real; output o : {0, 1} = 0; var r : real; r <- Lap(eps, q[1]);"
-        " if q[1] + q[2] > 70 then o <- 1 else if q[2] > 9 then if r >= 0 then o <- 1 end end end",
+        (
+            "program p; input q[1..2] : real; output o : {0, 1} = 0; var r : real; r <- Lap(eps, q[1]);"
+            " if q[1] + q[2] > 70 then o <- 1 else if q[2] > 9 then if r >= 0 then o <- 1 end end end"
+        ),
     ],
 )
 @pytest.mark.parametrize("adjacent", ["linf:1/2", "l1:1", "hamming:1"])
