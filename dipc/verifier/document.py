@@ -20,9 +20,10 @@ from typing import Any
 from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
 from dipc.verifier.functions import ONE
 from dipc.verifier.inputs import check_inputs, varying_constants
-from dipc.verifier.obligations import Positive, check_obligations, read_context
+from dipc.verifier.obligations import Decided, Positive, check_obligations, read_context
 from dipc.verifier.privacy import PrivacyClaim, check_privacy, claim_text
 from dipc.verifier.probability import Theorem, program_of
+from dipc.verifier.program import Machine
 from dipc.verifier.reading import (
     ALL_INPUTS,
     DERIVATION_ENDS,
@@ -60,21 +61,29 @@ class Accepted:
     what was compared besides, and `compared` what was not.
     """
 
-    program: str
-    constants: tuple[tuple[str, str], ...]
     verdict: str
     counts: dict[str, int]
-    obligations: int
-    derived_obligations: int
     claim: str
-    charted: int
-    open_rows: tuple[tuple[int, str], ...]
-    trusted: tuple[str, ...]
+    obligations: int = 0
+    derived_obligations: int = 0
+    charted: int = 0
+    open_rows: tuple[tuple[int, str], ...] = ()
+    trusted: tuple[str, ...] = ()
+    program: str = ""
+    constants: tuple[tuple[str, str], ...] = ()
     facts: tuple[str, ...] = ()
     compared: tuple[str, ...] = ()
     derived: str | None = None
     #: What its verdicts are about: rows of a table, classes of inputs, or pairs of them.
     what: str = "row"
+    #: Constants of which no value is claimed about alone.
+    varying: frozenset[str] = frozenset()
+
+    def resting_on(self, decided: Sequence[Decided]) -> Accepted:
+        """The same with the numbers of these obligations."""
+        derived = sum(entry.open is None for entry in decided)
+        charted = sum(entry.charted for entry in decided)
+        return replace(self, obligations=len(decided), derived_obligations=derived, charted=charted)
 
     @property
     def complete(self) -> bool:
@@ -448,35 +457,59 @@ def ask(document: Document, budget: Budget) -> None:
     if document.question is not Question.ROWS:
         _checked(document, budget, {})
         return
-    theorem = _theorem(document, only_at(document), budget)
+    theorem = _theorem(document, _program(document, budget)[0], budget)
     if theorem.ideal is not None:
         for row in document.data["rows"]:
             if row.get("dd") is not None:
                 theorem.check_distance(row["input"], row["output"], row["dd"], computed=False, step="rows")
 
 
+def _program(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
+    """The program that a document is about, and the eps of its claim. Raises Rejected."""
+    program = document.program
+    if not isinstance(document.data["claim"], dict):
+        raise Rejected("claim", "it is no object")
+    intervals = read_intervals(document.data["claim"].get("eps"), "claim")
+    at = only_at(document)
+    if at is not None and at != the_one_eps(intervals):
+        raise Rejected("program", f"it is read at eps = {at}, and the claim is about others")
+    source = text(program["text"], "program")
+    tree, machine = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
+    return tree, machine, intervals
+
+
 def _checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    match document.question:
-        case Question.ROWS:
-            return _check_rows(document, budget, facts)
-        case Question.ALL_INPUTS:
-            return _check_inputs(document, budget, facts)
-        case Question.PAIRS:
-            return _check_privacy(document, budget, facts)
-        case Question.ALL_PAIRS | Question.ALL_PAIRS_EVERY_NUMBER:
-            return _check_aligned(document, budget, facts)
-        case Question.LEAST:
-            return _check_least(document, budget, facts)
-
-
-def _check_rows(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """The same for a document about the rows of a table."""
-    data = document.data
+    """What each kind of document shows, and what all of them say of their program."""
+    if document.question is Question.LEAST:
+        return _check_least(document, budget, facts)
     # Reading numbers takes about in proportion to the text.
     budget.spend(document.size // 8, "certificate")
+    tree, machine, intervals = _program(document, budget)
+    match document.question:
+        case Question.ROWS:
+            found = _check_rows(document, tree, budget, compared="dd" in facts)
+        case Question.ALL_INPUTS:
+            found = _check_inputs(document, tree, budget)
+        case Question.PAIRS:
+            found = _check_privacy(document, tree, intervals, budget)
+        case _:
+            found = _check_aligned(document, tree, machine, budget)
+    given = document.program["constants"]
+    return replace(
+        found,
+        program=document.program["name"],
+        constants=tuple((name, str(given[name])) for name in document.constants if name not in found.varying),
+        facts=tuple(dict.fromkeys(facts.values())),
+        compared=tuple(words for words in found.compared if words not in map(WORDS.get, facts)),
+    )
+
+
+def _check_rows(document: Document, tree: Program, budget: Budget, *, compared: bool) -> Accepted:
+    """A document about the rows of a table, which may have been `compared` with one that gives dd."""
+    data = document.data
     claim = Claim.read(data["claim"], document.constants)
     positive = Positive(data["positive"], budget, claim.intervals)
-    theorem = _theorem(document, _only_at(document, claim.intervals), budget)
+    theorem = _theorem(document, tree, budget)
     context = read_context(data, claim.intervals, positive)
     decided = check_obligations(data["obligations"], context, budget)
     columns = len(document.table["inputs"]), len(document.table["outputs"])
@@ -487,33 +520,22 @@ def _check_rows(document: Document, budget: Budget, facts: Mapping[str, str]) ->
     if data["verdict"] != found.verdict:
         raise Rejected("verdict", f"the rows give {found.verdict}")
     return Accepted(
-        program=document.program["name"],
-        constants=tuple((name, str(document.program["constants"][name])) for name in document.constants),
         verdict=found.verdict,
         counts=found.counts,
-        obligations=len(decided),
-        derived_obligations=sum(entry.open is None for entry in decided),
-        charted=sum(entry.charted for entry in decided),
         claim=_claim_text(data["claim"], found.own, found.counts["rows"]),
         open_rows=found.open_rows,
         trusted=(
-            *_trusted(theorem, compared="dd" in facts),
+            *_trusted(theorem, compared=compared),
             *(f"{what} (rows: {count})" for what, count in sorted(rows.ranged.items())),
         ),
-        compared=tuple(words for name, words in WORDS.items() if name not in facts),
-        facts=tuple(dict.fromkeys(facts.values())),
+        compared=(WORDS["program"], WORDS["rows"]),
         derived=_count_of(theorem),
-    )
+    ).resting_on(decided)
 
 
-def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """The same for a document about every real input."""
+def _check_inputs(document: Document, tree: Program, budget: Budget) -> Accepted:
+    """A document about every real and int input."""
     data = document.data
-    budget.spend(document.size // 8, "certificate")
-    program = document.program
-    source = text(program["text"], "program")
-    at = _only_at(document, Claim.read(data["claim"], document.constants).intervals)
-    tree, _ = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
     positive = Positive(data["positive"], budget)
     found = check_inputs(data, tree, document.constants, positive, budget)
     if data["verdict"] != found.verdict:
@@ -521,70 +543,45 @@ def _check_inputs(document: Document, budget: Budget, facts: Mapping[str, str]) 
     numbers = data["numbers"]
     every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
     return Accepted(
-        program=document.program["name"],
-        constants=tuple(
-            (name, str(value)) for name, value in program["constants"].items() if name not in found.varying
-        ),
         verdict=found.verdict,
         counts=found.counts,
-        obligations=len(found.obligations),
-        derived_obligations=sum(entry.open is None for entry in found.obligations),
-        charted=sum(entry.charted for entry in found.obligations),
         claim=f"{_claim_text(data['claim'], {}, 1)}; every {_kinds(tree)} input{every}",
         open_rows=found.open_classes,
         trusted=found.trusted,
-        compared=() if "program" in facts else (WORDS["program"],),
-        facts=tuple(dict.fromkeys(facts.values())),
+        compared=(WORDS["program"],),
         what="class",
-    )
+        varying=frozenset(found.varying),
+    ).resting_on(found.obligations)
 
 
-def _check_privacy(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """The same for a document about the privacy of pairs of inputs."""
-    data, program = document.data, document.program
-    budget.spend(document.size // 8, "certificate")
-    stated = record(data["claim"], "claim", ("budget", "delta", "eps"))
-    intervals = read_intervals(stated["eps"], "claim")
-    source = text(program["text"], "program")
-    at = _only_at(document, intervals)
-    tree, _ = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
+def _check_privacy(document: Document, tree: Program, intervals: Sequence[Interval], budget: Budget) -> Accepted:
+    """A document about the privacy of pairs of inputs."""
+    data = document.data
+    record(data["claim"], "claim", ("budget", "delta", "eps"))
     try:
         # Privacy knows no distances: outputs are what they are.
         theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.constants, budget)
     except NotDerived as error:
         raise Rejected("program", error.why) from None
-    positive = Positive(data["positive"], budget)
-    context = read_context(data, intervals, positive)
+    context = read_context(data, intervals, Positive(data["positive"], budget))
     decided = check_obligations(data["obligations"], context, budget)
     counts, missing = check_privacy(data, theorem, context, decided, budget)
     return Accepted(
-        program=program["name"],
-        constants=tuple((name, str(program["constants"][name])) for name in document.constants),
         verdict=data["verdict"],
         counts=counts,
-        obligations=len(decided),
-        derived_obligations=sum(entry.open is None for entry in decided),
-        charted=sum(entry.charted for entry in decided),
         claim=claim_text(data),
         open_rows=missing,
         trusted=_trusted(theorem, compared=True, what="outputs at inputs"),
-        compared=(
-            *(() if "program" in facts else (WORDS["program"],)),
-            *(() if data["verdict"] == "not private" else (INPUTS_MEANT,)),
-        ),
-        facts=tuple(dict.fromkeys(facts.values())),
+        compared=(WORDS["program"], *(() if data["verdict"] == "not private" else (INPUTS_MEANT,))),
         derived=_count_of(theorem),
         what="pair",
-    )
+    ).resting_on(decided)
 
 
-def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """The same for a document about the privacy of every pair of adjacent real inputs, for every number of queries or
-    for one."""
-    data, program = document.data, document.program
-    budget.spend(document.size // 8, "certificate")
+def _check_aligned(document: Document, tree: Program, machine: Machine, budget: Budget) -> Accepted:
+    """A document about the privacy of every pair of adjacent real inputs, for every number of queries or for one."""
+    data = document.data
     stated = record(data["claim"], "claim", ("budget", "delta", "eps"))
-    intervals = read_intervals(stated["eps"], "claim")
     claim = PrivacyClaim.read(stated)
     above, below = claim.delta
     if below != ONE or above.keys() - ONE.keys() or any(c < 0 for c in above.values()):
@@ -595,9 +592,6 @@ def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str])
     reach = rational(radius, "adjacent")
     if distance not in ("linf", "l1", "hamming") or reach <= 0:
         raise Rejected("adjacent", "it is no distance")
-    source = text(program["text"], "program")
-    at = _only_at(document, intervals)
-    tree, machine = program_of(source, program["sha256"], program["name"], document.constants, at, budget)
     every_number = document.question is Question.ALL_PAIRS_EVERY_NUMBER
     numbers = _numbers(data["numbers"], document.constants) if every_number else None
     trusted, exits = f"that {claim.budget}*eps bounds the loss: ", 0
@@ -623,24 +617,16 @@ def _check_aligned(document: Document, budget: Budget, facts: Mapping[str, str])
     proved = found is not None and found <= claim.budget
     every = "" if numbers is None else f", every {numbers[0]} >= {numbers[1]}"
     return Accepted(
-        program=program["name"],
-        constants=tuple(
-            (name, str(program["constants"][name]))
-            for name in document.constants
-            if numbers is None or name != numbers[0]
-        ),
         verdict="private",
         counts={"rows": exits, "private": exits if proved else 0, "undecided": 0, "vacuous": 0},
         obligations=exits,
         derived_obligations=exits if proved else 0,
-        charted=0,
         claim=f"budget = {claim.budget}*eps, delta = {above.get((0, Fraction(0)), 0)}, eps in "
         f"{' or '.join(stated['eps'])}; every pair of real inputs adjacent by {distance}:{reach}{every}",
-        open_rows=(),
         trusted=() if proved else (trusted,),
-        facts=tuple(dict.fromkeys(facts.values())),
-        compared=() if "program" in facts else (WORDS["program"],),
+        compared=(WORDS["program"],),
         what="exit" if numbers is None else "way",
+        varying=frozenset(() if numbers is None else numbers[:1]),
     )
 
 
@@ -698,20 +684,11 @@ def only_at(document: Document) -> Fraction | None:
     return rational(document.program["only_at"], "program, only_at") if "only_at" in document.program else None
 
 
-def _only_at(document: Document, intervals: Sequence[Interval]) -> Fraction | None:
-    """The same, which must then be the one that is claimed about."""
-    found = only_at(document)
-    if found is not None and found != the_one_eps(intervals):
-        raise Rejected("program", f"it is read at eps = {found}, and the claim is about others")
-    return found
-
-
-def _theorem(document: Document, at: Fraction | None, budget: Budget) -> Theorem:
-    program = document.program
-    columns = document.table["inputs"], document.table["outputs"]
-    return Theorem.of(
-        text(program["text"], "program"), program["sha256"], program["name"], document.constants, columns, at, budget
-    )
+def _theorem(document: Document, tree: Program, budget: Budget) -> Theorem:
+    """The program of a table, which has its columns. Raises Rejected."""
+    theorem = Theorem.of_tree(tree, document.constants, budget)
+    theorem.require_columns(document.table["inputs"], document.table["outputs"])
+    return theorem
 
 
 def _count_of(theorem: Theorem) -> str:

@@ -266,8 +266,6 @@ class _Solver:
             return {}
         if not left:
             return integrand
-        if len(left) > 1 and self._is_empty(known, left):
-            return {}
         choice = min(left, key=lambda v: self._cases(known, v))
         rest = tuple(v for v in left if v != choice)
         total: _Integrand = {}
@@ -300,30 +298,6 @@ class _Solver:
             if opposite is not None and (offset + opposite < 0 or (not self.whole and offset + opposite == 0)):
                 return None
         return list(found.items())
-
-    def _is_empty(self, rows: list[_Row], left: tuple[int, ...]) -> bool:
-        """True only if the rows hold on a set of measure 0, or for no integers (Fourier and Motzkin)."""
-        for at, v in enumerate(left):
-            above = [row for row in rows if row[0][v] > 0]
-            below = [row for row in rows if row[0][v] < 0]
-            if len(above) * len(below) > 200:
-                return False
-            joined = [row for row in rows if not row[0][v]]
-            for one in above:
-                for other in below:
-                    a, b = one[0][v], -other[0][v]
-                    form = tuple(b * c + a * d for c, d in zip(one[0], other[0], strict=True))
-                    constant = b * one[1] + a * other[1]
-                    if not any(form) and not constant and not self.whole:
-                        return True
-                    joined.append((form, constant))
-            found = self._normal(joined)
-            if found is None:
-                return True
-            rows = found
-            if at > 3 or len(rows) > 60:
-                return False
-        return False
 
     @staticmethod
     def _cases(rows: list[_Row], v: int) -> tuple[int, int]:
@@ -376,8 +350,6 @@ class _Solver:
                         if number != upper:
                             cell.append(self._least(other, high, number < upper))
                     cell.append(self._least(high, low, False))
-                if len(rest) > 1 and ((known := self._normal(cell)) is None or self._is_empty(known, rest)):
-                    continue
                 for key, c in self.over(self._between(f, v, low, high), cell, rest).items():
                     _increase(total, key, c)
         return total

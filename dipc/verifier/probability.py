@@ -415,46 +415,25 @@ class Theorem:
         self._probabilities = Probabilities(self.machine)
 
     @staticmethod
-    def of(
-        text: str,
-        digest: object,
-        name: str,
-        constants: Mapping[str, Fraction],
-        columns: tuple[Sequence[str], ...],
-        at: Fraction | None,
-        whole: Budget,
-    ) -> Theorem:
-        """The program of this text, which has this digest, name, constants, inputs and outputs, and is read at the eps
-        `at` if there is one; raises Rejected. Its derivations take parts of the `whole` budget."""
-        tree, machine = program_of(text, digest, name, constants, at, whole)
-        for role, stated in zip(("input", "output"), columns, strict=True):
-            if [machine.slots[slot].name for slot in machine.numbered(role)] != list(stated):
-                raise Rejected("table", f"its {role}s are not those of the program")
-        return Theorem._with(tree, machine, constants, whole, whole.part(DISTANCES))
-
-    @staticmethod
     def of_tree(
         tree: Program, constants: Mapping[str, Fraction], whole: Budget, distances: Budget | None = None
     ) -> Theorem:
-        """A program that was read, with these constants; raises NotDerived. `distances` is what its ideal may take."""
+        """A program that was read, with these constants; raises NotDerived. Its derivations take parts of the `whole`
+        budget; `distances` is what its ideal may take."""
         machine = Machine.of(tree, constants, whole)
-        return Theorem._with(tree, machine, constants, whole, distances or whole.part(DISTANCES))
-
-    @staticmethod
-    def _with(
-        tree: Program,
-        machine: Machine,
-        constants: Mapping[str, Fraction],
-        whole: Budget,
-        distances: Budget,
-    ) -> Theorem:
         ideal: Ideal | str | None = None
         if tree.ideal is not None:
             try:
-                ideal = Ideal.of(tree, constants, distances)
+                ideal = Ideal.of(tree, constants, distances or whole.part(DISTANCES))
             except DERIVATION_ENDS as error:
                 ideal = why_it_ends(error)
         return Theorem(machine, ideal, whole, whole.part(PROBABILITIES))
+
+    def require_columns(self, *columns: Sequence[str]) -> None:
+        """That the columns of a table for inputs and outputs are those of the program. Raises Rejected."""
+        for role, stated in zip(("input", "output"), columns, strict=True):
+            if [self.machine.slots[slot].name for slot in self.machine.numbered(role)] != list(stated):
+                raise Rejected("table", f"its {role}s are not those of the program")
 
     def check(
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Closed, step: str

@@ -24,7 +24,7 @@ from dipc.verifier.execution import Execution, Wanted
 from dipc.verifier.functions import ONE, add, equal_closed, read_closed
 from dipc.verifier.measures import integrated, of_one_sum
 from dipc.verifier.noise import Constraint, Event, Family, Noise
-from dipc.verifier.probability import Probabilities, Theorem, check_range
+from dipc.verifier.probability import Probabilities, Theorem, check_range, program_of
 from dipc.verifier.program import Machine
 from dipc.verifier.reading import Budget, Exhausted, NotDerived, Rejected
 from dipc.verifier.syntax import read_program
@@ -40,8 +40,9 @@ STEPS = 20_000_000
 def theorem(program: Program) -> Theorem:
     text = program.core.source.text
     digest = hashlib.sha256(text.encode()).hexdigest()
-    columns = list(program.inputs), list(program.outputs)
-    return Theorem.of(text, digest, program.core.name, dict(program.core.constants), columns, None, Budget())
+    constants, budget = dict(program.core.constants), Budget()
+    tree, _ = program_of(text, digest, program.core.name, constants, None, budget)
+    return Theorem.of_tree(tree, constants, budget)
 
 
 def derive(found: Theorem, inputs: dict[str, Any], outputs: dict[str, Any], stated: Any, gamma: Any = 0) -> None:
