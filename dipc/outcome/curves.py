@@ -8,11 +8,11 @@ Pictures in files are drawn from the same points.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from importlib.util import find_spec
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-#: Points of one curve.
-POINTS = 160
+#: Points of one curve to begin with, and at most; between two of them it bends by at most the last number.
+POINTS = 64
+_MOST_POINTS = 480
+_BEND = 1 / 400
 
 #: Rows that are looked at.
 _MOST_ROWS = 50_000
@@ -78,6 +80,18 @@ class Curve:
     failing: tuple[FailureInterval, ...] = ()
     counterexample: Counterexample | None = None
     optima: tuple[float, ...] = ()
+    #: Whether the first side is what is allowed, and the second what is probable; else it is what is required.
+    is_limit: bool = False
+
+    @property
+    def probable(self) -> tuple[str, tuple[float | None, ...]]:
+        """What the probability, or its lower bound, is called, and its values."""
+        return (self.labels[1], self.required) if self.is_limit else (self.labels[0], self.bounds)
+
+    @property
+    def limit(self) -> tuple[str, tuple[float | None, ...]]:
+        """The same of what the probability is compared with."""
+        return (self.labels[0], self.bounds) if self.is_limit else (self.labels[1], self.required)
 
 
 @frozen
@@ -94,11 +108,17 @@ class _Inequality:
     counterexample: Counterexample | None = None
     factor: Fraction = Fraction(1)
     optima: Sequence[Cell | None] = ()
+    is_limit: bool = False
 
-    def curve(self) -> Curve:
+    @property
+    def span(self) -> Span:
+        """From where little has happened yet to where all is over."""
+        return _span(self.intervals, self.bound, self.failing)
+
+    def curve(self, span: Span) -> Curve:
         """Both sides at many values."""
-        grid = _grid(self.intervals, self.bound, self.failing)
-        betas = [_number(self.beta, eps) for eps in grid]
+        points = self._points(span)
+        grid = sorted(points)
         return Curve(
             self.name,
             self.variable,
@@ -106,12 +126,46 @@ class _Inequality:
             self.bound,
             self.beta,
             tuple(map(float, grid)),
-            tuple(_number(self.bound, eps) for eps in grid),
-            tuple(None if beta is None else 1 - float(self.factor) * beta for beta in betas),
+            tuple(points[eps][0] for eps in grid),
+            tuple(points[eps][1] for eps in grid),
             self.failing,
             self.counterexample,
             tuple(float((at[0] + at[1]) / 2) for at in self.optima if at is not None and at[0] > 0),
+            self.is_limit,
         )
+
+    def _points(self, span: Span) -> dict[Fraction, _Sides]:
+        """Both sides at values that are the closer together the more they bend."""
+        found = {eps: self._at(eps) for eps in _grid(self.intervals, span, self.failing)}
+        grid = sorted(found)
+        waiting = list(pairwise(grid))
+        while waiting and len(found) < _MOST_POINTS:
+            # Breadth first, so that no piece takes the points of all others.
+            refined: list[tuple[Fraction, Fraction]] = []
+            for low, high in waiting:
+                middle = _rational(math.sqrt(low * high))
+                if not low < middle < high or not any(middle in interval for interval in self.intervals):
+                    continue
+                found[middle] = self._at(middle)
+                if any(map(_bends, found[low], found[middle], found[high])):
+                    refined += [(low, middle), (middle, high)]
+            waiting = refined[: _MOST_POINTS - len(found)]
+        return found
+
+    def _at(self, eps: Fraction) -> _Sides:
+        beta = _number(self.beta, eps)
+        return _number(self.bound, eps), None if beta is None else 1 - float(self.factor) * beta
+
+
+#: The bound and what is required, None where there is no number to draw.
+_Sides = tuple[float | None, float | None]
+
+
+def _bends(low: float | None, middle: float | None, high: float | None) -> bool:
+    """Whether a line through the outer two misses the middle one visibly, in a picture of the values from 0 to 1."""
+    if low is None or middle is None or high is None:
+        return low is not None or high is not None
+    return abs((low + high) / 2 - middle) > _BEND and max(low, high) > -1 / 2
 
 
 def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
@@ -139,8 +193,10 @@ def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
         for one in row.obligations or (row,):
             if one.closed_form is not None:
                 found.setdefault((one.closed_form, one.beta_form), []).append(one)
-    chosen = sorted(found.items(), key=lambda item: item[1][0].counterexample is None)[:most]
-    return tuple(
+    for alike in found.values():
+        alike.sort(key=_shortfall)
+    chosen = sorted(found.items(), key=lambda item: _shortfall(item[1][0]))[:most]
+    return _drawn(
         _Inequality(
             numbered(word, tuple(dict.fromkeys(row.row for row in alike)), _LISTED),
             Variable.EPS,
@@ -150,9 +206,15 @@ def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
             beta,
             alike[0].failing,
             alike[0].counterexample,
-        ).curve()
+        )
         for (bound, beta), alike in chosen
     )
+
+
+def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
+    """Orders rows as a report does: first those that fail, of these first those that are short by the most."""
+    found = row.counterexample
+    return (True, Fraction(0), row.row) if found is None else (False, -found.margin[0], row.row)
 
 
 def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
@@ -165,7 +227,7 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
         if len(posed) >= most:
             break
     claimed, _ = measured(posed, engine)
-    return tuple(
+    return _drawn(
         _Inequality(
             numbered("class", one.rows, _LISTED),
             one.variable,
@@ -173,7 +235,7 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
             one.intervals,
             one.bound,
             one.beta,
-        ).curve()
+        )
         for one in claimed[:most]
     )
 
@@ -186,7 +248,7 @@ def _with_factor(found: Tightest, most: int) -> tuple[Curve, ...]:
     factor = found.factor[0]
     needed = [place.claimed for place in found.places]
     claims = sorted(found.claims.distinct, key=lambda one: all(one is not other for other in needed))
-    return tuple(
+    return _drawn(
         _Inequality(
             numbered(found.word, one.rows, _LISTED),
             one.variable,
@@ -196,7 +258,7 @@ def _with_factor(found: Tightest, most: int) -> tuple[Curve, ...]:
             one.beta,
             factor=factor,
             optima=[place.eps for place in found.places if place.claimed is one and place.attained],
-        ).curve()
+        )
         for one in claims[:most]
     )
 
@@ -211,7 +273,7 @@ def _of_solution(found: Solution, most: int) -> tuple[Curve, ...]:
         claims = claims_of(question).distinct
     except Undecided:
         return ()
-    return tuple(
+    return _drawn(
         _Inequality(
             numbered(question.word, one.rows, _LISTED),
             one.variable,
@@ -221,7 +283,7 @@ def _of_solution(found: Solution, most: int) -> tuple[Curve, ...]:
             one.beta,
             _failing(one, question.program.limits) if one.exact else (),
             optima=[found.at] if found.at is not None and not {*found.rows}.isdisjoint(one.rows) else (),
-        ).curve()
+        )
         for one in sorted(claims, key=lambda one: {*found.rows}.isdisjoint(one.rows))[:most]
     )
 
@@ -247,7 +309,7 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
             beta, allowed = PiecewiseForm(1 - _closed(found.sides.probability).value), _closed(found.sides.allowed)
             failing = decide(allowed, beta, intervals, question.program.limits, _DIGITS).failing
         at = Counterexample(found.eps, found.allowed, found.probability)
-    return tuple(
+    return _drawn(
         _Inequality(
             f"u: {assignment_text(one.input)}; u': {assignment_text(one.adjacent)}; "
             + " or ".join(assignment_text(output) for output in one.outputs),
@@ -258,7 +320,8 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
             PiecewiseForm(1 - _closed(one.probability).value),
             failing if number == 0 else (),
             at if number == 0 else None,
-        ).curve()
+            is_limit=True,
+        )
         for number, one in enumerate(sides)
     )
 
@@ -273,21 +336,52 @@ def labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]
     return "probability" if exact else "proved lower bound", f"required: {required}"
 
 
-def _grid(intervals: Sequence[Interval], bound: ClosedForm, failing: Sequence[FailureInterval]) -> list[Fraction]:
-    """Rational eps from where little has happened yet to where all is over, evenly by their logarithms."""
+#: The least and the greatest value that is drawn.
+Span = tuple[Fraction, Fraction]
+
+
+def _drawn(inequalities: Iterable[_Inequality]) -> tuple[Curve, ...]:
+    """The curves, those of one variable over the same values."""
+    inequalities = tuple(inequalities)
+    spans: dict[Variable, Span] = {}
+    for each in inequalities:
+        low, high = each.span
+        known = spans.get(each.variable, (low, high))
+        spans[each.variable] = min(known[0], low), max(known[1], high)
+    return tuple(each.curve(spans[each.variable]) for each in inequalities)
+
+
+def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
+    """The positive ends of what fails."""
+    return [end.low for piece in failing for end in (piece.start, piece.end) if not end.infinite and end.low > 0]
+
+
+def _span(intervals: Sequence[Interval], bound: ClosedForm, failing: Sequence[FailureInterval]) -> Span:
     rates = [abs(q) for part in fraction_of(bound.value) for _, q, _ in part.terms() if q] or [Fraction(1)]
-    ends = [end.low for piece in failing for end in (piece.start, piece.end) if not end.infinite and end.low > 0]
+    ends = _turns(failing)
     low = min(Fraction(1, 20) / max(rates), *[end / 4 for end in ends], Fraction(1))
     high = max(min(8 / min(rates), 60 / max(rates)), *[2 * end for end in ends], Fraction(1, 100))
     first, last = intervals[0], intervals[-1]
     low = max(low, first.lower)
     if last.upper is not None:
         high = min(high, last.upper)
-    if low >= high:
-        low = first.lower or high / 1000
+    return (low, high) if low < high else (first.lower or high / 1000, high)
+
+
+def _grid(intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval]) -> list[Fraction]:
+    """Rational eps of the span, evenly by their logarithms, and the ends of what fails, which are corners of what is
+    shaded."""
+    low, high = span
     ratio = math.log(high / low) / (POINTS - 1) if high > low else 0.0
-    points = [low * Fraction(math.exp(ratio * n)).limit_denominator(10**6) for n in range(POINTS)]
+    points = [_rational(float(low) * math.exp(ratio * n)) for n in range(POINTS)]
+    points += [_rational(float(end)) for end in _turns(failing) if low < end < high]
     return [point for point in points if any(point in interval for interval in intervals)] or [high]
+
+
+def _rational(value: float) -> Fraction:
+    """A short rational within a millionth part of a positive number, as near to it however small that is."""
+    exponent = 22 - math.frexp(value)[1]
+    return Fraction(round(math.ldexp(value, exponent)), 1) / Fraction(2) ** exponent
 
 
 def _number(form: ClosedForm | BetaForm, eps: Fraction) -> float | None:
@@ -308,7 +402,10 @@ _FORMATS = (".svg", ".png", ".pdf")
 
 #: Okabe and Ito's colors, which color-blind readers tell apart.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-GRAY = "#b8b8b8"
+GRAY = "#9a9a9a"
+
+#: Letters and axes: as far from white as from a dark page.
+_INK = "#747a80"
 
 
 def check_picture(path: Path) -> None:
@@ -335,12 +432,26 @@ def new_figure() -> tuple[Figure, Axes]:
     """A figure with one pair of axes, in the style of all."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#e6e6e6", linewidth=0.8)
+    axes.spines[["bottom", "left"]].set_color(_INK)
+    axes.tick_params(which="both", colors=_INK)
+    axes.xaxis.label.set_color(_INK)
+    axes.yaxis.label.set_color(_INK)
+    axes.grid(color=_INK, linewidth=0.6, alpha=0.25)
     axes.set_axisbelow(True)
     return figure, axes
+
+
+def _legend(figure: Figure, axes: Axes) -> None:
+    """The names of the lines, below the axes, where they cross none of them."""
+    known = axes.get_legend_handles_labels()[1]
+    if known:
+        columns = 1 if max(map(len, known)) > 40 else 2
+        figure.legend(
+            loc="outside lower left", ncols=columns, frameon=False, fontsize=9, labelcolor=_INK, handlelength=2.6
+        )
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -350,7 +461,11 @@ def save(figure: Figure, path: Path) -> None:
     try:
         # Without the salt the names inside an SVG file would be new each time.
         with mpl.rc_context({"svg.hashsalt": "dipc"}):
-            figure.savefig(path, dpi=160, metadata=_metadata(path))
+            # An SVG has the ground of the page that it stands on, light or dark; the others are white.
+            ground = "none" if path.suffix.lower() == ".svg" else "white"
+            for axes in figure.axes:
+                axes.set_facecolor("none")
+            figure.savefig(path, dpi=160, metadata=_metadata(path), facecolor=ground)
     except OSError as error:
         raise DiagnosticError(Diagnostic("E0804", f"`{path}` cannot be written: {error.strerror or error}")) from error
 
@@ -386,32 +501,35 @@ def draw(path: Path, outcome: Outcome) -> None:
 
 
 def _draw_curves(path: Path, curves: Sequence[Curve], title: str) -> None:
-    """Draw the curves, their first sides as lines and their second ones dashed, with the eps where the first one fails
-    shaded.
-
-    Raises DiagnosticError where the file cannot be written.
-    """
+    """Draw the curves as `sentence` says. Raises DiagnosticError where the file cannot be written."""
     figure, axes = new_figure()
-    for color, curve in zip(COLORS, curves, strict=False):
-        known = [(x, y) for x, y in zip(curve.xs, curve.bounds, strict=True) if y is not None]
-        asked = [(x, y) for x, y in zip(curve.xs, curve.required, strict=True) if y is not None]
-        axes.plot([x for x, _ in known], [y for _, y in known], color=color, label=curve.name)
-        axes.plot([x for x, _ in asked], [y for _, y in asked], color=color, linestyle="--", linewidth=1.2)
+    shared = len({curve.limit for curve in curves}) == 1
+    for number, (color, curve) in enumerate(zip(COLORS, curves, strict=False)):
+        known = [(x, y) for x, y in zip(curve.xs, curve.probable[1], strict=True) if y is not None]
+        asked = [(x, y) for x, y in zip(curve.xs, curve.limit[1], strict=True) if y is not None]
+        # The limit is drawn upon the probability: where both are the same, both are seen.
+        axes.plot([x for x, _ in known], [y for _, y in known], color=color, linewidth=3.4, alpha=0.6, label=curve.name)
+        if number == 0 or not shared:
+            ink = _INK if shared else color
+            dashes = (number * 3, (4, 3))
+            axes.plot([x for x, _ in asked], [y for _, y in asked], color=ink, linestyle=dashes, linewidth=1.5)
+        if curve.failing:
+            _shade(axes, curve, color)
         if curve.counterexample is not None:
             found = curve.counterexample
-            axes.plot([float(found.eps)], [float(found.probability[0])], marker="o", color=color)
-    for piece in curves[0].failing if curves else ():
-        right = curves[0].xs[-1] if piece.end.infinite else float(piece.end.low)
-        axes.axvspan(max(float(piece.start.low), curves[0].xs[0]), right, color=COLORS[1], alpha=0.12, linewidth=0)
+            at = found.required if curve.is_limit else found.probability
+            axes.plot([float(found.eps)], [float(at[0])], marker="o", color=color, zorder=4)
     if curves:
         axes.set_xscale("log")
         axes.set_xlim(min(curve.xs[0] for curve in curves), max(curve.xs[-1] for curve in curves))
         axes.xaxis.set_major_formatter(lambda eps, _: f"{eps:g}")
         axes.set_xlabel(str(curves[0].variable))
-        axes.legend(loc="lower right", frameon=False, fontsize=9)
-        axes.set_ylabel(f"{curves[0].labels[0]}; dashed {curves[0].labels[1]}")
+        axes.set_ylabel("probability")
+        axes.plot([], [], color=_INK, linestyle=(0, (4, 3)), linewidth=1.5, label=curves[0].limit[0])
+        _legend(figure, axes)
     axes.set_ylim(0, 1.02)
-    axes.set_title(title, fontsize=10, loc="left")
+    said = sentence(curves)
+    axes.set_title(title if said is None else f"{title}\n{said}", fontsize=9, loc="left", color=_INK)
     save(figure, path)
 
 
@@ -422,7 +540,7 @@ def _draw_errors(path: Path, intervals: Sequence[Interval], report: ErrorReport)
     different = {row.error: row for row in reversed(rows) if row.error is not None}
     for color, (form, row) in zip(COLORS, reversed(different.items()), strict=False):
         failing = () if row.result is None else row.result.failing
-        grid = _grid(intervals, form, failing)
+        grid = sorted(_grid(intervals, _span(intervals, form, failing), failing))
         known = [(float(eps), y) for eps in grid if (y := _number(form, eps)) is not None]
         axes.plot([x for x, _ in known], [y for _, y in known], color=color, label=f"row {row.row}")
         if row.result is not None:
@@ -430,10 +548,39 @@ def _draw_errors(path: Path, intervals: Sequence[Interval], report: ErrorReport)
             axes.plot([x for x, _ in allowed], [y for _, y in allowed], color=color, linestyle="--", linewidth=1.2)
         axes.set_xscale("log")
         axes.set_xlabel("eps")
-        axes.legend(loc="upper right", frameon=False, fontsize=9)
+    _legend(figure, axes)
     axes.set_ylabel(f"E[{report.said}]" + ("" if report.claimed is None else "; dashed what is claimed"))
-    axes.set_title(f"{report.program}: expected error", fontsize=10, loc="left")
+    axes.set_title(f"{report.program}: expected error", fontsize=10, loc="left", color=_INK)
     save(figure, path)
+
+
+def _shade(axes: Axes, curve: Curve, color: str) -> None:
+    """The eps at which it fails: between both sides, and upon the axis, where what is narrow is seen as well."""
+    failing = [_ends(piece, curve) for piece in curve.failing]
+    inside = [any(low <= x <= high for low, high in failing) for x in curve.xs]
+    bound, required = ([math.nan if y is None else y for y in side] for side in (curve.bounds, curve.required))
+    axes.fill_between(curve.xs, bound, required, where=inside, color=color, alpha=0.25, linewidth=0)
+    for low, high in failing:
+        axes.axvspan(low, high, color=color, alpha=0.07, linewidth=0)
+        axes.plot([low, high], [0, 0], color=color, linewidth=6, solid_capstyle="butt", alpha=0.7, zorder=2)
+
+
+def _ends(piece: FailureInterval, curve: Curve) -> tuple[float, float]:
+    right = curve.xs[-1] if piece.end.infinite else float(piece.end.low)
+    return max(float(piece.start.low), curve.xs[0]), min(right, curve.xs[-1])
+
+
+def sentence(curves: Sequence[Curve]) -> str | None:
+    """What a picture of these inequalities shows; None without any."""
+    if not curves:
+        return None
+    drawn = f"Solid: {curves[0].probable[0]}; dashed: {curves[0].limit[0]}"
+    if any(curve.failing for curve in curves):
+        return f"{drawn}; shaded: the {curves[0].variable} where the claim fails."
+    if any(curve.counterexample for curve in curves):
+        return f"{drawn}; dot: where the claim fails."
+    side = "above" if curves[0].is_limit else "below"
+    return f"{drawn}; nowhere is a solid line {side} its dashed one."
 
 
 # --- the factor needed at each eps, or the least one over a family ---------------------------------
@@ -467,10 +614,10 @@ def _write_factors(path: Path, members: Sequence[Member], outcome: Outcome) -> N
     figure, axes = new_figure()
     if len(members) == 1:
         _draw_needs(axes, members[0].tightest)
-        axes.set_title(f"{program}: the factor of beta = {beta} that is needed", fontsize=10, loc="left")
+        axes.set_title(f"{program}: the factor of beta = {beta} that is needed", fontsize=10, loc="left", color=_INK)
     else:
         _draw_family(axes, members)
-        axes.set_title(f"{program}: the least factor of beta = {beta}", fontsize=10, loc="left")
+        axes.set_title(f"{program}: the least factor of beta = {beta}", fontsize=10, loc="left", color=_INK)
     save(figure, path)
 
 
@@ -511,12 +658,12 @@ def _draw_needs(axes: Any, found: Tightest) -> None:
         axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
     axes.set_xlabel(" and ".join(sorted({str(one.variable) for one in found.claims.distinct})) or "eps")
     axes.set_ylabel("(1 − Pr) / beta")
-    axes.legend(loc="upper right", frameon=False, fontsize=9)
+    _legend(axes.figure, axes)
 
 
 def _mark_maximum(axes: Any, found: Tightest, factor: tuple[Fraction, Fraction], worst: Sequence[Claimed]) -> None:
     height = float(factor[0])
-    axes.axhline(height, color="#555555", linewidth=0.9, linestyle=(0, (4, 3)))
+    axes.axhline(height, color=_INK, linewidth=0.9, linestyle=(0, (4, 3)))
     marked = [place for place in found.places if place.eps is not None and any(place.eps)]
     for place in marked:
         if place.claimed in worst:
@@ -531,7 +678,7 @@ def _mark_maximum(axes: Any, found: Tightest, factor: tuple[Fraction, Fraction],
         xytext=(0, 5),
         textcoords="offset points",
         fontsize=9,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        color=_INK,
     )
 
 
@@ -555,7 +702,7 @@ def _grid_of_factor(found: Tightest) -> list[Fraction]:
     if low >= high:
         low = first.lower or high / 1000
     ratio = math.log(float(high / low)) / (_POINTS - 1) if high > low else 0.0
-    points = [low * Fraction(math.exp(ratio * n)).limit_denominator(10**6) for n in range(_POINTS)]
+    points = [_rational(float(low) * math.exp(ratio * n)) for n in range(_POINTS)]
     return [point for point in points if any(point in interval for interval in intervals)] or [low]
 
 
@@ -621,7 +768,7 @@ def _draw_family(axes: Any, members: Sequence[Member]) -> None:
             markersize=12,
             linestyle="none",
         )
-    axes.plot([], [], color="#555555", marker="_", markersize=12, linestyle="none", label="best 1/κ")
+    axes.plot([], [], color=_INK, marker="_", markersize=12, linestyle="none", label="best 1/κ")
     if factors and min(factors) > 0 and max(factors) > 20 * min(factors):
         axes.set_yscale("log")
     else:
@@ -632,7 +779,7 @@ def _draw_family(axes: Any, members: Sequence[Member]) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(across)
     axes.set_ylabel("factor of beta")
-    axes.legend(loc="upper left", frameon=False, fontsize=9)
+    _legend(axes.figure, axes)
 
 
 def _drawable(found: Tightest) -> bool:

@@ -25,7 +25,7 @@ from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.decide.obligation import Verdict
 from dipc.outcome.certificates import certificate
-from dipc.outcome.curves import Curve, curves_of
+from dipc.outcome.curves import Curve, curves_of, sentence
 from dipc.outcome.outcome import Fields, Gap, Grid, Line, Outcome, Part, Tone, Verbatim
 from dipc.outcome.rows import worst_first
 from dipc.program.program import Program
@@ -223,9 +223,10 @@ def _plot(curves: Sequence[Curve]) -> str:
     fails += '<span class="best">tight here</span> ' if any(curve.optima for curve in curves) else ""
     picture = f"<noscript>{_picture(curves[0])}</noscript>"
     body = (
-        f'<p class="key"><span class="pr">{escape(curves[0].labels[0])}</span> '
-        f'<span class="req">{escape(curves[0].labels[1])}</span> {fails}{choice}</p>\n'
-        f'<div id="plot"></div>\n{picture}\n'
+        f'<p class="key"><span class="pr">{escape(curves[0].probable[0])}</span> '
+        f'<span class="req">{escape(curves[0].limit[0])}</span> {fails}{choice}</p>\n'
+        f'<div id="plot"></div>\n<p class="reading" id="reading" aria-live="off"></p>\n{picture}\n'
+        f'<p class="caption">{escape(sentence(curves) or "")}</p>\n'
         f'<script type="application/json" id="curves">{data}</script>\n'
     )
     return section(f"Probability over {curves[0].variable}", body)
@@ -236,16 +237,21 @@ def _record(curve: Curve) -> dict[str, Any]:
     return {
         "name": curve.name,
         "variable": str(curve.variable),
-        "bound": curve.labels[0],
-        "required": curve.labels[1],
+        "bound": curve.probable[0],
+        "required": curve.limit[0],
         "x": [_short(x) for x in curve.xs],
-        "pr": [_short(y) for y in curve.bounds],
-        "req": [_short(y) for y in curve.required],
+        "pr": [_short(y) for y in curve.probable[1]],
+        "req": [_short(y) for y in curve.limit[1]],
         "failing": [interval.as_json() for interval in curve.failing],
         "shaded": [
             [float(piece.start.low), None if piece.end.infinite else float(piece.end.low)] for piece in curve.failing
         ],
-        "point": None if found is None else [float(found.eps), float(found.probability[0]), float(found.required[0])],
+        "point": None
+        if found is None
+        else [
+            float(found.eps),
+            *(float(side[0]) for side in (found.probability, found.required)[:: -1 if curve.is_limit else 1]),
+        ],
         "worst": [
             float(piece.worst.eps[0])
             for piece in curve.failing
@@ -286,7 +292,7 @@ def _picture(curve: Curve) -> str:
     title = f"from {curve.xs[0]:.4g} to {curve.xs[-1]:.4g}, logarithmic"
     return (
         f'<svg viewBox="0 -4 {width:.0f} {height + 24:.0f}" role="img" aria-label="Pr and 1 - beta">{shades}'
-        f"{best}{path(curve.required, 'req')}{path(curve.bounds, 'pr')}"
+        f"{best}{path(curve.probable[1], 'pr')}{path(curve.limit[1], 'req')}"
         f'<text x="0" y="{height + 16:.0f}">{escape(str(curve.variable))} {title}</text></svg>'
     )
 

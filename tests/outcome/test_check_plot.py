@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from dipc.cli.main import run
+from dipc.outcome import curves
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SIGN = [str(ROOT / "tests" / "golden" / "files" / name) for name in ("sign.dip", "sign.csv")]
@@ -37,3 +40,35 @@ def test_pages_of_the_inverse_questions(tmp_path: Path, capsys: pytest.CaptureFi
     assert "required: 1 − β" in text
     assert "<h1>least beta " in text
     capsys.readouterr()
+
+
+def figure_of(beta: str, monkeypatch: pytest.MonkeyPatch) -> Figure:
+    """The figure that would be written for Sparse with this beta."""
+    kept: list[Figure] = []
+    monkeypatch.setattr(curves, "save", lambda figure, _: kept.append(figure))
+    sparse = [str(ROOT / "benchmarks" / name) for name in ("sparse.dip", "sparse.csv")]
+    run(["check", *sparse, "--beta", beta, "--plot", "a.svg", "-q"])
+    return kept[0]
+
+
+def test_the_failure_of_every_row_is_shaded_and_holds_its_dot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row 2 fails to 0.95, row 3 to 4.53: the worse first, as in the report."""
+    axes = figure_of("2*m*c*exp(-alpha*eps/(8*c))/7", monkeypatch).axes[0]
+    spans = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
+    assert [float(span.x1) for span in spans] == pytest.approx([4.5358, 0.9537], rel=1e-3)
+    dots = [float(line.get_xdata()[0]) for line in axes.lines if line.get_marker() == "o"]
+    assert all(span.x0 <= x <= span.x1 for x, span in zip(dots, spans, strict=True))
+
+
+def test_lines_have_no_gaps_and_the_legend_stands_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = figure_of("2*m*c*exp(-alpha*eps/(8*c))/6", monkeypatch)
+    (axes,) = figure.axes
+    assert axes.get_legend() is None
+    assert len(figure.legends) == 1
+    assert "nowhere is a solid line below its dashed one" in axes.get_title(loc="left")
+    low, high = axes.get_xlim()
+    for line in axes.lines:
+        xs, ys = line.get_xdata(), line.get_ydata()
+        if len(xs) > 2:
+            assert (min(xs), max(xs)) == (low, high)
+            assert max(abs(b - a) for a, b in pairwise(ys)) < 0.05

@@ -41,16 +41,28 @@
     if (plot) { plot.destroy(); }
     plot = new uPlot({
       width: host.clientWidth, height: Math.min(380, Math.max(240, host.clientWidth * 0.5)),
-      cursor: { y: false },
+      cursor: { y: false }, legend: { show: false },
       scales: { x: { time: false, distr: 3, range: [c.x[0], c.x[c.x.length - 1]] }, y: { range: [0, 1.02] } },
-      axes: [axis, axis],
+      axes: [Object.assign({ label: c.variable }, axis), Object.assign({ label: "probability" }, axis)],
       series: [
-        { label: c.variable, value: function (u, v) { return v === null ? "" : v.toPrecision(4); } },
-        { label: c.bound, stroke: color("--pr"), width: 2, value: function (u, v) { return v === null ? "" : v.toPrecision(5); } },
-        { label: c.required, stroke: color("--req"), width: 2, dash: [6, 4], value: function (u, v) { return v === null ? "" : v.toPrecision(5); } }
+        {},
+        { stroke: color("--pr"), width: 3, points: { show: false } },
+        { stroke: color("--req"), width: 2, dash: [6, 4], points: { show: false } }
       ],
-      hooks: { drawClear: [function (u) { shade(u, c); }], draw: [function (u) { mark(u, c); }] }
+      hooks: { drawClear: [function (u) { shade(u, c); }], draw: [function (u) { mark(u, c); }], setCursor: [function (u) { read(c, u.cursor.idx); }] }
     }, [c.x, c.pr, c.req], host);
+    read(c, null);
+  }
+  function short(value) { return value === null || value === undefined ? "no number" : String(+value.toPrecision(5)); }
+  function read(c, at) {
+    var where = document.getElementById("reading");
+    if (at !== null && at !== undefined) {
+      where.textContent = c.variable + " = " + short(c.x[at]) + ": " + c.bound + " " + short(c.pr[at]) + ", " + c.required + " " + short(c.req[at]);
+    } else if (c.point) {
+      where.textContent = "Counterexample, " + c.variable + " = " + short(c.point[0]) + ": " + c.bound + " " + short(c.point[1]) + ", " + c.required + " " + short(c.point[2]);
+    } else {
+      where.textContent = "Point at the plot to read its numbers.";
+    }
   }
   function redraw() {
     if (host.isConnected) { draw(); return; }
