@@ -47,7 +47,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 #: What objects of the library are asked beyond their own rooms is answered there.
-ANSWERED_BY = {"closed form": "dipc.library", "shown": "dipc.library", "run": "dipc.execution.run"}
+ANSWERED_BY = {
+    "closed form": "dipc.library",
+    "shown": "dipc.library",
+    "factor": "dipc.outcome.tighten",
+    "privacy": "dipc.outcome.privacy",
+    "run": "dipc.execution.run",
+    "solution": "dipc.outcome.solve",
+}
 
 __all__ = [
     "Accepted",

@@ -25,8 +25,12 @@ from dipc.decide.decide import decide
 from dipc.decide.obligation import Decision, EndPoint, Verdict
 from dipc.frozen import frozen
 from dipc.outcome import formats as formulas
+from dipc.outcome.classes import findings as class_findings
+from dipc.outcome.outcome import GAP, Fields, Line
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
-from dipc.outcome.words import agreement, assignment_text, count, rational, shown
+from dipc.outcome.rows import findings, verdict_line
+from dipc.outcome.text import render_parts
+from dipc.outcome.words import agreement, assignment_text, count, everywhere_text, rational, shown
 from dipc.program.program import Program
 from dipc.questions.privacy.outcome import PrivacyReport
 from dipc.questions.report import ClassResult, Report, RowResult
@@ -318,6 +322,23 @@ def privacy_refusal(report: PrivacyReport) -> str:
         f"{report.program} is not private: at {one}, and {two} next to it, {outputs}: at eps = {rational(found.eps)} "
         f"the probability is {shown(*found.probability, digits)}, and {shown(*found.allowed, digits)} is allowed"
     )
+
+
+def report_text(report: Report) -> str:
+    """The verdict in a sentence, what was claimed, and what was found, without what only a command knows."""
+    classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
+    counts = report.counts
+    if classes:
+        number = f"{counts.inaccurate or counts.undecided or counts.rows} of {count(counts.rows, 'class')} of inputs"
+        verdict = str(report.verdict) if report.verdict is Verdict.ACCURATE else str(report.verdict).upper()
+        line = f"{verdict}: {number}, {everywhere_text(report.eps)}"
+    else:
+        line = verdict_line(report)
+    constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
+    said = [("program", report.program + (f" with {constants}" if constants else ""))]
+    said += [(name, "each row's own" if text is None else text) for name, text in report.claim.items()]
+    found = class_findings(classes) if classes else findings(report)
+    return render_parts([Line(line), GAP, Fields(said), *found]).rstrip("\n")
 
 
 def report_html(report: Report) -> str:

@@ -22,7 +22,7 @@ from dipc.decide.obligation import Obligation, Verdict
 from dipc.frozen import frozen
 from dipc.options import Options, asks_for_all
 from dipc.program.expected_error import Erring
-from dipc.program.program import Program, within
+from dipc.program.program import Program, ProgramGiven, within
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.questions.every_number.union_bound import CoefficientInequality
@@ -97,10 +97,10 @@ class Question:
         return AllNumbers(self.program, self.parameter, self.least, o, singly=MOST_TRIED)
 
 
-def asked(program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None) -> Question:
+def asked(program: ProgramGiven, table: TableGiven | None, options: Options, engine: Engine | None = None) -> Question:
     """The question about a table, finitely many inputs, every real input (`inputs` "all"), or these for every value of
     a constant: `for_all` is its name, or such as "m >= 3". Raises DiagnosticError for one that makes no sense."""
-    program = within(program, options.limits)
+    program = within(program, options.limits, options.eps)
     if options.error is not None:
         if options.beta is not None:
             message = "a claim is about a probability or about an expected error"

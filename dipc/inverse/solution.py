@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from dipc.above import above
 from dipc.algebra.numbers import exact_text
 from dipc.claims.claim import Claim
 from dipc.claims.expression import ClaimExpression
@@ -80,6 +81,11 @@ class Solution:
     sayings: Mapping[str, Saying] = field(default_factory=dict, kw_only=True)
     warnings: tuple[Diagnostic, ...] = field(default=(), kw_only=True)
     interrupted: bool = field(default=False, kw_only=True)
+
+    def __str__(self) -> str:
+        """The answer in one sentence."""
+        text: str = above("solution").headline(self)
+        return text
 
     def __bool__(self) -> bool:
         raise TypeError("an answer is one of three: look at its `status`")

@@ -57,7 +57,7 @@ from dipc.inverse.solution import (
 from dipc.inverse.solve_eps import Cut, cuts, failing_parts, outside, preventing, solve_eps, span_between
 from dipc.inverse.solve_gamma import solve_gamma
 from dipc.options import GivenInverse, Options, takes
-from dipc.program.program import Program
+from dipc.program.program import ProgramGiven
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import about_errors
@@ -443,7 +443,9 @@ def _value(
 
 
 @takes(GivenInverse, {"digits": DIGITS})
-def solve(program: Program, table: TableGiven | None = None, *, wanted: str, **given: Unpack[GivenInverse]) -> Solution:
+def solve(
+    program: ProgramGiven, table: TableGiven | None = None, *, wanted: str, **given: Unpack[GivenInverse]
+) -> Solution:
     """The least `wanted`, one of "eps", "alpha", "beta" and "gamma", for which the claim holds at every case and every
     eps; numbers to so many digits. The other parameters are those of `dipc.check`; eps may be one number as well.
 

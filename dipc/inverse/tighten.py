@@ -13,6 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Unpack
 
+from dipc.above import above
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import ExpPoly, fraction_of
 from dipc.algebra.limits import Limits, Undecided
@@ -33,7 +34,7 @@ from dipc.inverse.question import (
     measured,
 )
 from dipc.options import GivenInverse, Options, takes
-from dipc.program.program import Program
+from dipc.program.program import ProgramGiven
 from dipc.questions.every_input import ClassCase
 from dipc.rules.goal import Proof
 from dipc.sign.chart import Fails, RegionEnd, arrange, decide_nonnegative, sign_at
@@ -103,6 +104,11 @@ class Tightest:
     upper: Cell | None = None
     upper_places: tuple[TightSpot, ...] = ()
 
+    def __str__(self) -> str:
+        """The answer in one sentence."""
+        text: str = above("factor").headline(self)
+        return text
+
     @property
     def word(self) -> str:
         """What a case is called: `row`, `class`."""
@@ -143,7 +149,7 @@ class Tightest:
 
 
 @takes(GivenInverse, {"digits": DIGITS})
-def tighten(program: Program, table: TableGiven | None = None, **given: Unpack[GivenInverse]) -> Tightest:
+def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInverse]) -> Tightest:
     """The least factor f such that the program is (alpha, f·beta, gamma)-accurate, to so many digits.
 
     The other parameters are those of `dipc.check`. Cases that hold vacuously do not count. Raises DiagnosticError for a

@@ -160,6 +160,11 @@ def _parts(report: Report, statement: Statement) -> Iterator[Part]:
     if statement.numbers is not None:
         yield from _cases([row for row in rows if row.verdict is Verdict.ACCURATE])
         rows = [row for row in rows if row.verdict is not Verdict.ACCURATE]
+    yield from findings(rows)
+
+
+def findings(rows: Sequence[ClassResult]) -> Iterator[Part]:
+    """What was found of some classes: first those that fail, last those that hold."""
     yield from _section([row for row in rows if row.verdict is Verdict.INACCURATE], _refuted)
     yield from _section([row for row in rows if row.verdict is Verdict.UNDECIDED], _undecided)
     yield from _section([row for row in rows if row.verdict is Verdict.ACCURATE], _proved)

@@ -153,8 +153,7 @@ def row_parts(
     """What is told below the first line. `closed_form` and `times` are as for `outcome`."""
     yield GAP
     yield Fields(claim_fields(report, statement))
-    yield from _counterexamples(report)
-    yield from _undecided(report.select(Verdict.UNDECIDED))
+    yield from findings(report)
     if closed_form is not None:
         yield from _closed_form(next(row for row in report.rows if row.row == closed_form))
     elif report.counts.inaccurate:
@@ -169,6 +168,12 @@ def row_parts(
         yield Line("--limit NAME=N raises a limit; dipc check --help names them", Tone.FAINT)
     if times:
         yield from _times(report.effort)
+
+
+def findings(report: Report) -> Iterator[Part]:
+    """The counterexamples, the worst first, and why rows are undecided."""
+    yield from _counterexamples(report)
+    yield from _undecided(report.select(Verdict.UNDECIDED))
 
 
 # --- what was claimed ------------------------------------------------------------------------------

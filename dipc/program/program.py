@@ -529,10 +529,17 @@ class Program:
         return Laws(self.row_flow, self.choices, self.limits)
 
 
-def within(program: object, limits: object) -> Program:
-    """The program, worked on within these limits where some are given; TypeError for what is neither."""
+#: A program, or its path or text, of which it is loaded.
+ProgramGiven = Program | str | os.PathLike[str]
+
+
+def within(program: object, limits: object, eps: GivenEps = None) -> Program:
+    """The program, loaded as by `load` if it is its path or text, worked on within these limits where some are given;
+    TypeError for what is neither."""
+    if isinstance(program, str | os.PathLike):
+        program = load(program, eps=eps)
     if not isinstance(program, Program):
-        raise TypeError(f"the program is what dipc.load gives, not {type(program).__name__}")
+        raise TypeError(f"the program is what dipc.load gives, or its path, not {type(program).__name__}")
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits are given as dipc.Limits(terms=…), not {type(limits).__name__}")
     return program if limits is None else program.with_limits(limits)

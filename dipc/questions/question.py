@@ -17,7 +17,7 @@ from dipc.frozen import frozen
 from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
 from dipc.program.expected_error import Erring, measured
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of
-from dipc.program.program import Program, Progress, Work, within
+from dipc.program.program import Program, ProgramGiven, Progress, Work, within
 from dipc.questions.enclosed import Enclosed
 from dipc.questions.every_gamma import FreeGamma
 from dipc.questions.expected_error import ErrorReport, ErrorRows, error_report
@@ -198,7 +198,7 @@ def prepared(
     return table_of(program, found, progress=progress)
 
 
-def table(program: Program, inputs: InputSpec | None = None, *, limits: Limits | None = None) -> Table:
+def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Limits | None = None) -> Table:
     """The table of det and dd at `inputs`; by default at all inputs, which must be finite then.
 
     Raises DiagnosticError for a program without an `ideal`, and as `check` does.
@@ -230,16 +230,17 @@ _PROGRESS_SECONDS = 0.1
 
 
 @takes(GivenCheck)
-def check(program: Program, table: TableGiven | None = None, **given: Unpack[GivenCheck]) -> Report:
+def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenCheck]) -> Report:
     """Decide for every row of `table`, or for det at every one of `inputs`, whether Pr[output within gamma of the
     answer] >= 1 - beta for every eps in the intervals.
 
-    `table` is the path of a CSV file, a list of dicts, a pair (header, rows), or a DataFrame; without a column dd it
-    gets dd(u) from the program's `ideal`. `inputs`, such as "q = -1..1", the path of a CSV file of inputs, a list of
-    dicts such as [{"q": (-1, 0, 1)}] or a DataFrame, needs an `ideal`. Numbers are ints, Fractions, Decimals or texts,
-    never floats; an array is a sequence under its name, or given element by element. "all" asks about every real and
-    int input, and with `for_all`, such as "m" or "m >= 3", about every real input and every value of a constant.
-    With neither, a program whose inputs are all finite is checked at all of them.
+    `program` is what `load` gives, or a path or a text that it takes. `table` is the path of a CSV file, a list of
+    dicts, a pair (header, rows), or a DataFrame; without a column dd it gets dd(u) from the `ideal`. `inputs`,
+    such as "q = -1..1", the path of a CSV file of inputs, a list of dicts such as [{"q": (-1, 0, 1)}] or a DataFrame,
+    needs an `ideal`. Numbers are ints, Fractions, Decimals or texts, never floats; an array is a sequence under its
+    name, or given element by element. "all" asks about every real and int input, and with `for_all`, such as "m" or
+    "m >= 3", about every real input and every value of a constant. With neither, a program whose inputs are all finite
+    is checked at all of them.
     beta, alpha and gamma are expressions as text, or exact numbers; eps is intervals as text, or a number. None leaves
     them to the table's columns and the program's claim block; gamma "free" asks about every gamma.
 
@@ -261,7 +262,7 @@ def check(program: Program, table: TableGiven | None = None, **given: Unpack[Giv
     """
     begun = perf_counter()
     options = Options(**given)
-    program = within(program, options.limits)
+    program = within(program, options.limits, options.eps)
     with ExitStack() as stack:
         engine = options.engine(stack, program)
         try:
@@ -299,10 +300,12 @@ def _timed(report: Report, begun: float) -> Report:
 
 
 @takes(GivenRows)
-def iter_rows(program: Program, table: TableGiven | None = None, **given: Unpack[GivenRows]) -> Iterator[RowResult]:
+def iter_rows(
+    program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenRows]
+) -> Iterator[RowResult]:
     """The rows of `check` one by one, as they are decided; the table and the claim are checked first, as a whole."""
     options = Options(**given, classes=False)
-    program = within(program, options.limits)
+    program = within(program, options.limits, options.eps)
     source = question_of(program, table, options)
     return results(source.cases(), Engine(program.measurer, program.limits))
 

@@ -411,6 +411,11 @@ class Report:
         probability in closed form, ImportError without matplotlib."""
         return above("shown").draw(self, row, axes)
 
+    def __str__(self) -> str:
+        """The verdict in a sentence, the claim, and the worst counterexamples, as `dipc check` shows them."""
+        found: str = above("shown").report_text(self)
+        return found
+
     def _repr_html_(self) -> str:
         found: str = above("shown").report_html(self)
         return found

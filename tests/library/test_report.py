@@ -6,11 +6,14 @@ import inspect
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import dipc
+
+ROOT = Path(__file__).resolve().parents[2]
 
 COIN = """
 program coin;
@@ -235,3 +238,21 @@ def test_other_answers_are_neither_true_nor_false() -> None:
 def test_what_is_no_number_is_refused_in_words(call: Callable[[], object], said: str) -> None:
     with pytest.raises(TypeError, match=said):
         call()
+
+
+def test_a_report_prints_what_was_found_and_a_path_is_loaded(tmp_path: Path) -> None:
+    busy = str(ROOT / "docs" / "programs" / "busy.dip")
+    shown = str(dipc.check(busy, inputs="count in {98, 103}", beta="exp(-alpha*eps)/3"))
+    assert shown.startswith("INACCURATE: all 2 rows fail\n\n  program  busy with T = 100\n")
+    assert "  short by     0.02255588053…\n" in shown
+    assert str(dipc.check(Path(busy), inputs="all")).startswith("accurate: 2 of 2 classes of inputs, for every eps")
+    assert str(dipc.check(busy, inputs="all", beta="exp(-alpha*eps)/3")).startswith("INACCURATE: 2 of 2 classes")
+    assert str(dipc.tighten(busy, inputs="all")) == "least factor 1; the best 1/κ is 1/1"
+    assert str(dipc.solve(busy, inputs="all", wanted="beta")).startswith("least beta ")
+    coin = ROOT / "docs" / "programs" / "coin.dip"
+    assert str(dipc.check_privacy(coin, adjacent="hamming:1")).startswith("private: eps for all 2 pairs")
+    copy = tmp_path / "at_one.dip"
+    copy.write_text("program p; output b : bool; b <- Lap(eps, 0) > 1/eps", encoding="utf-8")
+    assert dipc.check(str(copy), [{"b": "true"}], beta="1", eps="1/2").verdict is dipc.Verdict.ACCURATE
+    with pytest.raises(TypeError, match="or its path"):
+        dipc.check(3)  # type: ignore[arg-type]

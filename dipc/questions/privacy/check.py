@@ -19,7 +19,7 @@ from dipc.decide.engine import Engine
 from dipc.measure.measure import BoundMeasurer
 from dipc.options import GivenPrivacy, Options, takes
 from dipc.program.inputs import InputSpec
-from dipc.program.program import Program, Progress, within
+from dipc.program.program import Program, ProgramGiven, Progress, within
 from dipc.questions.privacy.adjacency import Adjacency, EveryPair, Pairs, parse_adjacency, read_pairs, texts
 from dipc.questions.privacy.constant import (
     Constant,
@@ -127,7 +127,7 @@ def enclosed_sides(
 
 
 @takes(GivenPrivacy)
-def check_privacy(program: Program, adjacent: str, **given: Unpack[GivenPrivacy]) -> PrivacyReport:
+def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPrivacy]) -> PrivacyReport:
     """Decide Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta for all adjacent u, u', every set S of outputs and every
     eps of the intervals.
 
@@ -138,7 +138,7 @@ def check_privacy(program: Program, adjacent: str, **given: Unpack[GivenPrivacy]
     Raises DiagnosticError for what cannot be read or makes no sense.
     """
     options = Options(**given)
-    program = within(program, options.limits)
+    program = within(program, options.limits, options.eps)
     with ExitStack() as stack:
         question = PrivacyQuestion(program, adjacent, options.inputs, options.engine(stack, program))
         return question.decide(read_claim(program, options.budget, options.delta, options.eps))

@@ -243,6 +243,11 @@ class PrivacyReport:
     proof: str | None = None
     numbers: Numbers | None = None
 
+    def __str__(self) -> str:
+        """The answer in one sentence."""
+        text: str = above("privacy").privacy_line(self)
+        return text
+
     def __bool__(self) -> bool:
         raise TypeError("a report has one of three verdicts: look at its `verdict`, or call `require()`")
 
