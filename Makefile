@@ -42,6 +42,7 @@ docs: .venv/.dev  ## the site, in docs/_build/html: its examples run anew, and w
 	@$(INSTALL) --editable '.[docs]'
 	@$(RUN) pytest -q --few-cases tests/test_readme.py
 	@$(RUN) sphinx -W --keep-going -q -b html docs docs/_build/html
+	@$(RUN) docs.overflow docs/_build/html
 	@echo 'docs/_build/html/index.html'
 
 playground: web-parts  ## the page that `dipc serve` opens, and its wheel in dist/; needs Node.js and npm

@@ -11,6 +11,8 @@ import shutil
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 MADE = DOCS / "generated"
+THUMBNAILS = DOCS / "static" / "gallery"
 
 #: Pages that stand elsewhere in the repository, and their copies in the site.
 ELSEWHERE = {"dipc/certificate/FORMAT.md": "certificate_format.md", "benchmarks/README.md": "benchmarks.md"}
@@ -49,6 +52,8 @@ def write_all() -> None:
     """Write every page anew."""
     shutil.rmtree(MADE, ignore_errors=True)
     MADE.mkdir()
+    shutil.rmtree(THUMBNAILS, ignore_errors=True)
+    THUMBNAILS.mkdir()
     for page, copy in ELSEWHERE.items():
         shutil.copy(ROOT / page, MADE / copy)
     write_gallery()
@@ -69,10 +74,13 @@ def write_gallery() -> None:
     with _workplace():
         for name, mechanism in mechanisms.items():
             (MADE / f"{name}.md").write_text(_mechanism(name, mechanism), encoding="utf-8")
+    cards = "\n".join(_card(name, mechanism) for name, mechanism in mechanisms.items())
     lines = [
-        f"# A gallery of {len(mechanisms)} mechanisms\n",
-        "Each with a claim that holds and one that does not, decided when this page was made.\n",
-        "```{toctree}\n:maxdepth: 1\n",
+        "# The gallery\n",
+        f"{len(mechanisms)} mechanisms, each with a claim that holds and one that does not, decided when this was made.\n",
+        "The pictures are of the claims that do not hold: what is shaded is where they fail.\n",
+        f'```{{raw}} html\n<div class="gallery">\n{cards}\n</div>\n```\n',
+        "```{toctree}\n:maxdepth: 1\n:hidden:\n",
         *mechanisms,
         "```\n",
     ]
@@ -95,6 +103,21 @@ def _workplace() -> Iterator[None]:
             yield
         finally:
             os.chdir(before)
+
+
+def _card(name: str, mechanism: Mapping[str, Any]) -> str:
+    """A link to a mechanism: its picture, its name, and what it does in a sentence."""
+    said = _plain_sentence((ROOT / mechanism["program"]).read_text(encoding="utf-8"))
+    return (
+        f'<a href="{name}.html"><img src="../_static/gallery/{name}_fails.svg" alt="" loading="lazy">'
+        f"<strong>{escape(mechanism['title'])}</strong><span>{escape(said)}</span></a>"
+    )
+
+
+def _plain_sentence(program: str) -> str:
+    """The first sentence of the comment at the beginning of a program."""
+    comment = takewhile(lambda line: line.startswith("#"), program.splitlines())
+    return " ".join(line.lstrip("# ") for line in comment).partition(". ")[0].removesuffix(".") + "."
 
 
 def _mechanism(name: str, mechanism: Mapping[str, Any]) -> str:
@@ -121,7 +144,11 @@ def _answer(name: str, kind: str, mechanism: Mapping[str, Any], code: int) -> st
     printed = _run([*words, "--plot", str(MADE / picture), "--quiet"], code)
     command = "dipc " + " ".join(word if word.replace("*", "").isalnum() else shlex.quote(word) for word in words)
     shown = command.replace("'", '"')
-    return f"```console\n$ {shown} --quiet\n{printed}```\n\n![Both sides over eps]({picture})\n"
+    shutil.copy(MADE / picture, THUMBNAILS)
+    told = "Where the solid line is below the dashed one, the claim fails."
+    if kind == "holds":
+        told = "The claim holds: no solid line is below its dashed one."
+    return f"```console\n$ {shown} --quiet\n{printed}```\n\n![Both sides over eps]({picture})\n\n{told}\n"
 
 
 def _run(words: Sequence[str], code: int) -> str:
