@@ -57,7 +57,7 @@ from dipc.inverse.solution import (
 from dipc.inverse.solve_eps import Cut, cuts, failing_parts, outside, preventing, solve_eps, span_between
 from dipc.inverse.solve_gamma import solve_gamma
 from dipc.options import GivenInverse, Options, takes
-from dipc.program.program import ProgramGiven
+from dipc.program.program import ProgramGiven, within
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import about_errors
@@ -459,7 +459,7 @@ def solve(
         raise ValueError(f"what is wanted is one of {', '.join([*Wanted, 'error'])}, not {wanted!r}")
     options = Options(**given)
     if wanted == "error":
-        program, options = about_errors(program, options)
+        program, options = about_errors(within(program, options.limits, options.eps), options)
         wanted = Wanted.BETA
     found = solved(asked(program, table, options), Wanted(wanted), options.digits or DIGITS, options.progress)
     if found.interrupted:
