@@ -77,7 +77,7 @@ def write_gallery() -> None:
     cards = "\n".join(_card(name, mechanism) for name, mechanism in mechanisms.items())
     lines = [
         "# The gallery\n",
-        f"{len(mechanisms)} mechanisms, each with a claim that holds and one that does not, decided anew for this page.",
+        f"{len(mechanisms)} mechanisms, each with a claim that holds and one that does not, decided for this page.",
         "The pictures are of the claims that do not hold: what is shaded is where they fail.\n",
         f'```{{raw}} html\n<div class="gallery">\n{cards}\n</div>\n```\n',
         "```{toctree}\n:maxdepth: 1\n:hidden:\n",
