@@ -24,7 +24,9 @@ from dipc.claims.given import Cell
 from dipc.claims.table import NumberList, PackedRows, Row, Table
 from dipc.program.program import Program
 from dipc.questions.report import DecidedRows, RowOutcome
+from dipc.text.core import SampleNoise
 from dipc.text.printer import print_expression
+from dipc.text.program import CoreProgram
 
 #: Bits from which on FLINT writes a number sooner than Python, and which Python writes whatever its limit is set to.
 _LONG = 1_200
@@ -144,6 +146,13 @@ class FunctionData:
 
 class Uncertified(ValueError):
     """The answer has no certificate, for the reason given."""
+
+
+def require_known_laws(program: CoreProgram) -> None:
+    """Raises Uncertified for a program with noise that the checker does not know."""
+    for instruction in program.instructions:
+        if isinstance(instruction, SampleNoise) and instruction.law.checker_name is None:
+            raise Uncertified(f"the checker does not know {instruction.law.name} noise")
 
 
 #: Of a decision without one: it was found by Taylor polynomials in ball arithmetic, which a checker cannot redo.

@@ -12,7 +12,7 @@ from typing import Any
 
 from dipc.algebra.closed_form import ClosedForm
 from dipc.algebra.exppoly import Closed, total
-from dipc.certificate.data import FunctionData, Uncertified, program_data, rational, sealed
+from dipc.certificate.data import FunctionData, Uncertified, program_data, rational, require_known_laws, sealed
 from dipc.certificate.linear import with_answers
 from dipc.certificate.obligations import ObligationWriter
 from dipc.decide.obligation import Decision, Verdict
@@ -43,6 +43,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     """
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")
+    require_known_laws(question.program.core)
     if isinstance(question, EveryNumber):
         if report.verdict is PrivacyVerdict.PRIVATE:
             return sealed(with_answers(_for_every_number(question, report, tool)))

@@ -16,6 +16,7 @@ from dipc.certificate.data import (
     expression_text,
     own_cells,
     program_data,
+    require_known_laws,
     seal,
     table_data,
 )
@@ -47,10 +48,12 @@ def certify(report: Report, tool: str = "dipc") -> str:
         raise ValueError("the check was interrupted: there is no certificate of a part of a table")
     if isinstance(report.evidence, CaseEvidence):
         question = report.evidence.question
+        assert isinstance(question, FreeGamma | EveryInput | AllNumbers)
+        require_known_laws(question.program.core)
         if isinstance(question, FreeGamma):
             return certify_ranges(question, report.evidence.results, report.verdict, tool)
-        assert isinstance(question, EveryInput | AllNumbers)
         return certify_inputs(question, report.evidence.results, tool)
+    require_known_laws(report.evidence.program.core)
     return seal(_Writer(report, report.evidence).parts(tool))
 
 

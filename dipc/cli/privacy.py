@@ -83,6 +83,7 @@ error.
 @click.option("--max-loss", is_flag=True, help="Find the largest log(p/p') --at an eps.")
 @click.option("--delta-of", metavar="K*eps", help="Find the least delta for this budget, for every eps.")
 @click.option("--renyi", metavar="A", type=click.IntRange(2, 64), help="Find the largest Renyi divergence --at an eps.")
+@click.option("--rho", is_flag=True, help="Find the least rho of zero-concentrated differential privacy.")
 @click.option("--at", "at_text", metavar="EPS", help="The eps of --max-loss and --renyi, or one more for --delta-of.")
 @click.option("--estimate", is_flag=True, help="With --max-loss: estimate the loss at that pair from runs, too.")
 @click.option("-n", "runs", metavar="N", type=click.IntRange(1), help="Runs of --estimate; 100000 by default.")
@@ -143,7 +144,9 @@ class _Mode:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> _Mode:
         """The question of the values of the options. Raises DiagnosticError for two, and for what has no part in it."""
-        asked = {name: given[_PARAMETERS[name]] for name in ("--constant", "--max-loss", "--delta-of", "--renyi")}
+        asked = {
+            name: given[_PARAMETERS[name]] for name in ("--constant", "--max-loss", "--delta-of", "--renyi", "--rho")
+        }
         others = {name: given[_PARAMETERS[name]] for name in _PARAMETERS if name not in asked}
         option = _only({name: bool(value) for name, value in asked.items()}, others)
         runs, seed, at_text = given["runs"], given["seed"], given["at_text"]
@@ -165,12 +168,16 @@ class _Mode:
         return (*words, *(word for name, text in said.items() if text is not None for word in (name, str(text))))
 
 
+#: What may be asked for in place of a verdict.
+_MODES = ("--constant", "--max-loss", "--delta-of", "--renyi", "--rho")
+
 #: What options are called here.
 _PARAMETERS = {
     "--constant": "constant",
     "--max-loss": "max_loss",
     "--delta-of": "delta_of",
     "--renyi": "renyi",
+    "--rho": "rho",
     "--budget": "budget",
     "--delta": "delta",
     "--at": "at_text",
@@ -206,6 +213,8 @@ def _answer(
             assert at is not None
             assert isinstance(mode.value, int)
             return question, question.divergence(mode.value, at, digits), None
+        case "--rho":
+            return question, question.rho(options.eps), None
         case "--delta-of":
             claim = read_claim(program, mode.value, None, options.eps, "delta-of")
             return question, question.least_delta(claim, at, digits), None
@@ -246,6 +255,7 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
         "--constant": {"--eps", "--certificate"},
         "--max-loss": {"--at", "--certificate"},
         "--renyi": {"--at"},
+        "--rho": {"--eps"},
         "--delta-of": {"--at", "--eps"},
     }[mode]
     for option, value in given.items():

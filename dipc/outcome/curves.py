@@ -326,7 +326,7 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
     )
 
 
-def _closed(form: Probability) -> ClosedForm:
+def _closed(form: Probability | None) -> ClosedForm:
     assert isinstance(form, ClosedForm)
     return form
 

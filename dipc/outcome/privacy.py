@@ -26,6 +26,7 @@ from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
 from dipc.questions.privacy.delta import LeastDelta
 from dipc.questions.privacy.every_number import EveryNumber
+from dipc.questions.privacy.gaussian import Rho
 from dipc.questions.privacy.loss import Loss, Renyi
 from dipc.questions.privacy.outcome import SCHEMA, Numbers, PrivacyCounterexample, PrivacyReport, PrivacyVerdict
 
@@ -74,7 +75,7 @@ _STANDINGS = {
 
 
 #: What a question about privacy comes to.
-Found = PrivacyReport | Constant | Loss | LeastDelta | Renyi
+Found = PrivacyReport | Constant | Loss | LeastDelta | Renyi | Rho
 
 
 def privacy_line(found: Found) -> str:
@@ -91,6 +92,8 @@ def privacy_line(found: Found) -> str:
             return f"least delta for {found.budget}: supremum {_enclosed(found.supremum)}, {how}"
         case Renyi():
             return f"largest Rényi divergence of order {found.order}: {_enclosed(found.value)} at eps = {found.eps}"
+        case Rho():
+            return f"least rho: {_enclosed(found.value)}-zCDP, {everywhere_text(found.eps)}"
     assert_never(found)
 
 
@@ -260,6 +263,10 @@ def _parts(found: Found, statement: PrivacyStatement, estimate: LossEstimate | N
             if found.moment is not None:
                 factor = "D" if found.order == 2 else f"{found.order - 1}*D"
                 yield Fields([(f"exp({factor})", str(found.moment))])
+        case Rho():
+            yield Fields([*about, ("eps", f"all of {interval_text(found.eps)}")])
+            yield GAP
+            yield Fields([("input u", assignment_text(found.input)), ("adjacent u'", assignment_text(found.adjacent))])
         case LeastDelta():
             yield Fields([*about, ("budget", found.budget), ("eps", f"all of {interval_text(found.eps)}")])
             yield from _least_delta(found)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -149,3 +151,77 @@ def test_on_intervals_the_supremum_is_what_matters(interval: str) -> None:
 def test_without_a_bound_of_eps_it_is_refuted() -> None:
     report = _question(MAX).decide(read_claim(_question(MAX).program, None, "1/10", None))
     assert report.verdict is PrivacyVerdict.NOT_PRIVATE
+
+
+# --- the Gaussian mechanism --------------------------------------------------------------------------------------
+
+
+def _mechanism(deviation: str, outputs: int = 1) -> str:
+    return f"""program mechanism;
+input q[1..{outputs}] : real;
+output out[1..{outputs}] : real;
+for i in 1..{outputs} do out[i] <- Gauss({deviation}, q[i]) end
+"""
+
+
+def _balle_wang(mean: mpmath.mpf, budget: mpmath.mpf) -> mpmath.mpf:
+    with mpmath.workdps(50):
+        first = mpmath.ncdf(mean / 2 - budget / mean)
+        return first - mpmath.exp(budget) * mpmath.ncdf(-mean / 2 - budget / mean)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_analytic_gaussian_mechanism(seed: int) -> None:
+    chance = random.Random(seed)
+    size, count = F(chance.randint(1, 40), chance.randint(1, 10)), chance.randint(1, 3)
+    fixed, distance = chance.random() < 0.5, chance.choice(["linf:1", "l1:1", "l1:3"])
+    eps, budget = F(chance.randint(1, 30), 10), F(chance.randint(1, 8), 4)
+    program = dipc.load(_mechanism(str(size) if fixed else f"{size}/eps", count))
+    question = PrivacyQuestion(program, distance, "all", Engine(program.measurer, program.limits))
+    with mpmath.workdps(50):
+        reach = mpmath.sqrt(count) if distance == "linf:1" else mpmath.mpf(int(distance[-1]))
+        scale = 1 if fixed else mpmath.mpf(eps.numerator) / eps.denominator
+        mean = reach * scale * size.denominator / mpmath.mpf(size.numerator)
+        wanted = _balle_wang(mean, mpmath.mpf((budget * eps).numerator) / (budget * eps).denominator)
+        found = question.least_delta(read_claim(program, f"{budget}*eps", None, f"[{eps}, {eps}]"), eps, 30)
+        low, high = found.supremum
+        slop = mpmath.mpf(10) ** -40
+        assert mpmath.mpf(low.numerator) / low.denominator - slop <= wanted
+        assert wanted <= mpmath.mpf(high.numerator) / high.denominator + slop
+        rho = question.rho(f"[{eps}, {eps}]").value
+        assert rho is not None
+        assert abs(float(rho[0]) - float(mean**2 / 2)) < 1e-12 * float(mean**2)
+    # Just below and above; intervals that end, or begin, there.
+    middle = (low + high) / 2
+    interval = f"[{eps}, {eps + 2}]" if fixed else f"({eps / 3}, {eps}]"
+    for delta, verdict in ((middle * F(99, 100), "not private"), (middle * F(101, 100), "private")):
+        if 10**-25 < delta < 1:
+            report = question.decide(read_claim(program, f"{budget}*eps", str(delta), interval))
+            assert report["verdict"] == verdict
+            if verdict == "not private":
+                assert report.counterexample is not None
+                assert report.counterexample.probability[0] > report.counterexample.allowed[1]
+
+
+def test_the_set_of_a_counterexample_is_a_half_space() -> None:
+    """Pr[q + N <= t], computed again, with the deviation 1."""
+    program = dipc.load(_mechanism("1"))
+    report = dipc.check_privacy(program, "linf:1", inputs="all", delta="1/8", eps="[1, 2]")
+    found = report.counterexample
+    assert found is not None
+    (output,) = found.outputs
+    edge = float(F(str(output["out[1]"]).removeprefix("(-inf, ").removesuffix("]")))
+    phi = [0.5 * math.erfc(-x / math.sqrt(2)) for x in (edge, edge - 1)]
+    assert abs(float(found.probability[0]) - phi[0]) < 1e-12
+    assert abs(float(found.allowed[0]) - (math.exp(float(found.eps)) * phi[1] + 0.125)) < 1e-12
+
+
+def test_what_is_not_bounded() -> None:
+    program = dipc.load(_mechanism("1/eps"))
+    assert dipc.check_privacy(program, "linf:1", inputs="all", delta="999/1000")["verdict"] == "not private"
+    assert dipc.check_privacy(program, "linf:1", inputs="all", eps="[1, 1]")["verdict"] == "not private"
+    report = dipc.check_privacy(program, "hamming:1", inputs="all", delta="1/2", eps="[1, 1]")
+    assert report["verdict"] == "undecided"
+    assert "moves a real input by anything" in str(report.reason)
+    loss = PrivacyQuestion(program, "linf:1", "all", Engine(program.measurer, program.limits)).largest_loss(F(1))
+    assert loss.value is None

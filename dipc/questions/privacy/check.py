@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice
 from typing import Unpack
 
@@ -44,6 +45,7 @@ from dipc.questions.privacy.delta import (
 )
 from dipc.questions.privacy.densities import RealOutputs, worst_pair
 from dipc.questions.privacy.enclosed import EnclosedLaws, supremum
+from dipc.questions.privacy.gaussian import OF_NORMAL_OUTPUTS, GaussianPrivacy, Rho
 from dipc.questions.privacy.loss import (
     DIGITS,
     WITHOUT_FORM,
@@ -183,6 +185,31 @@ class PrivacyQuestion:
             self._real = RealOutputs(self.program)
         return self._real
 
+    @cached_property
+    def normal(self) -> GaussianPrivacy | None:
+        """What the program is as a Gaussian mechanism; None for others. Raises Undecided."""
+        return None if self.finite_outputs else GaussianPrivacy.of(self.program, self.pairs)
+
+    def rho(self, eps: GivenEps) -> Rho:
+        """The least ρ of zCDP on the intervals. Raises Undecided where it is not known."""
+        normal = self.normal
+        if normal is None:
+            raise Undecided("the least rho is known of sums of inputs and Gaussian noise alone")
+        claim = read_claim(self.program, None, None, eps)
+        ends = [normal.worst(interval) for interval in claim.intervals]
+        known = [normal.mechanism.rho(normal.square, end) for end in ends if end is not None]
+        value = None if len(known) < len(ends) and normal.square else max(known, default=(Fraction(0), Fraction(0)))
+        return Rho(
+            self.program.name,
+            str(self.adjacency),
+            self.about,
+            self.count,
+            claim.eps_text,
+            value,
+            normal.input,
+            normal.adjacent,
+        )
+
     def table(self, pairs: Pairs) -> LawTable:
         """The laws at the inputs of the pairs. Raises Undecided past a limit, and for outputs that cannot be listed."""
         if self._table is None:
@@ -209,7 +236,11 @@ class PrivacyQuestion:
         begun = self.engine.spent.obligations
         pairs, proof = self.pairs, None
         try:
-            if isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
+            normal = self.normal
+            if normal is not None:
+                findings, shown = normal.decide(claim)
+                proof = OF_NORMAL_OUTPUTS if findings is None else None
+            elif isinstance(pairs, Pairs) and not self.real_outputs and (self.finite_outputs or not claim.is_pure):
                 findings, shown = self._at_pairs(pairs, self.table(pairs), claim)
             else:
                 findings, shown, proof = self._by_bounds_or_sets(claim)
@@ -246,6 +277,8 @@ class PrivacyQuestion:
         """The largest loss at an eps, over the pairs. Raises DiagnosticError for real inputs that are not enumerated,
         and for real or int outputs, Undecided past a limit."""
         self.program.core.require_meaning(eps)
+        if self.normal is not None:
+            return self._normal_loss(self.normal, eps)
         pairs = self._enumerated("--max-loss")
         if not self.real_outputs and self.table(pairs).is_enclosed:
             value, pair, answer = self._laws(pairs).loss(pairs, eps, digits)
@@ -277,6 +310,8 @@ class PrivacyQuestion:
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """The largest Rényi divergence of an order >= 2 at an eps, over the pairs. Raises as `largest_loss` does."""
         self.program.core.require_meaning(eps)
+        if self.normal is not None:
+            return self._normal_divergence(self.normal, order, eps)
         pairs = self._enumerated("--renyi")
         if not self.real_outputs and self.table(pairs).is_enclosed:
             value, pair = self._laws(pairs).divergence(pairs, order, eps, digits)
@@ -301,10 +336,13 @@ class PrivacyQuestion:
     def least_delta(self, claim: PrivacyClaim, at: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
         """The least delta for the claim's budget on its intervals, and at an eps. Raises as `largest_loss` does, and
         DiagnosticError for an eps that is in no interval."""
-        pairs = self._enumerated("--delta-of")
+        normal = self.normal
         if at is not None and not any(at in interval for interval in claim.intervals):
             note = f"the least delta is asked for eps in {claim.eps_text}"
             raise DiagnosticError(Diagnostic("E1411", f"eps = {at} is outside the intervals", notes=(note,)))
+        if normal is not None:
+            return self._normal_delta(normal, claim, at, digits)
+        pairs = self._enumerated("--delta-of")
         limits = self.program.limits
         if self.real_outputs:
             table, pairs = self._densities().excesses(pairs, claim)
@@ -347,6 +385,40 @@ class PrivacyQuestion:
             attained,
             place,
             where(needs),
+            there,
+        )
+
+    def _normal_loss(self, normal: GaussianPrivacy, eps: Fraction) -> Loss:
+        """Infinite, unless nothing moves."""
+        value, text = (None, "inf") if normal.square else ((Fraction(0), Fraction(0)), "0")
+        output = dict.fromkeys(self.program.outputs, "far out" if normal.square else "any")
+        places = normal.input, normal.adjacent, output
+        return Loss(self.program.name, str(self.adjacency), self.about, self.count, eps, value, *places, text)
+
+    def _normal_divergence(self, normal: GaussianPrivacy, order: int, eps: Fraction) -> Renyi:
+        low, high = normal.mechanism.rho(normal.square, eps)
+        name, adjacency, places = self.program.name, str(self.adjacency), (normal.input, normal.adjacent)
+        return Renyi(name, adjacency, self.about, self.count, order, eps, (order * low, order * high), None, *places)
+
+    def _normal_delta(
+        self, normal: GaussianPrivacy, claim: PrivacyClaim, at: Fraction | None, digits: int
+    ) -> LeastDelta:
+        value, end, attained = normal.supremum(claim)
+        there = None
+        if at is not None:
+            there = at, outward(*normal.mechanism.delta(normal.square, claim.budget, at), digits), None
+        return LeastDelta(
+            self.program.name,
+            str(self.adjacency),
+            self.about,
+            self.count,
+            claim.budget_text,
+            claim.eps_text,
+            None,
+            outward(*value, digits),
+            attained,
+            "inf" if end is None else (end, end),
+            Where(normal.input, normal.adjacent, ()),
             there,
         )
 

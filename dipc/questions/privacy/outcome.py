@@ -145,13 +145,14 @@ class PrivacyVerdict(StrEnum):
 
 @frozen
 class Sides:
-    """Pr[P(input) in outputs], and what is allowed, e^budget·Pr[P(adjacent) in outputs] + delta: functions of eps."""
+    """Pr[P(input) in outputs], and what is allowed, e^budget·Pr[P(adjacent) in outputs] + delta: functions of eps, None
+    where the set is another one at each eps."""
 
     input: Texts
     adjacent: Texts
     outputs: tuple[Texts, ...]
-    probability: Probability
-    allowed: Probability
+    probability: Probability | None
+    allowed: Probability | None
 
 
 @frozen

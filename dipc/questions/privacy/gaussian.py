@@ -1,0 +1,357 @@
+"""The Gaussian mechanism: outputs that are sums of inputs and independent normal noise, exactly.
+
+Moving from u to u + d moves output k by s_k, whose noise has the variance v_k. All that matters is μ = √(Σ s_k²/v_k):
+the outputs are as far apart as two normal numbers of variance 1 with means μ apart, as the likelihood ratio is a
+function of Σ s_k·o_k/v_k alone. So (Balle and Wang 2018), with the budget b,
+
+    δ = Φ(μ/2 - b/μ) - e^b·Φ(-μ/2 - b/μ),
+
+the Rényi divergence of order a is a·μ²/2, and the least ρ of zCDP is μ²/2. The loss has no bound.
+
+**Lemma.** With b = K·eps, μ = D·eps, D > 0, δ grows with eps. Its derivative is D·φ(x) - K·e^b·Φ(y), x = D·eps/2 - K/D
+and y = -D·eps/2 - K/D; as x² - y² = -2b, e^b·φ(y) = φ(x), and Φ(y) <= φ(y)/|y|, so K·e^b·Φ(y) <= φ(x)·K/|y| < D·φ(x),
+as |y| > K/D. Where μ is the same for all eps, δ falls with eps, or is the same where K = 0: its derivative by b is
+-e^b·Φ(y). As a function of μ it grows: its derivative is φ(μ/2 - b/μ). So μ is to be the greatest of all adjacent
+moves, and as it is convex in d that is at a vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import flint
+
+from dipc.algebra.closed_form import ClosedForm
+from dipc.algebra.exppoly import dyadic, fraction_of, to_fmpq
+from dipc.algebra.limits import LimitReached, OutsideFragment
+from dipc.algebra.numbers import exact_text, outward
+from dipc.algebra.reals import Real
+from dipc.chain.constraints import Affine
+from dipc.chain.state import is_symbolic
+from dipc.decide.obligation import Counterexample
+from dipc.frozen import frozen
+from dipc.program.exits import exits
+from dipc.program.program import Program
+from dipc.questions.privacy.adjacency import Distance, EveryPair, Pairs, Within, texts
+from dipc.questions.privacy.loss import Findings, Refuted, UnprovedLoss
+from dipc.questions.privacy.outcome import SCHEMA, PrivacyClaim, PrivacyCounterexample, Sides, Texts
+from dipc.sign.interval import Interval
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+Ends = tuple[Fraction, Fraction]
+
+#: Bits of balls; how far an eps is looked for that refutes a claim next to an end that is not included.
+_BITS, _MOST_STEPS = 400, 80
+
+#: Denominators of the edge of a set that is too likely, simple ones first.
+_DENOMINATORS = (2, 10, 1000, 10**6, 10**12)
+
+
+@frozen
+class NormalOutput:
+    """An output of such a program: the weights of the inputs by slot, and the variance of its noise, in multiples of
+    the square of the mechanism's unit."""
+
+    name: str
+    weights: tuple[tuple[int, Fraction], ...]
+    constant: Fraction
+    variance: Fraction
+
+    def center(self, inputs: Mapping[int, Fraction]) -> Fraction:
+        """Its mean."""
+        return self.constant + self.shift(inputs)
+
+    def shift(self, move: Mapping[int, Fraction]) -> Fraction:
+        """How far it moves with the inputs."""
+        return sum((c * move.get(slot, _ZERO) for slot, c in self.weights), _ZERO)
+
+
+@frozen
+class GaussianMechanism:
+    """Such outputs; their deviations are multiples of unit/eps, or, where they are `fixed`, of the unit."""
+
+    outputs: tuple[NormalOutput, ...]
+    unit: Real
+    fixed: bool
+
+    @staticmethod
+    def of(program: Program) -> GaussianMechanism | None:
+        """That of a program; None where it is no such program. Raises Undecided past a limit."""
+        core = program.core
+        if any(not is_symbolic(core.slots[slot].type) for slot in core.inputs):
+            return None
+        states = exits(program.flow, program.choices, program.limits, {}, None, core.outputs).states
+        if len(states) != 1 or states[0].constraints.items or states[0].guards.items:
+            return None
+        (state,) = states
+        drawn = {noise.id: noise for noise in state.noises}
+        used: list[int] = []
+        outputs: list[NormalOutput] = []
+        kinds = set()
+        for slot in core.outputs:
+            form = state.outputs[slot]
+            if not isinstance(form, Affine) or not form.noises:
+                if isinstance(form, Affine) and form.inputs:
+                    return None
+                continue
+            weights, constant, variance = dict(form.inputs), form.constant, _ZERO
+            for noise, c in form.noises:
+                law = drawn[noise].law
+                if not law.is_normal:
+                    return None
+                kinds.add((law.normal_unit, law.fixed))
+                variance += c**2 * law.normal_variance(drawn[noise].rate)
+                used.append(noise)
+                constant += c * drawn[noise].mean.constant
+                for source, factor in drawn[noise].mean.inputs:
+                    weights[source] = weights.get(source, _ZERO) + c * factor
+            outputs.append(NormalOutput(core.slots[slot].name, tuple(sorted(weights.items())), constant, variance))
+        if len(kinds) != 1 or len(set(used)) < len(used):
+            return None
+        ((unit, fixed),) = kinds
+        return GaussianMechanism(tuple(outputs), unit, fixed)
+
+    def square(self, move: Mapping[int, Fraction]) -> Fraction:
+        """(μ·unit/eps)², or (μ·unit)² where it is fixed."""
+        return sum((each.shift(move) ** 2 / each.variance for each in self.outputs), _ZERO)
+
+    def mean(self, square: Fraction, eps: Fraction) -> flint.arb:
+        """μ, to the precision that FLINT is set to."""
+        found = flint.arb(to_fmpq(square)).sqrt() / self.unit.ball()
+        return found if self.fixed else found * flint.arb(to_fmpq(eps))
+
+    def delta(self, square: Fraction, budget: Fraction, eps: Fraction) -> Ends:
+        """δ for the budget budget·eps, enclosed."""
+        if not square:
+            return _ZERO, _ZERO
+        with flint.ctx.workprec(_BITS):
+            b, mean = flint.arb(to_fmpq(budget * eps)), self.mean(square, eps)
+            found = _phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)
+            return max(_ZERO, dyadic(found.lower())), dyadic(found.upper())
+
+    def rho(self, square: Fraction, eps: Fraction) -> Ends:
+        """μ²/2, which is exact where both ends are equal."""
+        unit = (self.unit * self.unit).rational
+        size = square / 2 if self.fixed else square * eps**2 / 2
+        if unit is not None:
+            return size / unit, size / unit
+        low, high = self.unit.enclosure(_BITS)
+        return size / high**2, size / low**2
+
+
+@frozen
+class Rho:
+    """The least ρ such that the program is ρ-zCDP for every eps of the intervals: D_a <= ρ·a for all orders a > 1.
+    `value` encloses it, and is exact where both ends are equal; None is infinity."""
+
+    program: str
+    adjacency: str
+    about: str
+    pairs: int | None
+    eps: str
+    value: Ends | None
+    input: Texts
+    adjacent: Texts
+
+    def as_json(self) -> dict[str, Any]:
+        """The whole JSON object."""
+        value = ["inf", "inf"] if self.value is None else list(map(exact_text, outward_ends(self.value)))
+        return {
+            "schema": SCHEMA,
+            "program": self.program,
+            "adjacent": self.adjacency,
+            "eps": self.eps,
+            "pairs": self.pairs,
+            "rho": {
+                "proved": value,
+                "exact": self.value is None or self.value[0] == self.value[1],
+                "input": dict(self.input),
+                "adjacent": dict(self.adjacent),
+            },
+        }
+
+    def __getitem__(self, key: str) -> Any:
+        return self.as_json()[key]
+
+
+def outward_ends(value: Ends) -> Ends:
+    """The same where it is exact, else decimal numbers around it."""
+    return value if value[0] == value[1] else outward(*value, 30)
+
+
+#: What proves a claim about such a program.
+OF_NORMAL_OUTPUTS = "the outputs are normal: delta is a function of how far they move, and largest at one end of eps"
+
+
+def _phi(x: flint.arb) -> flint.arb:
+    """Φ."""
+    result: flint.arb = (-x / flint.arb(2).sqrt()).erfc() / 2
+    return result
+
+
+@frozen
+class GaussianPrivacy:
+    """The mechanism, and of all adjacent moves of its inputs one that moves the outputs most."""
+
+    program: Program
+    mechanism: GaussianMechanism
+    move: Mapping[int, Fraction]
+    input: Texts
+    adjacent: Texts
+
+    @staticmethod
+    def of(program: Program, pairs: Pairs | EveryPair) -> GaussianPrivacy | None:
+        """That of a program; None where it is no such program. Raises Undecided for moves without a bound."""
+        mechanism = GaussianMechanism.of(program)
+        if mechanism is None:
+            return None
+        slots = program.core.inputs
+        best: tuple[Fraction, Mapping[int, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]] | None = None
+        for one, two in _moves(program, mechanism, pairs):
+            move = {slot: there - here for slot, here, there in zip(slots, one, two, strict=True)}
+            square = mechanism.square(move)
+            if best is None or square > best[0]:
+                best = square, move, one, two
+        assert best is not None
+        return GaussianPrivacy(program, mechanism, best[1], texts(program, best[2]), texts(program, best[3]))
+
+    @property
+    def square(self) -> Fraction:
+        """That of the greatest μ."""
+        return self.mechanism.square(self.move)
+
+    def worst(self, interval: Interval) -> Fraction | None:
+        """The end of an interval at which, or next to which, most is needed; None is infinity."""
+        return interval.lower if self.mechanism.fixed else interval.upper
+
+    def supremum(self, claim: PrivacyClaim) -> tuple[Ends, Fraction | None, bool]:
+        """The supremum of δ on the intervals, enclosed, the end where it is, None for infinity, and whether it is
+        attained there."""
+        found: list[tuple[Ends, Fraction | None, bool]] = []
+        for interval in claim.intervals:
+            end = self.worst(interval)
+            if end is None:
+                return (_ONE, _ONE) if self.square else (_ZERO, _ZERO), None, not self.square
+            value = self.mechanism.delta(self.square, claim.budget, end)
+            found.append((value, end, end in interval or not self.square))
+        return max(found, key=lambda each: each[0][0])
+
+    def decide(self, claim: PrivacyClaim, digits: int = 20) -> tuple[Findings, PrivacyCounterexample | None]:
+        """Whether the claim holds, and where it fails."""
+        delta = claim.delta
+        number = None if _depends_on_eps(delta) else delta.at(_ONE, 60)
+        for interval in claim.intervals:
+            if interval.is_point:
+                allowed = delta.at(interval.lower, 60)
+            elif number is not None:
+                allowed = number
+            else:
+                reason = "a delta that depends on eps is compared with that of Gaussian noise at one eps only"
+                return UnprovedLoss(reason), None
+            end = self.worst(interval)
+            if end is None:
+                needed = (_ONE, _ONE) if self.square else (_ZERO, _ZERO)
+            else:
+                needed = self.mechanism.delta(self.square, claim.budget, end)
+            if needed[1] <= allowed[0]:
+                continue
+            found = next(
+                filter(None, (self._counterexample(claim, eps, digits) for eps in _towards(interval, end))), None
+            )
+            if found is None:
+                return UnprovedLoss(f"the least delta is too near {claim.delta_text} to be told apart from it"), None
+            return Refuted((0, 1), (), Counterexample(found.eps, found.allowed, found.probability)), found
+        return None, None
+
+    def _counterexample(self, claim: PrivacyClaim, eps: Fraction, digits: int) -> PrivacyCounterexample | None:
+        """At this eps, a half-space of outputs that is too likely at the first input; None where there is none."""
+        if self.mechanism.delta(self.square, claim.budget, eps)[0] <= claim.delta.at(eps)[1]:
+            return None
+        for denominator in _DENOMINATORS:
+            with flint.ctx.workprec(_BITS):
+                b, mean = flint.arb(to_fmpq(claim.budget * eps)), self.mechanism.mean(self.square, eps)
+                # In units of μ from the first input towards the second; those below are more likely at the first.
+                edge = dyadic((flint.arb(1) / 2 - b / mean**2).mid()).limit_denominator(denominator)
+                place = flint.arb(to_fmpq(edge)) * mean
+                ours, theirs = _phi(place), b.exp() * _phi(place - mean)
+                low, high = claim.delta.at(eps, 60)
+                most = dyadic(theirs.lower()) + low, dyadic(theirs.upper()) + high
+                probability = dyadic(ours.lower()), dyadic(ours.upper())
+            probability, most = outward(*probability, digits), outward(*most, digits)
+            if probability[0] > most[1]:
+                shown = Sides(self.input, self.adjacent, (self._half_space(edge),), None, None)
+                return PrivacyCounterexample(shown, eps, probability, most, claim.is_pure)
+        return None
+
+    def _half_space(self, edge: Fraction) -> Texts:
+        """The outputs that are less than so far from those of the first input without noise, towards the second's."""
+        weights = [(each.name, each.shift(self.move) / each.variance, each) for each in self.mechanism.outputs]
+        moving = [(name, weight, each) for name, weight, each in weights if weight]
+        given = {name: Fraction(value) for name, value in self.input.items() if value is not None}
+        slots = {slot: given[self.program.core.slots[slot].name] for slot in self.program.core.inputs}
+        if len(moving) == 1:
+            ((name, weight, each),) = moving
+            end = each.center(slots) + edge * each.shift(self.move)
+            return {name: f"(-inf, {end}]" if weight > 0 else f"[{end}, inf)"}
+        bound = edge * self.square + sum((w * each.center(slots) for _, w, each in moving), _ZERO)
+        text = " + ".join(f"{weight}*{name}" for name, weight, _ in moving).replace("+ -", "- ")
+        return {text: f"(-inf, {bound}]"}
+
+
+def _depends_on_eps(form: ClosedForm) -> bool:
+    return any(k or q for part in fraction_of(form.value) for k, q, _ in part.terms())
+
+
+def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
+    """Points of the interval, nearer and nearer to an end of it."""
+    if end is not None and end in interval:
+        yield end
+        return
+    if end is None:
+        start = interval.lower + 1
+        yield from (start * 2**k for k in range(_MOST_STEPS))
+        return
+    far = interval.upper if end == interval.lower else interval.lower
+    far = end + 1 if far is None else far
+    yield from (end + (far - end) / 2**k for k in range(1, _MOST_STEPS))
+
+
+def _moves(
+    program: Program, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
+) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
+    """Pairs of inputs, one of which moves the outputs most."""
+    slots = program.core.inputs
+    match pairs:
+        case Pairs():
+            for i, j in pairs.ordered:
+                yield _numbers(pairs.inputs[i]), _numbers(pairs.inputs[j])
+        case EveryPair(adjacency):
+            origin = tuple([_ZERO] * len(slots))
+            used = [at for at, slot in enumerate(slots) if any(slot in dict(o.weights) for o in mechanism.outputs)]
+            for vertex in _vertices(program, adjacency, len(slots), used):
+                yield origin, vertex
+
+
+def _numbers(point: Sequence[object]) -> tuple[Fraction, ...]:
+    assert all(isinstance(value, Fraction) for value in point)
+    return tuple([value for value in point if isinstance(value, Fraction)])
+
+
+def _vertices(program: Program, adjacency: Within, count: int, used: Sequence[int]) -> Iterator[tuple[Fraction, ...]]:
+    radius = adjacency.radius
+    match adjacency.distance:
+        case Distance.HAMMING if used:
+            raise OutsideFragment("hamming moves a real input by anything, and Gaussian noise hides bounded moves only")
+        case Distance.LINF:
+            if 2 ** (len(used) - 1) > program.limits.vertices:
+                raise LimitReached("vertices", f"{len(used)} inputs may each move up or down")
+            for signs in product((1, -1), repeat=max(0, len(used) - 1)):
+                moved = dict(zip(used, (1, *signs), strict=False))
+                yield tuple([radius * moved.get(at, 1) for at in range(count)])
+        case _:
+            for at in used or [0]:
+                yield tuple([radius if at == place else _ZERO for place in range(count)])
