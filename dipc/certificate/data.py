@@ -151,7 +151,7 @@ class Uncertified(ValueError):
 def require_known_laws(program: CoreProgram) -> None:
     """Raises Uncertified for a program with noise that the checker does not know."""
     for instruction in program.instructions:
-        if isinstance(instruction, SampleNoise) and instruction.law.checker_name is None:
+        if isinstance(instruction, SampleNoise) and not instruction.law.is_checked:
             raise Uncertified(f"the checker does not know {instruction.law.name} noise")
 
 

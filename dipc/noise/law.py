@@ -128,6 +128,11 @@ class Law(ABC):
         return self.identity
 
     @property
+    def is_checked(self) -> bool:
+        """Whether the checker knows it."""
+        return self.checker_name is not None
+
+    @property
     def identity(self) -> str:
         """A text that no other law has."""
         return self.keyword
