@@ -79,6 +79,15 @@ PROGRAMS: dict[str, Asked] = {
         path.stem: Asked(path, ("--inputs", "all", *(("-D", "m=2") if path.stem != "laplace" else ())))
         for path in sorted(BENCHMARKS.glob("*.dip"))
     },
+    **{
+        f"{name}, every m": Asked(BENCHMARKS / f"{name}.dip", ("--inputs", "all", "--for-all", "m >= 2"))
+        for name in ("sparse", "sparse_variant", "numeric_sparse", "noisy_max")
+    },
+    **{
+        f"{name}, {kind}": Asked(BENCHMARKS / f"{name}.dip", ("-D", "m=2", "--inputs", "q = -1..1", *more))
+        for name in ("sparse", "noisy_max")
+        for kind, more in (("finite inputs", ()), ("every gamma", ("--gamma", "free")))
+    },
     **{f"literature, {entry.name}": Asked(entry.path, (), entry.csv()) for entry in ENTRIES},
     **{f"atlas, {path}": _of_the_atlas(path) for path in dict.fromkeys(each.path for each in ATLAS)},
 }
@@ -133,15 +142,16 @@ def cells() -> list[Any]:
 
 @pytest.mark.parametrize(("shell", "asked"), cells(), indirect=["shell"])
 def test_services_answer_and_agree(shell: Shell, asked: Asked, tmp_path: Path) -> None:
-    proof = tmp_path / "proof.json"
-    code, _, err = shell("check", "--certificate", str(proof), "-q")
+    proof, page = tmp_path / "proof.json", tmp_path / "page.html"
+    code, _, err = shell("check", "--certificate", str(proof), "--html", str(page), "-q")
     checked = shell.json("check")
     tightened = shell.json("tighten", "--digits", "12")
-    solved = {wanted: shell.json("solve", "--for", wanted) for wanted in ("beta", "alpha", "gamma")}
+    solved = {wanted: shell.json("solve", "--for", wanted) for wanted in ("eps", "beta", "alpha", "gamma")}
     assert (checked is None) is (code == 2), err
     if checked is None:
         return
     verdict = checked["verdict"]
+    assert verdict in page.read_text(encoding="utf-8")
     if proof.exists():
         verified, said, _ = shell.plain("verify", str(proof), "-q")
         assert verified in (0, 3), said
