@@ -369,9 +369,9 @@ class Specification:
                 members = tuple(str(value) for value in self._program.domains[name].values)
                 yield from _all_in(slot, members, tree.span, f"of `{name}`")
             case _:
-                yield from _all_in(slot, (self._one(given, tree, slot),), tree.span)
+                yield from _all_in(slot, (self._value_text(given, tree, slot),), tree.span)
 
-    def _one(self, given: NumberReader, tree: ast.Values, slot: Slot) -> str:
+    def _value_text(self, given: NumberReader, tree: ast.Values, slot: Slot) -> str:
         """The canonical text of one value."""
         text = given.text(tree)
         if isinstance(tree, ast.Name | ast.Truth) and text not in self._program.constants:

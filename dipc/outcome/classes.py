@@ -53,7 +53,7 @@ def class_verdict_line(report: Report, statement: Statement) -> str:
     if statement.numbers is not None:
         return _numbers_line(report, statement)
     classes = count(counts.rows, "class")
-    of_them = f", {_of_them(counts)}" if counts.vacuous else ""
+    of_them = f", {_vacuous_text(counts)}" if counts.vacuous else ""
     everywhere = f"every {statement.inputs} input ({classes}{of_them}), {_quantified(report, statement)}"
     vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
     match report.verdict:
@@ -68,7 +68,7 @@ def class_verdict_line(report: Report, statement: Statement) -> str:
     assert_never(report.verdict)
 
 
-def _of_them(counts: Counts) -> str:
+def _vacuous_text(counts: Counts) -> str:
     """`1 of them vacuously, as β ≥ 1`."""
     number = f"{'all' if counts.vacuous == counts.rows else counts.vacuous} of them "
     return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(counts)}"

@@ -66,11 +66,13 @@ def verdict_line(report: Report) -> str:
             tail = f", {counts.undecided} undecided" if counts.undecided else ""
             if counts.inaccurate == counts.rows > 1:
                 return f"INACCURATE: all {rows} fail"
-            return f"INACCURATE: {_of(counts.inaccurate, counts.rows)} fail{s(counts.inaccurate)}{tail}{vacuous}"
+            return (
+                f"INACCURATE: {_share_text(counts.inaccurate, counts.rows)} fail{s(counts.inaccurate)}{tail}{vacuous}"
+            )
         case Verdict.UNDECIDED:
             rest = f"; the other {counts.accurate} hold {everywhere}" if counts.accurate > 1 else ""
             rest = f"; the other holds {everywhere}" if counts.accurate == 1 else rest
-            return f"UNDECIDED: {_of(counts.undecided, counts.rows)}{rest}{vacuous}"
+            return f"UNDECIDED: {_share_text(counts.undecided, counts.rows)}{rest}{vacuous}"
     assert_never(report.verdict)
 
 
@@ -426,7 +428,7 @@ def _times(effort: Effort) -> Iterator[Part]:
     yield Fields([("time", f"{effort.seconds:.2f} s ({parts})"), ("work", work)])
 
 
-def _of(part: int, whole: int) -> str:
+def _share_text(part: int, whole: int) -> str:
     return f"{part} of {count(whole, 'row')}"
 
 

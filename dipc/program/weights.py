@@ -283,7 +283,7 @@ def _mistakes(
         at = weights.negative_at(value)
         if at is not None:
             message = f"a weight is negative at eps = {at}"
-            label = f"this is {_at(value, at)}"
+            label = f"this is {_value_text(value, at)}"
             advice = ("a weight is a probability: it is at least 0 for every eps > 0", _FIX)
             found.append(Diagnostic(NEGATIVE, message, program.source.excerpt(arm.span), label, advice))
     if len(values) < len(arms):
@@ -295,7 +295,7 @@ def _mistakes(
         message = f"the weights sum to {shown}" if len(shown) <= _LONGEST_SUM else "the weights do not sum to 1"
         once = _sum_is_one(whole, limits)
         notes = (*once, _SUM_NOTE, *([_FIX] if once else []))
-        label = f"at eps = {at} the weights sum to {_at(whole, at)}"
+        label = f"at eps = {at} the weights sum to {_value_text(whole, at)}"
         found.append(Diagnostic(SUM, message, program.source.excerpt(choice.span), label, notes))
     return found
 
@@ -321,5 +321,5 @@ def _sum_is_one(whole: Closed, limits: Limits) -> list[str]:
     return [f"they sum to 1 only at {len(roots)} values of eps"] if roots else []
 
 
-def _at(value: Closed, eps: Fraction) -> str:
+def _value_text(value: Closed, eps: Fraction) -> str:
     return number_text(*value.enclosure(eps, 30))

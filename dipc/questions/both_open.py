@@ -139,8 +139,8 @@ class BothOpenCase:
         for parts in (*halves(beta, source.claim.names()), *self._halves_of_lesser(of_alpha, of_gamma)):
             rest = replace(at, alpha=0, gamma=FREE, beta=parts.gamma)
             for exits in _apart(of.piece.exits):
-                right = self._with([_finite_alone(found) for found in exits])
-                near = [self._with([found]) for found in dict.fromkeys(map(_others_alone, exits))]
+                right = self._with_exits([_finite_alone(found) for found in exits])
+                near = [self._with_exits([found]) for found in dict.fromkeys(map(_others_alone, exits))]
                 yield [
                     self._claiming(replace(at, beta=parts.alpha), right),
                     *[self._claiming(rest, one) for one in near],
@@ -176,7 +176,7 @@ class BothOpenCase:
         """Another claim about a class."""
         return ClassCase(EveryInput(self._source.program, options, self._source), convex)
 
-    def _with(self, exits: Sequence[CenteredExit]) -> ConvexClass:
+    def _with_exits(self, exits: Sequence[CenteredExit]) -> ConvexClass:
         """The class with other ways to its answer."""
         return replace(self._convex, piece=ConvexPiece(self._convex.piece.guards, tuple(exits)))
 

@@ -70,14 +70,19 @@ class _Ratio:
         return _Ratio(of_ring(above), {} if below == 1 else {below: 1})
 
     def __add__(self, other: _Ratio) -> _Ratio:
-        common = {factor: max(self.below.get(factor, 0), other.below.get(factor, 0)) for factor in self._all(other)}
+        common = {
+            factor: max(self.below.get(factor, 0), other.below.get(factor, 0))
+            for factor in self._all_denominators(other)
+        }
         return _Ratio(total([self._over(common), other._over(common)]), common)
 
     def __mul__(self, other: _Ratio) -> _Ratio:
-        both = {factor: self.below.get(factor, 0) + other.below.get(factor, 0) for factor in self._all(other)}
+        both = {
+            factor: self.below.get(factor, 0) + other.below.get(factor, 0) for factor in self._all_denominators(other)
+        }
         return _Ratio(times(self.numerator, other.numerator), both)
 
-    def _all(self, other: _Ratio) -> list[ExpPoly]:
+    def _all_denominators(self, other: _Ratio) -> list[ExpPoly]:
         return list(dict.fromkeys([*self.below, *other.below]))
 
     def _over(self, below: Mapping[ExpPoly, int]) -> Trend:

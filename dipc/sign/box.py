@@ -180,7 +180,7 @@ def of_ring(value: ExpPoly) -> Trend:
 def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> bool:
     """Whether the trend is >= 0 for every integer k >= start >= 0 and every eps of the intervals: True is proved, False
     says nothing."""
-    moved = _from(trend, start)
+    moved = _started_at(trend, start)
     mixed = any(growth.powers or growth.degree for growth in moved)
     return all(
         any(_proved(moved, refined, interval) for refined in (_REFINED if mixed else _REFINED[:1]))
@@ -188,7 +188,7 @@ def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> b
     )
 
 
-def _from(trend: Trend, start: int) -> Trend:
+def _started_at(trend: Trend, start: int) -> Trend:
     """With start + k in the place of k."""
     return total(
         {

@@ -101,10 +101,10 @@ class TaylorCoefficients:
 
     def __getitem__(self, n: int) -> int:
         while len(self._known) <= n:
-            self._known.append(self._next())
+            self._known.append(self._next_coefficient())
         return self._known[n]
 
-    def _next(self) -> int:
+    def _next_coefficient(self) -> int:
         n = len(self._known)
         total = 0
         for (k, exponents, values), sums in zip(self._rows, self._sums, strict=True):

@@ -455,22 +455,22 @@ class _Moved:
             case ast.For() | ast.Each() | ast.Declarator() | ast.RangeDomain() if mentions(node.high, self.parameter):
                 if isinstance(node, ast.RangeDomain):
                     return node
-                low = self._more(node.low)
+                low = self._moved_index(node.low)
                 return replace(node, low=low, high=ast.Name(self.parameter))
             case ast.For(low=low, high=high) if node.variable in self.loops:
-                return replace(node, low=self._more(low), high=self._more(high))
+                return replace(node, low=self._moved_index(low), high=self._moved_index(high))
             case ast.Element(name=name, index=ast.Number() as index) if name.rstrip("'") in self.arrays:
-                return replace(node, index=self._more(index))
+                return replace(node, index=self._moved_index(index))
             case ast.VariableDecl(declarators=(ast.Declarator(name=name),), type=ast.RangeDomain(low=low)) if (
                 name in self.holding
             ):
-                type_ = ast.RangeDomain(self._more(low), ast.Name(self.parameter))
-                return replace(node, type=type_, initial=self._more(node.initial))
+                type_ = ast.RangeDomain(self._moved_index(low), ast.Name(self.parameter))
+                return replace(node, type=type_, initial=self._moved_index(node.initial))
             case ast.Assign(target=ast.Name(name=name), value=ast.Number() as value) if name in self.holding:
-                return replace(node, value=self._more(value))
+                return replace(node, value=self._moved_index(value))
         return node
 
-    def _more(self, index: Any) -> ast.Expr:
+    def _moved_index(self, index: Any) -> ast.Expr:
         """The index that is counted anew."""
         if isinstance(index, ast.Number):
             value = index.value + self.by

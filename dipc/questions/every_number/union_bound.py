@@ -196,7 +196,7 @@ def _union_of(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     apart = parts(text.tree, text.number.parameter)
     if apart is not None:
         left, right = (_union_of(text.with_tree(part), distances) for part in apart)
-        return _both(left, right)
+        return _sum_of_bounds(left, right)
     single = text.with_one_loop()
     try:
         return _of_one_loop(single, distances)
@@ -227,7 +227,7 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     return UnionBound(found_sums, shape.low, max(start, explored))
 
 
-def _both(left: UnionBound, right: UnionBound) -> UnionBound:
+def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
     """That of a program whose error is at most the sum of two."""
     found = frozenset(plus(one, other) for one in left.sums for other in right.sums)
     return UnionBound(found, max(left.least, right.least), max(left.start, right.start))
