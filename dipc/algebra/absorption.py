@@ -154,8 +154,8 @@ class Arithmetic:
 
     @staticmethod
     def _bulk(*parts: ExpPoly) -> int:
-        unit = lcm(*[part.unit for part in parts])
-        return _STEPS * sum(part.bulk(unit) for part in parts)
+        unit = lcm(*[poly.unit for poly in parts])
+        return _STEPS * sum(poly.bulk(unit) for poly in parts)
 
 
 def absorption_weights(
@@ -195,7 +195,7 @@ def absorption_weights(
         else:
             entries = {s: arithmetic.reduced(reached.pop(s)) for s in component if s in reached}
             through = _through(graph, frozenset(component), entries, arithmetic, ignored)
-            parts = {t: _Flow.of(part) for t, part in through.items()}
+            parts = {t: _Flow.of(function) for t, function in through.items()}
         for t, part in parts.items():
             reached[t] = arithmetic.joined(reached[t], part) if t in reached else part
     return {s: arithmetic.reduced(flow) for s, flow in reached.items()}
@@ -430,12 +430,12 @@ class SumOfIncrements:
         return powers
 
     def _product(self, left: _Values, right: _Values) -> _Values:
-        found: _Values = {}
+        result: _Values = {}
         for i, first in left.items():
             for j, second in right.items():
                 product = self._arithmetic.product(first, second)
-                found[i + j] = found[i + j] + product if i + j in found else product
-        return dict(sorted(found.items()))
+                result[i + j] = result[i + j] + product if i + j in result else product
+        return dict(sorted(result.items()))
 
     def _sum(self, parts: Sequence[ExpPoly]) -> ExpPoly:
         if len(parts) <= 1:

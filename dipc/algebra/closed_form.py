@@ -124,8 +124,8 @@ class ClosedForm:
         """Raises ZeroDivisionError unless the divisor is proved to have one sign for every eps > 0."""
         if not _is_operand(other):
             return NotImplemented
-        found: ClosedForm = above("closed form").divided(self, ClosedForm.of(other))
-        return found
+        form: ClosedForm = above("closed form").divided(self, ClosedForm.of(other))
+        return form
 
     def __rtruediv__(self, other: Fraction | int | Decimal) -> ClosedForm:
         if not _is_operand(other):
@@ -182,9 +182,9 @@ class ClosedForm:
         """The same function as a SymPy expression in `dipc.eps`, with exact rational numbers; a number where it is
         `only_at` one eps."""
         numerator, denominator = self.parts()
-        at = self.only_at
-        below = None if denominator is None else sympy_terms(denominator, at)
-        return sympy_terms(numerator, at) if below is None else sympy_terms(numerator, at) / below
+        point = self.only_at
+        below = None if denominator is None else sympy_terms(denominator, point)
+        return sympy_terms(numerator, point) if below is None else sympy_terms(numerator, point) / below
 
     def _sympy_(self) -> Any:
         return self.expr
@@ -200,8 +200,8 @@ class ClosedForm:
 
     def float(self, eps: Fraction | int | str) -> float:
         """The float nearest to the value at `eps` > 0, from a rigorous enclosure."""
-        found: float = above("closed form").nearest_float(self, eps)
-        return found
+        result: float = above("closed form").nearest_float(self, eps)
+        return result
 
     def at_least(
         self, other: ClosedForm | Fraction | int | Decimal, eps: str | None = None, limits: Limits | None = None
@@ -214,19 +214,19 @@ class ClosedForm:
     def sign(self, eps: str | None = None, limits: Limits | None = None) -> tuple[Any, ...]:
         """The sign on the intervals, by default (0, inf), in maximal pieces from left to right, each with exact or
         isolated ends: their `start`, `end` and `sign`. Raises LimitReached."""
-        found: tuple[Any, ...] = above("closed form").signs(self, eps, limits)
-        return found
+        result: tuple[Any, ...] = above("closed form").signs(self, eps, limits)
+        return result
 
     def sup(self, eps: str | None = None, digits: int = 30, limits: Limits | None = None) -> Supremum:
         """The supremum over the intervals, by default (0, inf), enclosed to so many digits, with where it is attained
         or approached. Raises LimitReached."""
-        found: Supremum = above("closed form").supremum(self, eps, digits, limits)
-        return found
+        supremum: Supremum = above("closed form").supremum(self, eps, digits, limits)
+        return supremum
 
     def latex(self) -> str:
         r"""The function in LaTeX mathematics, in `\varepsilon`."""
-        found: str = above("shown").latex(self)
-        return found
+        text: str = above("shown").latex(self)
+        return text
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
@@ -266,8 +266,8 @@ def _times_term(denominator: ExpPoly, factor: Fraction, exponent: Fraction) -> E
 
 
 @lru_cache(maxsize=64)
-def _denominator_text(denominator: ExpPoly, at: Fraction | None) -> str:
-    return format_terms(denominator.terms(), at)
+def _denominator_text(denominator: ExpPoly, point: Fraction | None) -> str:
+    return format_terms(denominator.terms(), point)
 
 
 def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple[int, Fraction, Fraction]]:
@@ -283,32 +283,32 @@ def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> 
     return [(0, q, c) for q, c in sums.items() if c]
 
 
-def format_terms(terms: Iterable[tuple[int, Fraction, Fraction]], at: Fraction | None = None) -> str:
-    """Σ c·eps^k·e^{q·eps} as text such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`; with `at` its value there, such
-    as `1 - 2*exp(-1/18)/3`.
+def format_terms(terms: Iterable[tuple[int, Fraction, Fraction]], point: Fraction | None = None) -> str:
+    """Σ c·eps^k·e^{q·eps} as text such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`; with `point` its value there,
+    such as `1 - 2*exp(-1/18)/3`.
 
-    The text is exact: `sympy.sympify` and, without `at`, this project's own expressions read it back to the same
+    The text is exact: `sympy.sympify` and, without `point`, this project's own expressions read it back to the same
     function.
     """
     parts: list[str] = []
-    for k, q, c in ordered_terms(terms if at is None else terms_at(terms, at)):
+    for k, q, c in ordered_terms(terms if point is None else terms_at(terms, point)):
         sign = "-" if c < 0 else "+"
         if parts:
             parts.append(f" {sign} ")
         elif c < 0:
             parts.append("-")
-        parts.append(_monomial(k, q, abs(c), at))
+        parts.append(_monomial(k, q, abs(c), point))
     return "".join(parts) or "0"
 
 
-def _monomial(k: int, q: Fraction, c: Fraction, at: Fraction | None) -> str:
+def _monomial(k: int, q: Fraction, c: Fraction, point: Fraction | None) -> str:
     factors = []
     if c.numerator != 1 or (k == 0 and q == 0):
         factors.append(str(c.numerator))
     if k:
         factors.append("eps" if k == 1 else f"eps**{k}")
     if q:
-        factors.append(f"exp({_exponent(q) if at is None else q * at})")
+        factors.append(f"exp({_exponent(q) if point is None else q * point})")
     text = "*".join(factors)
     return text if c.denominator == 1 else f"{text}/{c.denominator}"
 

@@ -290,10 +290,10 @@ class ExpPoly:
         """Exponent q and coefficient c of the term that comes first by (q, k); this must not be zero."""
         last = len(self._poly) - 1
         if self._poly.degrees()[0] == 0:  # the order is lexicographic
-            at, j = last, self._poly.monomial(last)[1]
+            position, j = last, self._poly.monomial(last)[1]
         else:
-            (j, _), at = min(((j, k), at) for at, (k, j) in enumerate(self._poly.monoms()))
-        return Fraction(int(j) + self._low, self._unit), to_fraction(self._poly.coefficient(at))
+            (j, _), position = min(((j, k), index) for index, (k, j) in enumerate(self._poly.monoms()))
+        return Fraction(int(j) + self._low, self._unit), to_fraction(self._poly.coefficient(position))
 
     def exact_quotient(self, divisor: ExpPoly) -> ExpPoly:
         """The g with self = g·divisor; raises ArithmeticError where there is none in the ring."""

@@ -233,7 +233,7 @@ class Parametric:
 
     def powers(self, name: str) -> dict[int, Parametric] | None:
         """By power, the coefficients of this as a polynomial in the unknown, none zero; None where it is none."""
-        found: dict[int, dict[Factors, ExpPoly]] = {}
+        result: dict[int, dict[Factors, ExpPoly]] = {}
         for factors, value in self.numerator.items():
             power = 0
             for other, j, r in factors:
@@ -241,8 +241,8 @@ class Parametric:
                     if r:
                         return None
                     power = j
-            found.setdefault(power, {})[tuple(factor for factor in factors if factor[0] != name)] = value
-        return {power: Parametric(numerator, self.denominator) for power, numerator in found.items()}
+            result.setdefault(power, {})[tuple(factor for factor in factors if factor[0] != name)] = value
+        return {power: Parametric(numerator, self.denominator) for power, numerator in result.items()}
 
 
 _NONE = Fraction(0)
@@ -481,7 +481,7 @@ def _sign(value: Parametric, far: Signs | None) -> int | None:
 def sure_sign(value: Parametric) -> int:
     """1 or -1 where the value has that sign for every eps > 0 and all values > 0 of the unknowns, and that or none
     where some are 0, by the signs of its coefficients; 0 where these differ."""
-    signs = {coefficient_sign(part) for part in value.numerator.values()}
+    signs = {coefficient_sign(poly) for poly in value.numerator.values()}
     sign = signs.pop() if len(signs) == 1 else 0
     return sign * coefficient_sign(value.denominator)
 
@@ -571,13 +571,13 @@ MOST_CONDITIONS = 256
 
 def candidates(value: Selected) -> list[Parametric]:
     """Forms of which the value is one at each eps. Raises TooLarge for too many."""
-    found: list[Parametric] = []
+    forms: list[Parametric] = []
     for form in _all_candidates(value):
-        if form not in found:
-            found.append(form)
-        if len(found) > MOST_CANDIDATES:
+        if form not in forms:
+            forms.append(form)
+        if len(forms) > MOST_CANDIDATES:
             raise TooLarge
-    return found
+    return forms
 
 
 def _all_candidates(value: Selected) -> list[Parametric]:
@@ -615,13 +615,13 @@ def conditions(value: Selected) -> list[ExpPoly]:
     Between two neighboring roots of all of them the value is one form, and no denominator met on the way is 0.
     Raises TooLarge for too many.
     """
-    found: list[ExpPoly] = []
+    polys: list[ExpPoly] = []
     for function in _all_conditions(value):
-        if not coefficient_sign(function) and function not in found:
-            found.append(function)
-        if len(found) > MOST_CONDITIONS:
+        if not coefficient_sign(function) and function not in polys:
+            polys.append(function)
+        if len(polys) > MOST_CONDITIONS:
             raise TooLarge
-    return found
+    return polys
 
 
 def _all_conditions(value: Selected) -> list[ExpPoly]:
@@ -629,15 +629,15 @@ def _all_conditions(value: Selected) -> list[ExpPoly]:
         case Parametric():
             return [value.denominator]
         case Selection():
-            found = [function for argument in value.arguments for function in conditions(argument)]
+            polys = [function for argument in value.arguments for function in conditions(argument)]
             if value.kind is Kind.ABS:
                 forms = candidates(value.arguments[0])
             else:
                 several = [candidates(argument) for argument in value.arguments]
                 forms = [a + -b for first, second in combinations(several, 2) for a, b in product(first, second)]
             for form in forms:
-                found += [part for part in (form.numerator_flat(), form.denominator) if not part.is_zero()]
-            return found
+                polys += [poly for poly in (form.numerator_flat(), form.denominator) if not poly.is_zero()]
+            return polys
         case Combination():
             # A quotient's divisor becomes a denominator.
             below = candidates(value.right) if value.operation is Operation.QUOTIENT else []

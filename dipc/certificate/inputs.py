@@ -72,9 +72,11 @@ class _Writer:
             cases: list[dict[str, Any]] = [{"constants": {}, "classes": [self._class(row, {}) for row in classes]}]
             verdicts = [_certified(row) for row in classes]
         else:
-            found = [result for result in results if isinstance(result, NumberResult)]
+            number_results = [result for result in results if isinstance(result, NumberResult)]
             source = self._source
-            singly = [(source.constants_of(number), rows) for result in found for number, rows in result.singly]
+            singly = [
+                (source.constants_of(number), rows) for result in number_results for number, rows in result.singly
+            ]
             cases = [
                 {
                     "constants": {name: rational(value) for name, value in constants.items()},
@@ -82,7 +84,7 @@ class _Writer:
                 }
                 for constants, rows in singly
             ]
-            numbers = self._numbers(found[-1])
+            numbers = self._numbers(number_results[-1])
             verdicts = [*[_certified(row) for _, rows in singly for row in rows], Verdict(numbers["verdict"])]
         return {
             "schema": SCHEMA,
@@ -133,12 +135,12 @@ class _Writer:
                 return {"reason": row.reason or "the claim says nothing about it, which has no certificate"}
         raise AssertionError(row.evidence)
 
-    def _proved(self, found: Proved, reader: ClaimReader) -> dict[str, Any]:
-        posed = found.posed
+    def _proved(self, proved: Proved, reader: ClaimReader) -> dict[str, Any]:
+        posed = proved.posed
         why = posed.why.bound if isinstance(posed.why, Exact) else posed.why
         assert isinstance(why, Farkas | Complement | Jointly)
         try:
-            beta = required(reader, str(posed.variable), found.dd, Budget(), "class").beta
+            beta = required(reader, str(posed.variable), proved.dd, Budget(), "class").beta
         except (Rejected, Exhausted):
             beta = None
         match why:
@@ -147,27 +149,27 @@ class _Writer:
             case _:
                 kind = Kind.OTHERS if isinstance(why, Complement) else Kind.WAYS
                 slacks = tuple(
-                    slack for share in why.shares for part in (share.outputs, *share.events) for slack in part
+                    slack for share in why.shares for bounds in (share.outputs, *share.events) for slack in bounds
                 )
         return {
             "variable": str(posed.variable),
-            "dd": found.dd,
-            "greatest": None if found.ceiling is None else _weights(found.ceiling.weights),
+            "dd": proved.dd,
+            "greatest": None if proved.ceiling is None else _weights(proved.ceiling.weights),
             "kind": kind.value,
             "slacks": [_slack(slack) for slack in dict.fromkeys(slacks)],
-            "obligations": [self._obligation(each, beta) for each in (posed.obligation, *found.besides)],
+            "obligations": [self._obligation(each, beta) for each in (posed.obligation, *proved.besides)],
         }
 
-    def _counted(self, found: Proved, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
+    def _counted(self, proved: Proved, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
         """The claim at the distance 1, from which it follows at greater integers; None where beta does not say so."""
-        posed = found.posed
+        posed = proved.posed
         try:
             if posed.variable is not Variable.EPS or least_decay(reader, Budget(), "class") is None:
                 return None
             beta = reader.terms({}, "1", Budget(), "class")[2]
         except (Rejected, Exhausted):
             return None
-        every = [self._obligation(each, beta) for each in (posed.obligation, *found.besides)]
+        every = [self._obligation(each, beta) for each in (posed.obligation, *proved.besides)]
         return {
             "variable": str(posed.variable),
             "dd": None,
@@ -175,23 +177,23 @@ class _Writer:
             "kind": Kind.DISTANCES.value,
             "slacks": [
                 _slack(replace(slack, base=bound.base, slope=bound.slope))
-                for slack in found.counted
+                for slack in proved.counted
                 if not slack.radius and (bound := bound_of(slack.form, facets, slack.weights)) is not None
             ],
             "obligations": every,
         }
 
-    def _witness(self, found: Refuted, reader: ClaimReader) -> dict[str, Any]:
-        own = {} if found.gamma is None else {"gamma": rational(found.gamma)}
+    def _witness(self, refuted: Refuted, reader: ClaimReader) -> dict[str, Any]:
+        own = {} if refuted.gamma is None else {"gamma": rational(refuted.gamma)}
         try:
-            beta = reader.terms(own, found.dd, Budget(), "class")[2]
+            beta = reader.terms(own, refuted.dd, Budget(), "class")[2]
         except (Rejected, Exhausted):
             beta = None
         return {
-            "input": dict(found.row.input),
-            "output": dict(found.row.output),
-            "dd": found.dd,
-            "obligation": self._obligation(found.obligation, beta),
+            "input": dict(refuted.row.input),
+            "output": dict(refuted.row.output),
+            "dd": refuted.dd,
+            "obligation": self._obligation(refuted.obligation, beta),
             **own,
         }
 
@@ -215,15 +217,15 @@ class _Writer:
             return data | {"open": BY_A_CONSTANT}
         return data | {"union": self._union(others.union)}
 
-    def _union(self, found: UnionEvidence) -> dict[str, Any]:
+    def _union(self, evidence: UnionEvidence) -> dict[str, Any]:
         assert isinstance(self._source, AllNumbers)
-        sums = dict.fromkeys(why.total for _, why in found.inequalities)
+        sums = dict.fromkeys(why.total for _, why in evidence.inequalities)
         events = {term.event: None for each in sums for term in (*each.fixed, *each.repeated)}
         numbers = {event: number for number, event in enumerate(events)}
         return {
             "variable": str(self._source.required.variable),
-            "trivial": None if found.trivial is None else rational(found.trivial),
-            "above_one": [self._obligation(obligation, _plain(obligation)) for obligation in found.above_one],
+            "trivial": None if evidence.trivial is None else rational(evidence.trivial),
+            "above_one": [self._obligation(obligation, _plain(obligation)) for obligation in evidence.above_one],
             "terms": list(map(_event, events)),
             "sums": [
                 {
@@ -232,7 +234,7 @@ class _Writer:
                     "once": str(each.once),
                     "inequalities": [
                         [why.power, self._obligation(obligation, _plain(obligation))]
-                        for obligation, why in found.inequalities
+                        for obligation, why in evidence.inequalities
                         if why.total == each
                     ],
                 }

@@ -37,44 +37,44 @@ _ZERO = Fraction(0)
 _STEP = Fraction(1, 1000)
 
 
-def certify_factor(found: Tightest, tool: str = "dipc") -> str:
+def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
     """The certificate of a least factor of beta: it suffices, rounded up, and rounded down it does not. Raises
     Uncertified where it is not known, or there is none."""
-    if found.factor is None or not found.complete:
-        raise Uncertified("no factor suffices" if found.factor is None else "the least factor is not known")
-    question = found.claims.question
+    if tightest.factor is None or not tightest.complete:
+        raise Uncertified("no factor suffices" if tightest.factor is None else "the least factor is not known")
+    question = tightest.claims.question
     if question.table is not None and "beta" in question.table.columns:
         raise Uncertified("rows have a beta of their own, and the factor is of the claim's")
     expression = claim_expression(question.program.core, "beta", question.options.beta)
     assert expression is not None, "it was claimed"
     beta = print_expression(expression.tree)
-    low, high = _apart(found.factor, found.digits)
+    low, high = _apart(tightest.factor, tightest.digits)
     return _bracket(
         "factor", question, low, high, lambda factor: {"beta": f"({factor})*({beta})"}, {"beta": beta}, tool
     )
 
 
-def certify_solution(found: Solution, tool: str = "dipc") -> str:
+def certify_solution(solution: Solution, tool: str = "dipc") -> str:
     """The certificate of a least gamma, or of a least eps from which on the claim holds. Raises Uncertified where there
     is none, it is not known, or another kind of answer."""
-    if found.status is not Status.SOLVED:
+    if solution.status is not Status.SOLVED:
         raise Uncertified(
-            f"the least {found.wanted} is not known" if found.status is Status.UNDECIDED else found.remark
+            f"the least {solution.wanted} is not known" if solution.status is Status.UNDECIDED else solution.remark
         )
-    match found:
+    match solution:
         case GammaSolution(value=(_, _) as value):
-            if found.question.table is not None and "gamma" in found.question.table.columns:
+            if solution.question.table is not None and "gamma" in solution.question.table.columns:
                 raise Uncertified("rows have a gamma of their own")
-            low, high = _apart(value, found.digits)
+            low, high = _apart(value, solution.digits)
             return _bracket(
-                "gamma", found.question, low, high, lambda gamma: {"gamma": str(gamma)}, {"gamma": None}, tool
+                "gamma", solution.question, low, high, lambda gamma: {"gamma": str(gamma)}, {"gamma": None}, tool
             )
-        case EpsSolution(from_there_on=True) if found.at is not None:
-            low, high = _apart(found.at, found.digits)
-            return _of_eps(found, low, high, tool)
+        case EpsSolution(from_there_on=True) if solution.at is not None:
+            low, high = _apart(solution.at, solution.digits)
+            return _of_eps(solution, low, high, tool)
         case EpsSolution():
             raise Uncertified("the eps for which the claim holds are not all from some one on: check it on these")
-    raise Uncertified(f"a least {found.wanted} has none: check the claim with it")
+    raise Uncertified(f"a least {solution.wanted} has none: check the claim with it")
 
 
 def certify_constant(question: PrivacyQuestion | EveryNumber, found: Constant | Loss, tool: str = "dipc") -> str:
@@ -121,8 +121,8 @@ def _budgets(found: Constant | Loss) -> tuple[Fraction, Fraction]:
     raise AssertionError(found)
 
 
-def _of_eps(found: EpsSolution, low: Fraction, high: Fraction, tool: str) -> str:
-    question = found.question
+def _of_eps(solution: EpsSolution, low: Fraction, high: Fraction, tool: str) -> str:
+    question = solution.question
     whole = question.source().intervals
     proved = _proof(question.asking(eps=_texts(_from(whole, high))), Verdict.ACCURATE, tool)
     refuted = None
@@ -176,8 +176,8 @@ def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
         raise Uncertified(f"the check of one end is {report.verdict}")
     if report.evidence is None:
         raise Uncertified("a check of this kind has no certificate")
-    found: dict[str, Any] = json.loads(certify(report, tool))
-    return found
+    result: dict[str, Any] = json.loads(certify(report, tool))
+    return result
 
 
 def _whole(

@@ -80,23 +80,23 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
         stretches = [_stretches(interval, *known) for known in zip(roots, signs, strict=True)]
         chosen = _greedy(interval, stretches)
         if chosen is not None:
-            return [_cell(tops, at, _between(interval, low, high), limits) for at, low, high in chosen]
+            return [_cell(tops, position, _between(interval, low, high), limits) for position, low, high in chosen]
         roots = [tuple(refine(root, root.width / _FACTOR, limits) for root in known) for known in roots]
     raise _none()
 
 
 def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
     """Where a function with these roots and signs between them is nonnegative, but for slivers at the roots."""
-    found: list[tuple[Fraction, _End]] = []
+    result: list[tuple[Fraction, _End]] = []
     for gap, sign in enumerate(signs):
         if sign < 0:
             continue
         low = roots[gap - 1].upper if gap else interval.lower
         high = roots[gap].lower if gap < len(roots) else interval.upper
         if gap and signs[gap - 1] >= 0:
-            low = found.pop()[0]
-        found.append((low, high))
-    return found
+            low = result.pop()[0]
+        result.append((low, high))
+    return result
 
 
 def _greedy(
@@ -107,15 +107,15 @@ def _greedy(
     position = interval.lower
     while True:
         best: tuple[int, _End] | None = None
-        for at, known in enumerate(stretches):
+        for index, known in enumerate(stretches):
             for low, high in known:
                 further = high is None or high > position
                 if low <= position and further and (best is None or _beyond(high, best[1])):
-                    best = at, high
+                    best = index, high
         if best is None:
             return None
-        at, end = best
-        result.append((at, position, end))
+        index, end = best
+        result.append((index, position, end))
         if end is None or end == interval.upper:
             return result
         position = end
@@ -134,19 +134,19 @@ def _between(interval: Interval, low: Fraction, high: _End) -> Interval:
     )
 
 
-def _cell(tops: Sequence[ExpPoly], at: int, interval: Interval, limits: Limits) -> Cell:
-    if tops[at].is_zero():
-        return at, interval, None
-    decision = decide_nonnegative(tops[at], interval, limits)
+def _cell(tops: Sequence[ExpPoly], position: int, interval: Interval, limits: Limits) -> Cell:
+    if tops[position].is_zero():
+        return position, interval, None
+    decision = decide_nonnegative(tops[position], interval, limits)
     if not isinstance(decision, Holds):
         raise _none()
-    return at, interval, decision
+    return position, interval, decision
 
 
 def _nonnegative_at(tops: Sequence[ExpPoly], point: Interval, limits: Limits) -> int:
-    for at, top in enumerate(tops):
+    for position, top in enumerate(tops):
         if top.is_zero() or isinstance(decide_nonnegative(top, point, limits), Holds):
-            return at
+            return position
     raise _none()
 
 
@@ -169,7 +169,7 @@ def analysis_data(analysis: Analysis) -> dict[str, Any]:
             {"polynomial": polynomial_data(factor.polynomial), "multiplicity": factor.multiplicity}
             for factor in analysis.factors
         ],
-        "evidence": ["even" if found is None else _evidence(found) for found in analysis.signs],
+        "evidence": ["even" if sign is None else _evidence(sign) for sign in analysis.signs],
     }
 
 
@@ -189,17 +189,17 @@ def polynomial_data(polynomial: Polynomial) -> list[list[Any]]:
     return [[j if j <= LONGEST_EXPONENT else digits(j), k, digits(c)] for j, k, c in polynomial.terms]
 
 
-def _evidence(found: FactorSign) -> dict[str, Any] | None:
-    if found.rational_root is not None:
+def _evidence(sign: FactorSign) -> dict[str, Any] | None:
+    if sign.rational_root is not None:
         return None
     data: dict[str, Any] = {}
-    if found.zero is not None:
-        zero = found.zero
+    if sign.zero is not None:
+        zero = sign.zero
         data["zero"] = {"order": zero.order, "radius": rational(zero.radius), "sign": zero.sign}
-    if found.pieces:
-        data["pieces"] = list(_pieces(found.pieces))
-    if found.infinity is not None:
-        data["infinity"] = {"bound": rational(found.infinity.bound), "sign": found.infinity.sign}
+    if sign.pieces:
+        data["pieces"] = list(_pieces(sign.pieces))
+    if sign.infinity is not None:
+        data["infinity"] = {"bound": rational(sign.infinity.bound), "sign": sign.infinity.sign}
     return data
 
 
@@ -237,16 +237,16 @@ def cell_proof(interval: Interval, decision: SignDecision | None) -> dict[str, A
     return interval_proof(interval, decision) or {"interval": str(interval)}
 
 
-def counterexample_data(found: Counterexample) -> dict[str, Any]:
+def counterexample_data(counterexample: Counterexample) -> dict[str, Any]:
     """The eps and the two enclosures."""
 
     def pair(ends: tuple[Fraction, Fraction]) -> list[str]:
         return [rational(end) for end in ends]
 
     return {
-        "eps": rational(found.eps),
-        "probability": pair(found.probability),
-        "required": pair(found.required),
+        "eps": rational(counterexample.eps),
+        "probability": pair(counterexample.probability),
+        "required": pair(counterexample.required),
     }
 
 
@@ -370,16 +370,16 @@ class ObligationWriter:
         return self._functions.of(value)
 
     def _greatest(self, arms: tuple[ClosedForm, ...]) -> Any:
-        found = [self.closed(arm.value) for arm in arms]
-        return found[0] if len(found) == 1 else {"max": found}
+        result = [self.closed(arm.value) for arm in arms]
+        return result[0] if len(result) == 1 else {"max": result}
 
     def _proof_of(self, probability: ClosedForm, beta: ClosedForm, intervals: Intervals) -> Proof:
-        found = self._kept(probability, beta)
-        if found is None:
+        decision = self._kept(probability, beta)
+        if decision is None:
             # It was decided together with others, or not kept.
-            found = decide(probability, PiecewiseForm(beta.value), intervals, self._limits)
-        assert found.proof is not None
-        return [None if part is None else part.cells[0].decision for part in found.proof]
+            decision = decide(probability, PiecewiseForm(beta.value), intervals, self._limits)
+        assert decision.proof is not None
+        return [None if part is None else part.cells[0].decision for part in decision.proof]
 
     def _parts(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
         """One claim for each argument of a `min`: all hold, or one fails."""
@@ -392,10 +392,10 @@ class ObligationWriter:
             case Verdict.INACCURATE:
                 assert result.counterexample is not None
                 eps = result.counterexample.eps
-                at = min(range(len(least)), key=lambda at: max(arm.at(eps) for arm in least[at]))
-                data = {"argument": at, "counterexample": counterexample_data(result.counterexample)}
-                if len(least[at]) == 1:
-                    data["function"] = self.closed(probability.value + least[at][0].value - 1)
+                position = min(range(len(least)), key=lambda index: max(arm.at(eps) for arm in least[index]))
+                data = {"argument": position, "counterexample": counterexample_data(result.counterexample)}
+                if len(least[position]) == 1:
+                    data["function"] = self.closed(probability.value + least[position][0].value - 1)
                 return {"parts": [data]}
             case _:
                 return {"function": None, "reason": result.reason or IN_PIECES}
@@ -413,8 +413,12 @@ class ObligationWriter:
         return {
             "covers": [
                 [
-                    {"argument": at, "function": self.closed(slacks[at]), "proof": cell_proof(interval, decision)}
-                    for at, interval, decision in cover(slacks, whole, self._limits)
+                    {
+                        "argument": position,
+                        "function": self.closed(slacks[position]),
+                        "proof": cell_proof(interval, decision),
+                    }
+                    for position, interval, decision in cover(slacks, whole, self._limits)
                 ]
                 for whole in intervals
             ]
@@ -450,7 +454,7 @@ def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:
         return str(beta)
     if len(read) == len(read[0]) == 1 and beta.closed is not None:
         return beta.closed
-    found = least_of(read, intervals)
-    if found is None:
+    result = least_of(read, intervals)
+    if result is None:
         return str(beta)
-    return found[0][0] if len(found) == len(found[0]) == 1 else found
+    return result[0][0] if len(result) == len(result[0]) == 1 else result

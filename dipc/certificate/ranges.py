@@ -83,24 +83,24 @@ class _Writer:
         except Undecided as undecided:
             return data | {"ranges": [], "verdict": str(result.verdict), "reason": undecided.reason}
         if row.gamma is not None:
-            (found,) = ranges
+            (gamma_range,) = ranges
             read = self._read(lambda: self._reader.terms(own, data.get("dd"), Budget(), "row")[2])
-            return data | {"gamma": found.terms.gamma.text} | self._claimed(found.terms, result, read)
+            return data | {"gamma": gamma_range.terms.gamma.text} | self._claimed(gamma_range.terms, result, read)
         highs = [*[after.terms.gamma.text for after in ranges[1:]], "inf"]
         data["ranges"] = []
-        for found, one, high in zip(ranges, result.obligations, highs, strict=True):
-            ends = [found.terms.gamma.text, high]
+        for gamma_range, one, high in zip(ranges, result.obligations, highs, strict=True):
+            ends = [gamma_range.terms.gamma.text, high]
             read = self._read(lambda ends=ends: self._reader.range(own, data.get("dd"), ends, Budget(), "row")[1])
-            data["ranges"].append({"gamma": ends} | self._claimed(found.terms, one, read))
+            data["ranges"].append({"gamma": ends} | self._claimed(gamma_range.terms, one, read))
         return data | {"verdict": str(result.verdict)}
 
     def _read(self, read: Any) -> Least | None:
         """A beta as the checker reads it, None where it does not."""
         try:
-            found: Least | None = read()
+            result: Least | None = read()
         except (Rejected, Exhausted):
             return None
-        return found
+        return result
 
     def _claimed(self, terms: Terms, result: RowResult, read: Least | None) -> dict[str, Any]:
         """What is claimed for one gamma, or the gammas of one range, and what was found."""
@@ -120,8 +120,8 @@ class _Writer:
             data["obligation"] = self._obligations.of_nothing(zero, beta, self._question.intervals)
         elif form is not None:
             intervals = self._question.intervals
-            found = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
-            data["obligation"] = self._obligations.obligation((data["probability"], form), beta, intervals, found)
+            decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
+            data["obligation"] = self._obligations.obligation((data["probability"], form), beta, intervals, decision)
         elif result.verdict is not Verdict.UNDECIDED:
             data["open"] = NOT_EXPANDED
         if result.reason is not None:

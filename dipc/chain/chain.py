@@ -113,7 +113,7 @@ class Leaves:
 
     def below(self, above: int) -> list[int]:
         """The states without successors that can be reached from `above`."""
-        found: list[int] = []
+        result: list[int] = []
         seen: set[int] = set()
         pending = self._kept.get(above, [above])
         while pending:
@@ -126,12 +126,12 @@ class Leaves:
                 if successors:
                     further += successors
                 else:
-                    found.append(node)
+                    result.append(node)
             pending = further
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
-        self._kept[above] = found
-        return found
+        self._kept[above] = result
+        return result
 
     def _current(self, node: int) -> int:
         while node in self._instead:

@@ -383,19 +383,19 @@ def offsets(items: Iterable[Constraint]) -> Offsets:
             lost = lost or bool(form.inputs)
     if not lost:
         return {}
-    found: dict[int, Affine] = {}
+    result: dict[int, Affine] = {}
     for root in steps:
-        if root in found:
+        if root in result:
             continue
-        found[root] = _NOTHING
+        result[root] = _NOTHING
         pending = [root]
         while pending:
             noise = pending.pop()
             for other, form, sign in steps[noise]:
-                if other not in found:
-                    found[other] = found[noise] - Affine((), form.inputs, Fraction(0)).scaled(sign)
+                if other not in result:
+                    result[other] = result[noise] - Affine((), form.inputs, Fraction(0)).scaled(sign)
                     pending.append(other)
-    return {noise: offset for noise, offset in found.items() if offset != _NOTHING}
+    return {noise: offset for noise, offset in result.items() if offset != _NOTHING}
 
 
 def moved(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Constraint]:
@@ -499,12 +499,12 @@ def connected(questions: Iterable[Constraint], facts: Iterable[Constraint]) -> l
     """The facts that share variables with a question, directly or through others."""
     rest = [(fact, frozenset(variables_of(fact.form))) for fact in facts]
     reached = {variable for question in questions for variable in variables_of(question.form)}
-    found: list[Constraint] = []
+    constraints: list[Constraint] = []
     while True:
         near = [fact for fact, variables in rest if not variables.isdisjoint(reached)]
         if not near:
-            return found
-        found += near
+            return constraints
+        constraints += near
         rest = [(fact, variables) for fact, variables in rest if variables.isdisjoint(reached)]
         for fact in near:
             reached.update(variables_of(fact.form))
@@ -541,16 +541,16 @@ def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
 
     Whatever the other variables are, such a constraint can be met: it neither follows from the rest nor adds to it.
     """
-    inside = {at: variables_of(item.form) for at, item in enumerate(items)}
+    inside = {index: variables_of(item.form) for index, item in enumerate(items)}
     users: dict[int, set[int]] = {}
-    for at, variables in inside.items():
+    for position, variables in inside.items():
         for variable in variables:
-            users.setdefault(variable, set()).add(at)
+            users.setdefault(variable, set()).add(position)
     pending = [variable for variable, at in users.items() if len(at) == 1]
     while pending:
-        (at,) = users[pending.pop()] or {-1}
-        for variable in inside.pop(at, ()):
-            users[variable].discard(at)
+        (position,) = users[pending.pop()] or {-1}
+        for variable in inside.pop(position, ()):
+            users[variable].discard(position)
             if len(users[variable]) == 1:
                 pending.append(variable)
-    return [items[at] for at in sorted(inside)]
+    return [items[index] for index in sorted(inside)]

@@ -225,7 +225,7 @@ def template(program: CoreProgram, exit_state: ExitState, balls: Iterable[int] =
             random_balls.append(slot)
         bounds.append(AffineBound(value, slot))
     parts = components(exit_state.noises, bounds)
-    inputs = {slot for part in parts for slot in part.inputs}
+    inputs = {slot for component in parts for slot in component.inputs}
     inputs.update(slot for guard in guards for slot, _ in guard.form.inputs)
     inputs.update(slot for _, form in points for slot, _ in form.inputs)
     return EventTemplate(tuple(sorted(inputs)), possible, guards, tuple(points), tuple(random_balls), parts)
@@ -308,19 +308,19 @@ def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainVie
 def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -> list[EdgeView]:
     """The steps from a state, but for those that the inputs exclude."""
     program = chain.flow.program
-    found: list[EdgeView] = []
+    views: list[EdgeView] = []
     for goal in sorted(chain.transitions.successors(source)):
         for edge in chain.transitions.edges(source, goal):
             match edge:
                 case Comparison():
                     step = _comparison(program, chain.states[source], source, goal, edge, inputs)
                     if step is not None:
-                        found.append(step)
+                        views.append(step)
                 case Choice():
-                    found.append(_choice(program, source, goal, edge))
+                    views.append(_choice(program, source, goal, edge))
                 case _:
-                    found.append(EdgeView(source, goal, True, ""))
-    return found
+                    views.append(EdgeView(source, goal, True, ""))
+    return views
 
 
 def _comparison(
@@ -337,16 +337,20 @@ def _comparison(
     before = [AffineBound(item.form, None) for item in state.constraints.items]
     now = [AffineBound(item.form, None) for item in edge.known]
     touched = {noise for item in edge.known for noise, _ in item.form.noises}
-    joint = [part for part in components(state.noises, [*before, *now]) if not touched.isdisjoint(part.members)]
-    near = {noise for part in joint for noise in part.members}
-    given = [part for part in components(state.noises, before) if near.issuperset(part.members)]
+    joint = [
+        component
+        for component in components(state.noises, [*before, *now])
+        if not touched.isdisjoint(component.members)
+    ]
+    near = {noise for component in joint for noise in component.members}
+    given = [component for component in components(state.noises, before) if near.issuperset(component.members)]
     return EdgeView(
         source,
         goal,
         False,
         outcome,
-        tuple([part.event(inputs, {}) for part in joint]),
-        tuple([part.event(inputs, {}) for part in given]),
+        tuple([component.event(inputs, {}) for component in joint]),
+        tuple([component.event(inputs, {}) for component in given]),
     )
 
 

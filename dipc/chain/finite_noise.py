@@ -119,7 +119,7 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
     """All that the noise drawn at a label may be compared with, increasing; None where that is too much."""
-    found: set[Fraction] = set()
+    result: set[Fraction] = set()
     pending, seen = [*flow.successors[label]], set[int]()
     while pending:
         here = pending.pop()
@@ -134,12 +134,12 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
             factors = _values(factor, flow.program.slots)
             if constants is None or factors is None:
                 return None
-            found |= {-constant / c for constant, c in product(_numbers(constants), _numbers(factors)) if c}
-            if len(found) > _MOST_PLACES:
+            result |= {-constant / c for constant, c in product(_numbers(constants), _numbers(factors)) if c}
+            if len(result) > _MOST_PLACES:
                 return None
         if not flow.must_write[here] >> slot & 1:
             pending += flow.successors[here]
-    return tuple(sorted(found))
+    return tuple(sorted(result))
 
 
 def _values(expr: DomExpr, slots: tuple[Slot, ...]) -> set[Value] | None:
@@ -157,13 +157,13 @@ def _values(expr: DomExpr, slots: tuple[Slot, ...]) -> set[Value] | None:
             known = [part for part in parts if part is not None]
             if len(known) < len(parts) or prod(map(len, known)) > _MOST_COMBINATIONS:
                 return None
-            found: set[Value] = set()
+            result: set[Value] = set()
             for values in product(*known):
                 try:
-                    found.add(operations.evaluate(op, values))
+                    result.add(operations.evaluate(op, values))
                 except ArithmeticError:
                     continue  # there a run goes wrong before anything is compared
-            return found
+            return result
         case _:
             assert_never(expr)
 

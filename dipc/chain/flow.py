@@ -236,14 +236,14 @@ def _goals(instruction: Instruction, label: int) -> tuple[int, ...]:
 
 def _reachable(entry: int, successors: tuple[tuple[int, ...], ...]) -> set[int]:
     """The labels of instructions (not the exit) that control can reach."""
-    found: set[int] = set()
+    result: set[int] = set()
     pending = [entry]
     while pending:
         label = pending.pop()
-        if label < len(successors) and label not in found:
-            found.add(label)
+        if label < len(successors) and label not in result:
+            result.add(label)
             pending.extend(successors[label])
-    return found
+    return result
 
 
 def _effect(instruction: Instruction) -> tuple[int, int, int]:

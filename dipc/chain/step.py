@@ -74,9 +74,9 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
         case Const(value=value):
             return value
         case Read() | ReadElement():
-            found = read(expr, values, slots)
-            assert not isinstance(found, Affine)
-            return found
+            result = read(expr, values, slots)
+            assert not isinstance(result, Affine)
+            return result
         case Apply(op=DomOp.AND, arguments=arguments):
             return all([*_truths(arguments, values, slots, stop=False)])
         case Apply(op=DomOp.OR, arguments=arguments):
@@ -139,14 +139,14 @@ def _element(
     values: Sequence[SlotValue],
     slots: Sequence[Slot],
 ) -> int:
-    at = _number(evaluate(index, values, slots))
-    offset = at - low
+    point = _number(evaluate(index, values, slots))
+    offset = point - low
     if offset.denominator != 1 or not 0 <= offset < len(elements):
         raise Fault(
             Code.OUTSIDE_ARRAY,
-            f"the index {at} is outside `{array}[{low}..{low + len(elements) - 1}]`",
+            f"the index {point} is outside `{array}[{low}..{low + len(elements) - 1}]`",
             span,
-            f"the index is {at} on this path",
+            f"the index is {point} on this path",
             "guard the access with `if`, or declare a longer array",
         )
     return elements[int(offset)]

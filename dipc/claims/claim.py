@@ -197,7 +197,7 @@ class Claim:
             try:
                 self.terms(row)
             except DiagnosticError as error:
-                mistakes += [found for found in error.diagnostics if found not in mistakes]
+                mistakes += [diagnostic for diagnostic in error.diagnostics if diagnostic not in mistakes]
                 if len(mistakes) >= MISTAKE_LIMIT:
                     break
         if mistakes:
@@ -240,16 +240,16 @@ class Claim:
             return not (stands_for_lesser or (beta is not None and mentions(beta.tree, "gamma")))
         return alpha > 0 and not stands_for_lesser
 
-    def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, at: Cell, shown: str) -> Terms:
-        """What is claimed at `row` with the radius `at`, with the limit that beta has as alpha and gamma grow towards
-        these (None for infinity); `shown` is alpha's text. Raises DiagnosticError where there is no such limit."""
+    def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, cell: Cell, text: str) -> Terms:
+        """What is claimed at `row` with the radius `cell`, with the limit that beta has as alpha and gamma grow towards
+        these (None for infinity); `text` is alpha's text. Raises DiagnosticError where there is no such limit."""
         names = dict(self.constants)
         if row.dd is not None:
             names["dd"] = _distance(row.dd)
         names["alpha"] = Parametric.unknown("alpha") if alpha is None else Parametric.number(alpha)
         names["gamma"] = Parametric.unknown("alpha") if gamma is None else Parametric.number(gamma)
         beta = self._beta(row, names)
-        return Terms(alpha, at, self._betas.setdefault(beta, beta), shown, vacuous=False)
+        return Terms(alpha, cell, self._betas.setdefault(beta, beta), text, vacuous=False)
 
     def _alpha(self, row: Row, names: dict[str, Parametric]) -> Fraction | None:
         if row.alpha is not None and row.alpha.value != "dd":
@@ -319,7 +319,7 @@ class Claim:
             self._parts[id(expression)] = normal_parts(expression)
         parts = self._parts[id(expression)]
         if parts is not None:
-            return parts.beta(names, lambda part: self._value(part, names))
+            return parts.beta(names, lambda expression: self._value(expression, names))
         try:
             found = self._with_names(expression, names)
             value = limit(found, sign_throughout(self.intervals)) if unknowns(found) else found
@@ -360,9 +360,9 @@ class Claim:
         values = {name: names[name] for name in _DISTANCES if name in names}
         if opened is not None and unknowns(opened) <= values.keys():
             with suppress(TooLarge):
-                found = rebuilt(opened, lambda leaf: leaf.substituted(values))
-                if found is not None and bits(found) <= RESULT_BIT_LIMIT:
-                    return found
+                result = rebuilt(opened, lambda leaf: leaf.substituted(values))
+                if result is not None and bits(result) <= RESULT_BIT_LIMIT:
+                    return result
         return expression.value(names, self.intervals, far=True)
 
     def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
@@ -375,7 +375,7 @@ class Claim:
                 self._column_betas[cell.text] = expression
             return use(expression)
         except DiagnosticError as error:
-            raise DiagnosticError(*(_moved(found, place, cell.text) for found in error.diagnostics)) from None
+            raise DiagnosticError(*(_moved(diagnostic, place, cell.text) for diagnostic in error.diagnostics)) from None
 
     def _no_dd(self, row: Row) -> Diagnostic:
         if "dd" in self.table.columns:
@@ -414,7 +414,7 @@ def resolve_claim(
 def _field(program: CoreProgram, name: str) -> ClaimField | None:
     if program.claim is None:
         return None
-    return next((found for found in program.claim.fields if found.name == name), None)
+    return next((field_ for field_ in program.claim.fields if field_.name == name), None)
 
 
 def claim_expression(program: CoreProgram, name: str, given: Given) -> ClaimExpression | None:
@@ -422,10 +422,10 @@ def claim_expression(program: CoreProgram, name: str, given: Given) -> ClaimExpr
     DiagnosticError and TypeError."""
     if given is not None:
         return ClaimExpression.parse(name, expression_text(given, name), f"<{name}>")
-    found = _field(program, name)
-    if found is None or isinstance(found.value, tuple | ClaimedInputs):
+    field_ = _field(program, name)
+    if field_ is None or isinstance(field_.value, tuple | ClaimedInputs):
         return None
-    return ClaimExpression(name, program.source, found.value)
+    return ClaimExpression(name, program.source, field_.value)
 
 
 def claimed_intervals(
@@ -436,10 +436,10 @@ def claimed_intervals(
         case None if program.only_at is not None:
             return (Interval(program.only_at, program.only_at, True, True),)
         case None:
-            found = _field(program, "eps")
-            if found is None or not isinstance(found.value, tuple):
+            field_ = _field(program, "eps")
+            if field_ is None or not isinstance(field_.value, tuple):
                 return (Interval.positive(),)
-            return resolve_intervals(program.source, found.value, constants)
+            return resolve_intervals(program.source, field_.value, constants)
         case Interval():
             intervals: tuple[Interval, ...] = (given,)
         case _:
@@ -468,7 +468,7 @@ def expression_text(given: Given, name: str) -> str:
     if isinstance(given, str):
         return given
     if hasattr(given, "free_symbols"):
-        return re.sub(r"\b(Min|Max|Abs)\(", lambda found: found[0].lower(), str(given)).replace("**", "^")
+        return re.sub(r"\b(Min|Max|Abs)\(", lambda matched: matched[0].lower(), str(given)).replace("**", "^")
     return str(exact_rational(given, name))
 
 
@@ -493,15 +493,15 @@ def _no_beta(row: Row | None) -> Diagnostic:
     )
 
 
-def _moved(found: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
+def _moved(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
     """A diagnostic about the text of a cell, as one about the table."""
-    if found.excerpt is None:
-        return found
+    if diagnostic.excerpt is None:
+        return diagnostic
     if place is None:
-        return replace(found, message=f"column `beta`, {cell!r}: {found.message}", excerpt=None)
+        return replace(diagnostic, message=f"column `beta`, {cell!r}: {diagnostic.message}", excerpt=None)
     quote = 1 if place.text[place.column - 1 : place.column] == '"' else 0
-    column = place.column + quote + found.excerpt.column - 1
-    return replace(found, excerpt=replace(place, column=column, length=found.excerpt.length), secondary=())
+    column = place.column + quote + diagnostic.excerpt.column - 1
+    return replace(diagnostic, excerpt=replace(place, column=column, length=diagnostic.excerpt.length), secondary=())
 
 
 # --- A claim as it is asked about: what options say of it -------------------------------------------------------------
@@ -532,14 +532,14 @@ UNUSED_GAMMA = "W0602"
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
     """A gamma that no output can use, and one that is 0 by default though beta depends on it. `plain`: answers have no
     distance of their own, so that finite outputs must be equal whatever gamma is."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     gammas = [terms.gamma.value for _, terms in claim.compiled()]
     given = claim.gamma is not None or "gamma" in claim.table.columns
     if any(gammas):
-        found += unused_gamma(claim.program, plain)
+        diagnostics += unused_gamma(claim.program, plain)
     if not given and claim.beta is not None and mentions(claim.beta.tree, "gamma"):
-        found.append(forgotten(claim))
-    return tuple(found)
+        diagnostics.append(forgotten(claim))
+    return tuple(diagnostics)
 
 
 def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:

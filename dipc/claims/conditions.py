@@ -105,11 +105,11 @@ class _Analysis:
             case Binary(op=op, left=left, right=right):
                 return self._binary(op, self.of(left), right)
             case Call(function="exp", arguments=(inner,)):
-                found = self.of(inner)
-                return Trend(found.falls, found.rises, True, False, True, found.continuous)
+                trend = self.of(inner)
+                return Trend(trend.falls, trend.rises, True, False, True, trend.continuous)
             case Call(function="erfc", arguments=(inner,)):
-                found = self.of(inner)
-                return Trend(found.falls, found.rises, True, False, True, found.continuous)
+                trend = self.of(inner)
+                return Trend(trend.falls, trend.rises, True, False, True, trend.continuous)
             case Call(function="abs", arguments=(inner,)):
                 return _absolute(self.of(inner))
             case Call(function="min" | "max" as function, arguments=arguments):
@@ -173,7 +173,7 @@ def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
     if value.is_flat():
         return all(_holds(value.numerator_flat(), interval) for interval in intervals)
     return any(
-        all(_holds(part, Interval.positive()) for part in _along(value, name).values()) for name in value.unknowns()
+        all(_holds(poly, Interval.positive()) for poly in _along(value, name).values()) for name in value.unknowns()
     )
 
 
@@ -185,9 +185,9 @@ def _falls(value: Parametric, name: str) -> bool | Growth:
     parts = _along(value, name)
     failed: list[Fraction] = []
     unsettled = False
-    for part in parts.values():
+    for poly in parts.values():
         try:
-            decision = decide_nonnegative(-part.derivative(), Interval.positive())
+            decision = decide_nonnegative(-poly.derivative(), Interval.positive())
         except Undecided:
             unsettled = True
             continue
@@ -305,15 +305,15 @@ def _absolute(it: Trend) -> Trend:
     return Trend(it.constant, it.constant, True, False, False, it.continuous)
 
 
-def _selected(function: str, found: Sequence[Trend]) -> Trend:
+def _selected(function: str, trends: Sequence[Trend]) -> Trend:
     some, every = (any, all) if function == "max" else (all, any)
     return Trend(
-        all(it.falls for it in found),
-        all(it.rises for it in found),
-        some(it.nonnegative for it in found),
-        every(it.nonpositive for it in found),
-        some(it.positive for it in found),
-        all(it.continuous for it in found),
+        all(it.falls for it in trends),
+        all(it.rises for it in trends),
+        some(it.nonnegative for it in trends),
+        every(it.nonpositive for it in trends),
+        some(it.positive for it in trends),
+        all(it.continuous for it in trends),
     )
 
 
@@ -447,9 +447,9 @@ def at_dd(claim: Claim, key: Key) -> bool:
     return isinstance(claim.alpha.tree, Name) and claim.alpha.tree.name == "dd"
 
 
-def _objection(unknown: str, found: Trend) -> str:
-    if found.growth is not None:
-        return f"beta grows with {unknown} {found.growth}"
+def _objection(unknown: str, trend: Trend) -> str:
+    if trend.growth is not None:
+        return f"beta grows with {unknown} {trend.growth}"
     return f"that beta never grows with {unknown} could not be shown"
 
 
@@ -575,8 +575,8 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric]) -> tuple[Halv
     be, those of both have no place, and those of eps alone, like numbers, go with either of the two. Other ways leave
     out those of one distance, too, that do not scale with eps.
     """
-    found = (_split(beta, names, scaling) for scaling in (False, True))
-    return tuple(dict.fromkeys(way for ways in found for way in ways))
+    result = (_split(beta, names, scaling) for scaling in (False, True))
+    return tuple(dict.fromkeys(halves for ways in result for halves in ways))
 
 
 def _split(beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool) -> tuple[Halves, ...]:

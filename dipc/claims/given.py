@@ -25,11 +25,11 @@ _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
 def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
     """The names of arrays, each with those of its elements."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for name in names:
         if element := _ELEMENT.fullmatch(name):
-            found.setdefault(element[1], []).append(name)
-    return found
+            result.setdefault(element[1], []).append(name)
+    return result
 
 
 def by_element(values: Mapping[str, object], arrays: Mapping[str, Sequence[str]], where: str) -> dict[str, object]:
@@ -249,8 +249,8 @@ def _number_note(text: str, reason: str) -> str:
 
 
 def _quote(text: str) -> str:
-    shown = text if len(text) <= 40 else text[:37] + "..."
-    return f"`{shown}`"
+    written = text if len(text) <= 40 else text[:37] + "..."
+    return f"`{written}`"
 
 
 # --- What is given for inputs or outputs: `q = (0, 1/2)`, `q[2] = -1..1`, `x in {none, top}`, `q = 0` -----------------
@@ -348,13 +348,13 @@ class Specification:
 
     def _set(self, given: NumberReader, tree: ast.Values, slot: Slot) -> tuple[Value, ...]:
         """All in the domain of the slot, each once, in the order of the text."""
-        found: dict[tuple[type, Value], Value] = {}
+        result: dict[tuple[type, Value], Value] = {}
         for value in self._each(given, tree, slot):
-            found.setdefault((type(value), value), value)
-        if self._single and len(found) > 1:
-            note = f"`{slot.name}` has one value here, such as `{slot.name}={next(iter(found.values()))}`"
-            raise BadValue(tree.span, f"these are {len(found)} values", note)
-        return tuple(found.values())
+            result.setdefault((type(value), value), value)
+        if self._single and len(result) > 1:
+            note = f"`{slot.name}` has one value here, such as `{slot.name}={next(iter(result.values()))}`"
+            raise BadValue(tree.span, f"these are {len(result)} values", note)
+        return tuple(result.values())
 
     def _each(self, given: NumberReader, tree: ast.Values, slot: Slot) -> Iterator[Value]:
         match tree:

@@ -46,16 +46,16 @@ class NormalParts:
                     terms.append((function, weight * c))
         return NormalBeta(NormalSum.of(plain, terms))
 
-    def _closed(self, part: ClaimExpression, value: Callable[[ClaimExpression], BetaForm]) -> ExpPoly:
-        found = value(part).closed
-        if found is None or not isinstance(found.value, ExpPoly):
+    def _closed(self, expression: ClaimExpression, value: Callable[[ClaimExpression], BetaForm]) -> ExpPoly:
+        form = value(expression).closed
+        if form is None or not isinstance(form.value, ExpPoly):
             raise self.expression.error(
                 "E0616",
                 "beside erfc and exp(-c*eps^2) beta is a sum of powers and exponentials of eps",
-                part.tree,
+                expression.tree,
                 "this has a denominator, min, max or abs",
             )
-        return found.value
+        return form.value
 
     def _functions(
         self, call: Call, names: Mapping[str, Parametric]

@@ -82,8 +82,8 @@ class NumberList:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def __getitem__(self, at: int) -> int:
-        return self._numbers[at]
+    def __getitem__(self, position: int) -> int:
+        return self._numbers[position]
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._numbers)
@@ -153,7 +153,7 @@ class PackedRows(Sequence[Row]):
             yield self._row(number, cells)
 
     @overload
-    def __getitem__(self, at: int) -> Row: ...
+    def __getitem__(self, position: int) -> Row: ...
     @overload
     def __getitem__(self, at: slice) -> tuple[Row, ...]: ...
     def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
@@ -177,10 +177,10 @@ def first_of_each_claim(rows: Sequence[Row]) -> Iterator[Row]:
     else:
         keys = ((row.alpha, row.beta, row.gamma, row.dd) for row in rows)
     seen: set[object] = set()
-    for at, key in enumerate(keys):
+    for position, key in enumerate(keys):
         if key not in seen:
             seen.add(key)
-            yield rows[at]
+            yield rows[position]
 
 
 def packed(rows: Sequence[Row], inputs: int, outputs: int) -> PackedRows:
@@ -265,8 +265,8 @@ class CsvSource:
         line = self._first_line
         for text in self._lines:
             if start < len(text) or text is self._lines[-1]:
-                shown = text.rstrip("\r\n")
-                return Excerpt(self.name, line, start + 1, shown, max(1, min(end, len(shown)) - start))
+                written = text.rstrip("\r\n")
+                return Excerpt(self.name, line, start + 1, written, max(1, min(end, len(written)) - start))
             start, end, line = start - len(text), end - len(text), line + 1
         raise AssertionError("a record has at least one line")
 
@@ -285,11 +285,11 @@ class CsvSource:
         )
 
     def _nul(self, text: str) -> Diagnostic:
-        at = text.index("\0")
+        position = text.index("\0")
         return Diagnostic(
             "E0503",
             "the table contains a NUL byte",
-            Excerpt(self.name, self._next_line - 1, at + 1, text.rstrip("\r\n").replace("\0", "\ufffd"), 1),
+            Excerpt(self.name, self._next_line - 1, position + 1, text.rstrip("\r\n").replace("\0", "\ufffd"), 1),
             notes=("a table is a text file of comma-separated values",),
         )
 
@@ -312,10 +312,10 @@ def cell_spans(record: str) -> list[tuple[int, int]]:
     start = 0
     fresh, quoted, open_quote = True, False, False
     body = record.rstrip("\r\n")
-    for at, character in enumerate(body):
+    for position, character in enumerate(body):
         if character == "," and not open_quote:
-            spans.append(_trim(body, start, at))
-            start = at + 1
+            spans.append(_trim(body, start, position))
+            start = position + 1
             fresh, quoted = True, False
         elif character == '"' and (fresh or quoted):
             open_quote = not open_quote
@@ -448,15 +448,15 @@ def _spelled_out(
     header: Sequence[str], rows: Sequence[Sequence[object]], arrays: Mapping[str, Sequence[str]]
 ) -> list[dict[str, object]]:
     """The rows as dicts without whole arrays; an array that a row leaves out says nothing of its elements."""
-    found: list[dict[str, object]] = []
+    result: list[dict[str, object]] = []
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header):
             raise TypeError(f"row {number} of the table has {len(row)} cells, and the header {len(header)}")
         given = {name: cell for name, cell in zip(header, row, strict=True) if cell is not None}
         elements = by_element(given, arrays, f"row {number}:")
         whole = [name for name in header if "".join(name.split()) in arrays]
-        found.append({**dict.fromkeys(name for name in header if name not in whole), **elements})
-    return found
+        result.append({**dict.fromkeys(name for name in header if name not in whole), **elements})
+    return result
 
 
 def _from_frame(table: object) -> tuple[list[str], list[Sequence[object]]] | None:
@@ -666,7 +666,7 @@ class _Reader:
             if beta_at is not None and (beta := good[beta_at]) is not None and beta.text not in places:
                 places[beta.text] = self._source.place(beta_at)
             good.append(None)  # what stands for a claim column that is not there
-            rows.append([good[at] for at in order])
+            rows.append([good[position] for position in order])
         return rows
 
     def _bad_cells(self, number: int, cells: Sequence[Read], names: list[str]) -> None:

@@ -75,8 +75,8 @@ def enclosed_claim(
     if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
         return None  # nothing has to be parsed to know that
     given = {name: claim_expression(program, name, getattr(options, name)) for name in _PARTS if name not in columns}
-    known = {name: found for name, found in given.items() if found is not None}
-    if not any(is_transcendental(found.tree) for found in known.values()):
+    known = {name: claimed for name, claimed in given.items() if claimed is not None}
+    if not any(is_transcendental(claimed.tree) for claimed in known.values()):
         return None
     constants = {name: Parametric.number(value) for name, value in program.constants.items()}
     one_eps = the_one_eps(claimed_intervals(program, options.eps, constants))
@@ -84,26 +84,26 @@ def enclosed_claim(
     open_number = next(iter(left_open), None)
     stronger: dict[str, str] = {}
     weaker: dict[str, str] = {}
-    for name, found in known.items():
-        tree = _put_in(found.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
+    for name, expression in known.items():
+        tree = _put_in(expression.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
         if name == "beta" and one_eps is not None:
-            tree = _of_eps(found, tree, constants, one_eps)
+            tree = _of_eps(expression, tree, constants, one_eps)
             stronger[name] = weaker[name] = print_expression(tree)
         if is_transcendental(tree):
-            low, high = _Enclosure(found, values, one_eps, open_number).ends(tree)
+            low, high = _Enclosure(expression, values, one_eps, open_number).ends(tree)
             stronger[name], weaker[name] = print_expression(low), print_expression(high)
-    said = {name: print_expression(found.tree) for name, found in known.items()}
+    said = {name: print_expression(claimed.tree) for name, claimed in known.items()}
     return EnclosedClaim(replace(options, **stronger), replace(options, **weaker), said)
 
 
-def _of_eps(found: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:
+def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:
     """The tree with exp(q/eps * eps) for every exp(q), q a rational: at the one eps they are the same, and exact."""
 
     def with_eps(part: Expr) -> Expr | None:
         match part:
             case Call(function="exp", arguments=(inner,)) if all(is_constant(each) for each in walk(inner)):
                 with suppress(DiagnosticError, Undecided):
-                    exponent = replace(found, tree=inner).rational_at(eps, numbers)
+                    exponent = replace(expression, tree=inner).rational_at(eps, numbers)
                     if exponent is None:
                         return None
                     multiple = Binary(BinaryOp.MULTIPLY, _literal(exponent / eps, inner), Eps(inner.span), inner.span)
@@ -115,13 +115,13 @@ def _of_eps(found: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric
 
 def _put_in(tree: Expr, parts: Mapping[str, Expr]) -> Expr:
     """The tree with these distances in the places of their names, where they have such numbers."""
-    found = {name: part for name, part in parts.items() if is_transcendental(part)}
+    result = {name: part for name, part in parts.items() if is_transcendental(part)}
 
     def put(part: Expr) -> Expr | None:
-        return found.get(GREEK.get(part.name, part.name)) if isinstance(part, Name) else None
+        return result.get(GREEK.get(part.name, part.name)) if isinstance(part, Name) else None
 
-    for _ in found:  # alpha may be given by gamma, or gamma by alpha
-        if any(mentions(tree, name) for name in found):
+    for _ in result:  # alpha may be given by gamma, or gamma by alpha
+        if any(mentions(tree, name) for name in result):
             tree = rewritten(tree, put)
     return tree
 

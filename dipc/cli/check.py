@@ -238,8 +238,8 @@ def accuracy_outcome(
         return rows.outcome(source, engine, report, asked, closed_form, times)
     row = None if closed_form is None else report.rows[closed_form - 1]
     forms = None if row is None else (row, later.written.forms_of(source, engine, row))
-    found: Outcome = later.classes.outcome(source, engine, report, asked, forms, times)
-    return found
+    outcome_: Outcome = later.classes.outcome(source, engine, report, asked, forms, times)
+    return outcome_
 
 
 def _is_refused(report: Report, strict: str | None) -> bool:
@@ -274,8 +274,8 @@ def _check_directory(given: Mapping[str, Any]) -> ExitCode:
     output, asked = Output.of(given), asked_of(given)
     output.check()
     claims = later.claims.claims_below(directory, parse_definitions(asked.definitions), asked.options)
-    found = claims_tested(f"checking the programs of {directory}", claims, output, asked.options.jobs)
-    return output.deliver(later.suite.directory_outcome(found))
+    result = claims_tested(f"checking the programs of {directory}", claims, output, asked.options.jobs)
+    return output.deliver(later.suite.directory_outcome(result))
 
 
 def _no_row(number: int, rows: int, source: Source) -> Diagnostic:

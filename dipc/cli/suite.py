@@ -101,32 +101,32 @@ def import_(
     such as 1/eps, and weights that are none for every eps, such as (1-eps)/2, need --at: the program is then that of
     this eps only, and its claim block says so.
     """
-    at = None if at_text is None else positive_option("--at", at_text)
+    point = None if at_text is None else positive_option("--at", at_text)
     if path.is_dir():
         if pairs is not None:
             raise _no_part("--pairs", "a directory", "with -o DIR the pairs of each file are kept")
-        return _batch(path, at, {"budget": budget, "delta": delta}, target)
+        return _batch(path, point, {"budget": budget, "delta": delta}, target)
     for option, value in (("--budget", budget), ("--delta", delta)):
         if value is not None:
             raise _no_part(option, "one file", "give it to `dipc privacy`")
     Output(target=target).check(path)
     check_target(pairs, "--pairs")
     check_distinct({"-o": target, "--pairs": pairs}, path)
-    _import_one(path, at, target, pairs)
+    _import_one(path, point, target, pairs)
     sys.stdout.flush()
     return ExitCode.ACCURATE
 
 
-def _import_one(path: Path, at: Fraction | None, target: Path | None, pairs: Path | None) -> None:
+def _import_one(path: Path, point: Fraction | None, target: Path | None, pairs: Path | None) -> None:
     name = re.sub(r"[^A-Za-z0-9_]", "_", path.stem)
-    found = imported(read_source(path), name if re.match("[A-Za-z]", name) else f"p_{name}", at)
-    write_diagnostics(found.warnings)
-    write_text(target, found.text)
+    program = imported(read_source(path), name if re.match("[A-Za-z]", name) else f"p_{name}", point)
+    write_diagnostics(program.warnings)
+    write_text(target, program.text)
     if pairs is not None:
-        write_text(pairs, found.pairs())
+        write_text(pairs, program.pairs())
 
 
-def _batch(path: Path, at: Fraction | None, claimed: dict[str, str | None], target: Path | None) -> ExitCode:
+def _batch(path: Path, point: Fraction | None, claimed: dict[str, str | None], target: Path | None) -> ExitCode:
     """All files of a directory, imported and tested; what cannot be imported is said, and the others are tested."""
     files = sorted(path.glob("*.txt"))
     if not files:
@@ -146,7 +146,7 @@ def _batch(path: Path, at: Fraction | None, claimed: dict[str, str | None], targ
         for file in files:
             program, pairs = kept / f"{file.stem}.dip", kept / f"{file.stem}.csv"
             try:
-                _import_one(file, at, program, pairs)
+                _import_one(file, point, program, pairs)
             except DiagnosticError as error:
                 write_diagnostics(error.diagnostics)
                 unread = True

@@ -71,17 +71,17 @@ class Cache:
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """The answers that are there and whole."""
-        found: dict[bytes, str] = {}
+        result: dict[bytes, str] = {}
         database = self._open
         with self._explained():
-            for at in range(0, len(keys), _MOST_PARAMETERS):
-                some = keys[at : at + _MOST_PARAMETERS]
+            for position in range(0, len(keys), _MOST_PARAMETERS):
+                some = keys[position : position + _MOST_PARAMETERS]
                 marks = ",".join("?" * len(some))
                 rows = database.execute(f"SELECT key, answer, checksum FROM answers WHERE key IN ({marks})", some)  # noqa: S608 - question marks only
                 for key, answer, checksum in rows:
                     if isinstance(answer, bytes) and checksum == _checksum(key, answer):
-                        found[key] = answer.decode("utf-8")
-        return found
+                        result[key] = answer.decode("utf-8")
+        return result
 
     def put(self, answers: Mapping[bytes, str]) -> None:
         """Keep these answers: all of them, or, where that fails, none."""
@@ -289,13 +289,13 @@ def read_form(text: str) -> Closed | str:
     """What `form_text` wrote; raises Unreadable."""
     try:
         form, reason = json.loads(text)
-        found = read_closed(form) if reason is None else reason
-        same = form_text(None, found) if isinstance(found, str) else form_text(found, None)
+        result = read_closed(form) if reason is None else reason
+        same = form_text(None, result) if isinstance(result, str) else form_text(result, None)
     except _MALFORMED as error:
         raise Unreadable(text) from error
     if same != text:
         raise Unreadable(text)
-    return found
+    return result
 
 
 #: What reading a text that is not one of these may come to.
@@ -333,7 +333,8 @@ def _share_text(share: Share) -> str:
 def _event_text(event: Event) -> str:
     noises = [f"{noise.law.identity}:{noise.rate}:{noise.mean}" for noise in event.noises]
     constraints = [
-        " ".join([f"{at}*{c}" for at, c in item.coefficients]) + f"{'>' if item.strict else '>='}{item.constant}"
+        " ".join([f"{position}*{c}" for position, c in item.coefficients])
+        + f"{'>' if item.strict else '>='}{item.constant}"
         for item in event.constraints
     ]
     return f"[{','.join(noises)}|{','.join(constraints)}]"
@@ -349,12 +350,18 @@ def beta_text(beta: BetaForm) -> str:
 
 def decision_text(decision: Decision) -> str:
     """The verdict with its counterexample, failing intervals and reason, without the bound."""
-    found = decision.counterexample
+    counterexample = decision.counterexample
     return json.dumps(
         [
             str(decision.verdict),
-            None if found is None else [rational_text(found.eps), *_pair(found.probability), *_pair(found.required)],
-            [[_end(part.start), _end(part.end), _worst(part.worst)] for part in decision.failing],
+            None
+            if counterexample is None
+            else [
+                rational_text(counterexample.eps),
+                *_pair(counterexample.probability),
+                *_pair(counterexample.required),
+            ],
+            [[_end(failing.start), _end(failing.end), _worst(failing.worst)] for failing in decision.failing],
             decision.reason,
         ],
         separators=(",", ":"),
@@ -390,8 +397,8 @@ def read_decision(text: str, bound: ClosedForm | None) -> Decision:
     return decision
 
 
-def _is_interval(part: FailureInterval) -> bool:
-    start, end, worst = part.start, part.end, part.worst
+def _is_interval(failing: FailureInterval) -> bool:
+    start, end, worst = failing.start, failing.end, failing.worst
     if start.high is None or not 0 <= start.low <= start.high:
         return False
     if end.high is not None and not start.low <= end.low <= end.high:
@@ -416,11 +423,11 @@ def _worst(worst: Worst | None) -> Json:
 
 
 def _read_counterexample(eps: str, low: str, high: str, least: str, most: str) -> Counterexample:
-    at = read_rational(eps)
+    point = read_rational(eps)
     probability, required = (read_rational(low), read_rational(high)), (read_rational(least), read_rational(most))
-    if not (at > 0 and probability[0] <= probability[1] < required[0] <= required[1]):
+    if not (point > 0 and probability[0] <= probability[1] < required[0] <= required[1]):
         raise Unreadable("a counterexample that shows nothing")
-    return Counterexample(at, probability, required)
+    return Counterexample(point, probability, required)
 
 
 def _read_end(low: str, high: str | None, included: bool) -> EndPoint:
@@ -462,8 +469,8 @@ class Memory:
     def bound(self, bound: Bound, *, long: bool) -> Closed | str | None:
         """The bound in closed form, the reason why it has none, or None where nothing is known. What takes more than a
         moment to be measured is looked up with `long` alone."""
-        found = self._read(self._bound_key(bound, long=False), read_form)
-        return self._read(self._bound_key(bound, long=True), read_form) if found is None and long else found
+        result = self._read(self._bound_key(bound, long=False), read_form)
+        return self._read(self._bound_key(bound, long=True), read_form) if result is None and long else result
 
     def unexpanded(self, obligation: Obligation) -> Decision | None:
         """What was decided of this obligation, whose bound has no closed form that was reached."""

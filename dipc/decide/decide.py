@@ -41,7 +41,7 @@ from dipc.sign.roots import Root
 
 
 def failing_intervals(
-    bound: ClosedForm, beta: BetaForm, found: Iterable[DecisionInCells], digits: int, limits: Limits
+    bound: ClosedForm, beta: BetaForm, result: Iterable[DecisionInCells], digits: int, limits: Limits
 ) -> tuple[FailureInterval, ...]:
     """The exact set of eps with bound < 1 - beta, as its maximal intervals, increasing, for what was found on each
     interval; the regions are known.
@@ -55,15 +55,15 @@ def failing_intervals(
             _end_point(failure.region.upper, digits, limits),
             _worst(failure, digits, limits),
         )
-        for part in found
+        for part in result
         if isinstance(part, FailsInCells)
         for failure in _failures(bound, beta, part, limits)
     )
 
 
-def _failures(bound: ClosedForm, beta: BetaForm, found: FailsInCells, limits: Limits) -> list[Failure]:
-    functions = [*beta.conditions(), *[cell.obligation for cell in found.cells if not cell.obligation.is_zero()]]
-    arrangement = found.arrangement or arrange(functions, found.interval, limits)
+def _failures(bound: ClosedForm, beta: BetaForm, cells: FailsInCells, limits: Limits) -> list[Failure]:
+    functions = [*beta.conditions(), *[cell.obligation for cell in cells.cells if not cell.obligation.is_zero()]]
+    arrangement = cells.arrangement or arrange(functions, cells.interval, limits)
     return failures(bound.value, beta, arrangement, functions, limits)
 
 
@@ -173,10 +173,10 @@ def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPol
     actual, bound = _Evaluated(probability, eps), _Evaluated(required, eps)
     digits = DIGITS
     while digits <= MOST_DIGITS:
-        found = outward(*actual.enclosure(digits + 2), digits)
+        result = outward(*actual.enclosure(digits + 2), digits)
         wanted = outward(*bound.enclosure(digits + 2), digits)
-        if found[1] < wanted[0]:
-            return Counterexample(eps, found, wanted)
+        if result[1] < wanted[0]:
+            return Counterexample(eps, result, wanted)
         digits *= 2
     raise _unwritable(eps)
 
@@ -193,20 +193,20 @@ class _Evaluated:
             above, below = (value.numerator, value.denominator) if isinstance(value, Quotient) else value
             shrink = ExpPoly.term(1, 0, -max(q for _, q, _ in below.terms()))
             self._parts = [above * shrink, below * shrink]
-        if any(abs(_leading(part, eps)) * eps > MOST_MAGNITUDE for part in self._parts):
+        if any(abs(_leading(poly, eps)) * eps > MOST_MAGNITUDE for poly in self._parts):
             raise _unwritable(eps)
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
         """Rationals lo <= value <= hi, hi - lo at most 10^-digits times the larger of |lo|, |hi|."""
-        (low, high), *rest = [part.enclosure(self._eps, digits + 1) for part in self._parts]
+        (low, high), *rest = [poly.enclosure(self._eps, digits + 1) for poly in self._parts]
         corners = [low / over for below in rest for over in below] + [high / over for below in rest for over in below]
         return (min(corners), max(corners)) if corners else (low, high)
 
 
-def _leading(part: ExpPoly, eps: Fraction) -> Fraction:
+def _leading(poly: ExpPoly, eps: Fraction) -> Fraction:
     """The largest q with a term c(eps)·e^{q·eps} that is not 0 at `eps`; 0 if there is none."""
     coefficients: dict[Fraction, Fraction] = {}
-    for k, q, c in part.terms():
+    for k, q, c in poly.terms():
         coefficients[q] = coefficients.get(q, Fraction(0)) + c * eps**k
     return max((q for q, c in coefficients.items() if c), default=Fraction(0))
 
@@ -236,7 +236,7 @@ class Saying:
 
     def as_json(self) -> list[dict[str, Any]] | None:
         """The intervals, null where they are not known."""
-        return None if self.reason is not None else [part.as_json() for part in self.where]
+        return None if self.reason is not None else [failing.as_json() for failing in self.where]
 
 
 def saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> Saying:
@@ -248,18 +248,18 @@ def saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> S
     if beta.closed is None or intervals != (Interval.positive(),):
         return _saying(beta, intervals, limits)
     value = beta.closed.value
-    scale = max([abs(q) for part in fraction_of(value) for _, q, _ in part.terms()], default=_ZERO)
+    scale = max([abs(q) for poly in fraction_of(value) for _, q, _ in poly.terms()], default=_ZERO)
     if scale in (0, 1):
         return _saying(beta, intervals, limits)
-    found = _saying(BetaForm(value.scaled(1 / scale)), intervals, limits)
-    return replace(found, where=tuple([_stretched(part, scale) for part in found.where]))
+    saying = _saying(BetaForm(value.scaled(1 / scale)), intervals, limits)
+    return replace(saying, where=tuple([_stretched(failing, scale) for failing in saying.where]))
 
 
-def _stretched(part: FailureInterval, scale: Fraction) -> FailureInterval:
+def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
     """An interval of scale·eps as one of eps."""
     start, end = (
         EndPoint(each.low / scale, None if each.high is None else each.high / scale, each.included)
-        for each in (part.start, part.end)
+        for each in (failing.start, failing.end)
     )
     return FailureInterval(start, end)
 
@@ -278,30 +278,31 @@ def _saying(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> 
             return Saying(tuple([FailureInterval(*both) for both in ends]))
         return Saying((), "beta has functions of the normal distribution")
     try:
-        found = decide(ClosedForm(ExpPoly.zero()), beta, intervals, limits)
+        decision = decide(ClosedForm(ExpPoly.zero()), beta, intervals, limits)
     except Undecided as undecided:
         return Saying((), undecided.reason)
-    match found.verdict:
+    match decision.verdict:
         case Verdict.ACCURATE:
             return Saying(())
-        case Verdict.INACCURATE if found.failing:
-            return Saying(found.failing)
-    return Saying((), found.reason or "where beta < 1 is past a limit")
+        case Verdict.INACCURATE if decision.failing:
+            return Saying(decision.failing)
+    return Saying((), decision.reason or "where beta < 1 is past a limit")
 
 
 def together(all_of: Iterable[Saying]) -> Saying:
     """Where at least one of them says something. Ends that their enclosures do not tell apart count as one."""
     distinct = dict.fromkeys(all_of)
-    reason = next((found.reason for found in distinct if found.reason is not None), None)
+    reason = next((saying.reason for saying in distinct if saying.reason is not None), None)
     parts = sorted(
-        {part for found in distinct for part in found.where}, key=lambda part: (part.start.low, part.end.low)
+        {interval for saying in distinct for interval in saying.where},
+        key=lambda interval: (interval.start.low, interval.end.low),
     )
     merged: list[FailureInterval] = []
-    for part in parts:
-        if merged and _meet(merged[-1].end, part.start):
+    for failing in parts:
+        if merged and _meet(merged[-1].end, failing.start):
             before = merged.pop()
-            part = FailureInterval(_earlier(before.start, part.start), _later(before.end, part.end))
-        merged.append(part)
+            failing = FailureInterval(_earlier(before.start, failing.start), _later(before.end, failing.end))
+        merged.append(failing)
     return Saying(tuple(merged), reason)
 
 

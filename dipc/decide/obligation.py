@@ -212,7 +212,7 @@ def failures(
 ) -> list[Failure]:
     """Where the claim fails, increasing; the arrangement is that of the `functions`, which are the slacks of all cells
     of beta, but for those that are zero, and beta's conditions."""
-    found: list[Failure] = []
+    failures: list[Failure] = []
     for gap, sample in enumerate(arrangement.samples):
         numerator, denominator = slack(bound, beta, sample)
         if numerator.is_zero() or sign_at(numerator, sample, limits) >= 0:
@@ -220,13 +220,13 @@ def failures(
         stretch = Stretch(*_gap_ends(arrangement, gap, numerator, limits), numerator, denominator, sample)
         left = arrangement.gap(gap)[0]
         joined = (
-            found
+            failures
             and left is not None
-            and found[-1].stretches[-1].upper.value == left
+            and failures[-1].stretches[-1].upper.value == left
             and not arrangement.vanishes(functions.index(numerator), gap - 1)
         )
-        found.append(_joined(found.pop(), stretch) if joined else Failure((stretch,)))
-    return found
+        failures.append(_joined(failures.pop(), stretch) if joined else Failure((stretch,)))
+    return failures
 
 
 def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Limits) -> tuple[RegionEnd, RegionEnd]:
@@ -332,12 +332,12 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
     roots decides all.
     """
     cells = tuple([_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)])
-    if all(isinstance(found.decision, Holds) for found in cells):
+    if all(isinstance(decision.decision, Holds) for decision in cells):
         return HoldsInCells(interval, cells, None)
     if len(cells) == 1 and isinstance(only := cells[0].decision, Fails):
         return FailsInCells(interval, only.witness, only.regions, cells, None)
     functions = list(beta.conditions())
-    functions += [found.obligation for found in cells if not found.obligation.is_zero()]
+    functions += [decision.obligation for decision in cells if not decision.obligation.is_zero()]
     try:
         arrangement = arrange(functions, interval, limits)
     except LimitReached:
@@ -391,8 +391,8 @@ def _witness(
     probability: Closed, beta: PiecewiseForm, decisions: Sequence[CellDecision], limits: Limits
 ) -> Fraction | None:
     """An eps at which the claim fails, among those at which a cell's form fails on its hull."""
-    found = [decision.witness for part in decisions if isinstance(decision := part.decision, Fails)]
-    return next((eps for eps in found if _fails_at(probability, beta, eps, limits)), None)
+    result = [decision.witness for cell_decision in decisions if isinstance(decision := cell_decision.decision, Fails)]
+    return next((eps for eps in result if _fails_at(probability, beta, eps, limits)), None)
 
 
 def _simplest_witness(
@@ -405,12 +405,12 @@ def _simplest_witness(
     def is_negative(eps: Fraction, budget: Budget) -> bool:
         return _fails_at(probability, beta, eps, budget.limits)
 
-    found = [
+    result = [
         simplest_in_gap(arrangement.interval, *arrangement.gap(gap), is_negative, Budget(limits))
         for gap, there in enumerate(fails)
         if there
     ]
-    return min(found, key=lambda eps: (eps.denominator, eps.numerator))
+    return min(result, key=lambda eps: (eps.denominator, eps.numerator))
 
 
 # --- What was found about one obligation ------------------------------------------------------------------------------

@@ -236,15 +236,15 @@ class LateProcesses:
         started = perf_counter()
         with self._others_begin_in(self._left):
             try:
-                found = Finished(ticket, perform(task))
+                finished = Finished(ticket, perform(task))
             except MemoryError:
-                found = Finished(ticket, None, "ran out of memory")
+                finished = Finished(ticket, None, "ran out of memory")
         self._left -= perf_counter() - started
         if self._error is not None:
             raise self._error
         if self._left <= 0 and not self._begun:
             self._begin()
-        return [found]
+        return [finished]
 
     def close(self) -> None:
         self._own.clear()

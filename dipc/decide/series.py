@@ -127,8 +127,8 @@ class Search:
             intervals = (Interval(sample, sample, True, True),)
         try:
             cells = [cell for interval in intervals for cell in self._plain_beta.cells(interval, self.limits)]
-            left = [(part, cell) for cell in cells for part in self._open_parts(cell.hull, slack)]
-            for sample in samples([part for part, _ in left]):
+            left = [(interval, cell) for cell in cells for interval in self._open_parts(cell.hull, slack)]
+            for sample in samples([interval for interval, _ in left]):
                 self._look_at(sample)
             for part, cell in left:
                 self._follow(part, cell)
@@ -144,7 +144,7 @@ class Search:
         """Whether both sides seem to be equal there, in words."""
         point = eps or min(_SAMPLES)
         numerator, denominator = self._plain_beta.fraction_at(point)
-        below, above = (part.enclosure(point, DIGITS) for part in (numerator, denominator))
+        below, above = (poly.enclosure(point, DIGITS) for poly in (numerator, denominator))
         probability = self.unexpanded.enclosure(point, 4 * DIGITS)[0]
         more = _ZERO if self.normal is None else self.normal.enclosure(point, 4 * DIGITS)[0]
         if abs(probability - 1 + below[0] / above[0] + more) < Fraction(1, 10**15):
@@ -157,7 +157,7 @@ class Search:
             return
         probability = self.unexpanded.enclosure(eps, 4 * DIGITS)
         numerator, denominator = self._plain_beta.fraction_at(eps)
-        above, below = (part.enclosure(eps, 2 * DIGITS) for part in (denominator - numerator, denominator))
+        above, below = (poly.enclosure(eps, 2 * DIGITS) for poly in (denominator - numerator, denominator))
         least, most = (_ZERO, _ZERO) if self.normal is None else self.normal.enclosure(eps, 8 * DIGITS)
         ends = [over / under for over in above for under in below]
         shown, required = outward(*probability, DIGITS), outward(min(ends) - most, max(ends) - least, DIGITS)
@@ -269,45 +269,47 @@ class Search:
         if interval is None:
             return []
         parts = list(self._failing(ClosedForm(ExpPoly.zero()), interval))
-        if any(part.upper is None for part in parts):
-            parts = [left for part in parts for left in self._far_out(part)]
-        if any(not part.lower for part in parts):
-            parts = [left for part in parts for left in self._failing(self.next_to_zero(), part, near_zero=True)]
+        if any(interval.upper is None for interval in parts):
+            parts = [left for interval in parts for left in self._far_out(interval)]
+        if any(not interval.lower for interval in parts):
+            parts = [
+                left for interval in parts for left in self._failing(self.next_to_zero(), interval, near_zero=True)
+            ]
         return parts
 
-    def _far_out(self, part: Interval) -> Iterator[Interval]:
+    def _far_out(self, interval: Interval) -> Iterator[Interval]:
         """What bounds for large eps leave open of a part."""
-        if part.upper is not None:
-            yield part
+        if interval.upper is not None:
+            yield interval
         elif not any(
             noise.law.is_normal
             for share in self.obligation.bound.shares
             for event in share.events
             for noise in event.noises
         ):
-            yield from self._failing(self.next_to_infinity(), part)
+            yield from self._failing(self.next_to_infinity(), interval)
         else:
             # Normal tails are exponentials in eps²: from `start` on they are at most ones in start·eps.
             for start in STARTS:
-                if start <= part.lower:
+                if start <= interval.lower:
                     continue
                 beyond = list(self._failing(self.from_start_on(start), Interval(start, None, True, False)))
                 if all(left.upper is not None for left in beyond):
-                    yield replace(part, upper=start, upper_closed=True)
+                    yield replace(interval, upper=start, upper_closed=True)
                     yield from beyond
                     return
-            yield part
+            yield interval
 
     def _failing(self, form: ClosedForm, interval: Interval, *, near_zero: bool = False) -> Iterator[Interval]:
         """Intervals that hold all eps at which the form is less than 1 - beta."""
         try:
-            found = decide(form, self._least_beta(near_zero=near_zero), [interval], self.limits)
+            decision = decide(form, self._least_beta(near_zero=near_zero), [interval], self.limits)
         except Undecided:
             yield interval
             return
-        if found.verdict is not Verdict.ACCURATE and not found.failing:
+        if decision.verdict is not Verdict.ACCURATE and not decision.failing:
             yield interval
-        for failing in found.failing:
+        for failing in decision.failing:
             low, high = failing.start.low, failing.end.high
             yield Interval(low, high, low > 0, high is not None)
 
@@ -408,16 +410,16 @@ class Search:
 
     # --- cells ----------------------------------------------------------------------------------------
 
-    def _follow(self, part: Interval, beta: FormCell) -> None:
+    def _follow(self, interval: Interval, beta: FormCell) -> None:
         """That the claim holds on the part, where beta is a quotient. Raises _Refuted, _Open."""
-        if not part.lower or part.upper is None:
-            raise _Open(part.lower)
-        left = part.lower
+        if not interval.lower or interval.upper is None:
+            raise _Open(interval.lower)
+        left = interval.lower
         step = DISK * SHARE
         while True:
-            right = min(part.upper, left * (1 + step) / (1 - step))
+            right = min(interval.upper, left * (1 + step) / (1 - step))
             self._cell(left, right, beta, MOST_HALVINGS)
-            if right == part.upper:
+            if right == interval.upper:
                 return
             left = right
 

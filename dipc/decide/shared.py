@@ -100,13 +100,13 @@ class SharedEngine(Engine):
 
     def _send(self) -> bool:
         """Keep all slots busy. Whether something was decided meanwhile, which the cache knew."""
-        found = False
-        while not found and len(self._out) < self._executor.slots:
+        result = False
+        while not result and len(self._out) < self._executor.slots:
             taken = self._next_batch()
             if not taken:
                 break
             batch = [pending for pending in taken if not self._is_answered(pending)]
-            found = any(pending.decision is not None for pending in taken)
+            result = any(pending.decision is not None for pending in taken)
             if batch:
                 self._tickets += 1
                 self._out[self._tickets] = _Sent(tuple(batch), perf_counter())
@@ -114,7 +114,7 @@ class SharedEngine(Engine):
                     self._held.setdefault(_bound(pending.question), [])
                 task = Task.of(self._setup, [self._shortened(pending.question) for pending in batch])
                 self._executor.submit(self._tickets, task)
-        return found
+        return result
 
     def _next_batch(self) -> Sequence[Pending]:
         """What to send next: large parts of much, small parts of little, so that all end at about the same time."""
@@ -200,7 +200,7 @@ class SharedEngine(Engine):
         self._batch = max(1, min(_BATCH, 2 * self._batch, int(_SECONDS / max(pace, 1e-6))))
         if self._memory is not None:
             pairs = zip(sent.items, done.decisions, strict=True)
-            self._memory.keep([(item.question, found) for item, found in pairs if found is not None])
+            self._memory.keep([(item.question, decision) for item, decision in pairs if decision is not None])
         for pending, decision in zip(sent.items, done.decisions, strict=True):
             bound = _bound(pending.question)
             if decision is not None and decision.bound is not None:

@@ -38,7 +38,7 @@ class DipwhileLexer(Lexer):  # type: ignore[misc]  # Pygments has no types
             re.DOTALL,
         )
         for match in pattern.finditer(text):
-            found = match[0]
+            written = match[0]
             match match.lastgroup:
                 case "comment":
                     kind = Comment.Single
@@ -47,11 +47,11 @@ class DipwhileLexer(Lexer):  # type: ignore[misc]  # Pygments has no types
                 case "number":
                     kind = Number
                 case "word":
-                    kind = kinds.get(found, Name)
+                    kind = kinds.get(written, Name)
                 case "sign":
-                    kind = Punctuation if found in _BRACKETS else Operator
+                    kind = Punctuation if written in _BRACKETS else Operator
                 case "error":
                     kind = Error
                 case _:
                     kind = Text
-            yield match.start(), kind, found
+            yield match.start(), kind, written

@@ -40,17 +40,17 @@ class Server(LanguageServer):
         except Stopped:
             return
         if document.version == version:
-            shown = [self._diagnostic(document, each) for each in found]
-            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, shown, version))
+            diagnostics = [self._diagnostic(document, each) for each in found]
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, diagnostics, version))
 
-    def _diagnostic(self, document: TextDocument, found: Mistake) -> types.Diagnostic:
-        place = types.Range(types.Position(found.line, found.start), types.Position(found.line, found.end))
-        severity = types.DiagnosticSeverity.Warning if found.is_warning else types.DiagnosticSeverity.Error
+    def _diagnostic(self, document: TextDocument, mistake: Mistake) -> types.Diagnostic:
+        place = types.Range(types.Position(mistake.line, mistake.start), types.Position(mistake.line, mistake.end))
+        severity = types.DiagnosticSeverity.Warning if mistake.is_warning else types.DiagnosticSeverity.Error
         return types.Diagnostic(
             range=document.position_codec.range_to_client_units(document.lines, place),
-            message=found.message,
+            message=mistake.message,
             severity=severity,
-            code=found.code,
+            code=mistake.code,
             source="dipc",
         )
 
@@ -65,7 +65,7 @@ class Server(LanguageServer):
 
     def range_of(self, document: TextDocument, span: Span) -> types.Range:
         """The place of a part of the text."""
-        ends = [_position(document.lines, at) for at in (span.start, span.end)]
+        ends = [_position(document.lines, position) for position in (span.start, span.end)]
         return document.position_codec.range_to_client_units(document.lines, types.Range(*ends))
 
 

@@ -84,9 +84,9 @@ def name_at(text: str, offset: int) -> Span | None:
     line = text.rfind("\n", 0, offset) + 1
     if "#" in text[line:offset]:
         return None
-    for found in re.finditer(words().name, text[line : text.find("\n", offset) % (len(text) + 1)]):
-        if found.start() <= offset - line <= found.end():
-            return Span(line + found.start(), line + found.end())
+    for matched in re.finditer(words().name, text[line : text.find("\n", offset) % (len(text) + 1)]):
+        if matched.start() <= offset - line <= matched.end():
+            return Span(line + matched.start(), line + matched.end())
     return None
 
 
@@ -97,14 +97,14 @@ def completions(text: str, offset: int) -> Sequence[str]:
         return ()
     own = name_at(text, offset)
     vocabulary = words()
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for match in re.finditer(rf"#[^\n]*|({vocabulary.name})", text):
         if match[1] and (own is None or match.start() != own.start):
-            found[match[1]] = None
+            result[match[1]] = None
     groups = (vocabulary.keywords, vocabulary.types, vocabulary.distributions, vocabulary.constants)
     for group in (*groups, vocabulary.operators, vocabulary.functions):
-        found.update(dict.fromkeys(word for word in group if word.isascii()))
-    return tuple(found)
+        result.update(dict.fromkeys(word for word in group if word.isascii()))
+    return tuple(result)
 
 
 def _declared(text: str, program: Program) -> Iterator[Symbol]:
@@ -167,8 +167,8 @@ def _laws(text: str, name: str, body: Sequence[Statement]) -> Iterator[str]:
 
 def _last(text: str, name: str, start: int, end: int) -> Span:
     """The last place of a name in a part of the text where it is known to be."""
-    *_, found = re.finditer(rf"\b{re.escape(name)}\b", text[start:end])
-    return Span(start + found.start(), start + found.end())
+    *_, matched = re.finditer(rf"\b{re.escape(name)}\b", text[start:end])
+    return Span(start + matched.start(), start + matched.end())
 
 
 def _inside(span: Span, scope: Span) -> bool:
@@ -270,23 +270,23 @@ def mistakes(text: str) -> Sequence[Mistake]:
     try:
         load_source(Source(_NAME, text), {}, None)
     except DiagnosticError as error:
-        return [_mistake(found) for found in error.diagnostics]
+        return [_mistake(diagnostic) for diagnostic in error.diagnostics]
     return []
 
 
-def _mistake(found: Diagnostic) -> Mistake:
-    message = "\n".join([_sentence(found), *found.notes])
-    place = found.excerpt
+def _mistake(diagnostic: Diagnostic) -> Mistake:
+    message = "\n".join([_sentence(diagnostic), *diagnostic.notes])
+    place = diagnostic.excerpt
     if place is None:
-        return Mistake(0, 0, 0, found.code, message, found.is_warning)
+        return Mistake(0, 0, 0, diagnostic.code, message, diagnostic.is_warning)
     start = min(place.column - 1, len(place.text))
     end = min(start + place.length, len(place.text))
-    return Mistake(place.line - 1, start, end, found.code, message, found.is_warning)
+    return Mistake(place.line - 1, start, end, diagnostic.code, message, diagnostic.is_warning)
 
 
-def _sentence(found: Diagnostic) -> str:
+def _sentence(diagnostic: Diagnostic) -> str:
     # Beneath the caret often stands a part of the message.
-    return found.message if found.label in found.message else f"{found.message}: {found.label}"
+    return diagnostic.message if diagnostic.label in diagnostic.message else f"{diagnostic.message}: {diagnostic.label}"
 
 
 def probabilities(text: str) -> str | None:

@@ -33,6 +33,6 @@ def _files() -> Mapping[str, Path]:
     those of `libraries/`, which say what a function of a library promises and are no mechanisms of the literature."""
     inside = Path(__file__).resolve().parent
     checkout = inside.parents[1] / "benchmarks"
-    found = list(inside.rglob("*.dip"))
-    found = found or [path for path in checkout.rglob("*.dip") if path.parent != checkout / "libraries"]
-    return MappingProxyType({path.stem: path for path in sorted(found, key=lambda path: path.stem)})
+    paths = list(inside.rglob("*.dip"))
+    paths = paths or [path for path in checkout.rglob("*.dip") if path.parent != checkout / "libraries"]
+    return MappingProxyType({path.stem: path for path in sorted(paths, key=lambda path: path.stem)})

@@ -314,8 +314,8 @@ class Tree:
         if not self._given:
             return ()
         slots = self._flow.program.slots
-        shown = ", ".join(f"{slots[slot].name} = {show_value(value)}" for slot, value in self._given.items())
-        return (f"this happens at the input {shown}",)
+        text = ", ".join(f"{slots[slot].name} = {show_value(value)}" for slot, value in self._given.items())
+        return (f"this happens at the input {text}",)
 
 
 def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:

@@ -57,19 +57,19 @@ def outside(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> l
     whole = cuts(interval)
     comparison = CutOrder(limits)
     first = whole[0]
-    found: list[Stretch] = []
+    result: list[Stretch] = []
 
     def by_start(one: Stretch, other: Stretch) -> int:
         return comparison(one[0], other[0])
 
     for lower, upper in sorted(failing, key=cmp_to_key(by_start)):
         if comparison(first, lower) < 0:
-            found.append((first, lower))
+            result.append((first, lower))
         if comparison(first, upper) < 0:
             first = upper
     if comparison(first, whole[1]) < 0:
-        found.append((first, whole[1]))
-    return found
+        result.append((first, whole[1]))
+    return result
 
 
 class CutOrder:
@@ -113,13 +113,13 @@ class CutOrder:
 def span_between(start: Cut, end: Cut, digits: int, limits: Limits) -> Span:
     """What lies between two cuts. The ends get more digits than asked for where they would look like one place, and
     are not. Raises LimitReached."""
-    found = Span(
+    span = Span(
         _point(start.place, digits, limits, included=not start.after),
         _point(end.place, digits, limits, included=end.after),
     )
-    if found.is_point and CutOrder(limits).places(start.place, end.place):
+    if span.is_point and CutOrder(limits).places(start.place, end.place):
         return span_between(start, end, 2 * digits, limits)
-    return found
+    return span
 
 
 def _point(place: Place, digits: int, limits: Limits, *, included: bool) -> EndPoint:
@@ -191,17 +191,17 @@ def failing_parts(
     failing: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
     unproved: list[list[tuple[Stretch, Claimed]]] = [[] for _ in intervals]
     unknown = []
-    for at, claimed in enumerate(distinct):
+    for position, claimed in enumerate(distinct):
         try:
-            found = [failing_regions(claimed.bound, claimed.beta, part, limits) for part in claimed.intervals]
+            regionses = [failing_regions(claimed.bound, claimed.beta, part, limits) for part in claimed.intervals]
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
             continue
         except KeyboardInterrupt:
-            unknown.append(interrupted_before(distinct[at:]))
+            unknown.append(interrupted_before(distinct[position:]))
             break
-        for part, regions in zip(claimed.intervals, found, strict=True):
-            into = (failing if claimed.exact else unproved)[_place_of(part, intervals)]
+        for interval, regions in zip(claimed.intervals, regionses, strict=True):
+            into = (failing if claimed.exact else unproved)[_place_of(interval, intervals)]
             into += [(stretch, claimed) for stretch in stretches(regions)]
     return failing, unproved, unknown
 
@@ -209,8 +209,8 @@ def failing_parts(
 def _place_of(part: Interval, intervals: Sequence[Interval]) -> int:
     """Which of the intervals a part of one of them is in."""
     return next(
-        at
-        for at, interval in enumerate(intervals)
+        position
+        for position, interval in enumerate(intervals)
         if part == interval
         or (part.lower >= interval.lower and (interval.upper is None or part.lower < interval.upper))
     )
@@ -269,16 +269,16 @@ def preventing(
 ) -> tuple[int, ...]:
     """The rows that fail right before the least eps; where there is none, rows that exclude all eps together."""
     every = [entry for part in failing for entry in part]
-    found: Iterable[Claimed]
+    result: Iterable[Claimed]
     if holds:
         comparison = CutOrder(limits)
-        found = [claimed for (_, upper), claimed in every if comparison(upper, holds[0][0]) == 0]
+        result = [claimed for (_, upper), claimed in every if comparison(upper, holds[0][0]) == 0]
     else:
-        found = {claimed: None for _, claimed in every}
-        for alone in found:
+        result = {claimed: None for _, claimed in every}
+        for alone in result:
             own = [[stretch for stretch, owner in part if owner is alone] for part in failing]
             # One row that fails throughout says it best.
             if not any(outside(part, interval, limits) for part, interval in zip(own, intervals, strict=True)):
-                found = [alone]
+                result = [alone]
                 break
-    return _rows(found)
+    return _rows(result)

@@ -104,9 +104,9 @@ class _Search:
     def _all_hold(self, gamma: Fraction) -> bool:
         """Whether all open rows hold at this gamma; if not, those that do need less than others, and are dropped."""
         holding: list[_Claimed] = []
-        for at, claimed in enumerate(self._open):
+        for position, claimed in enumerate(self._open):
             if not self._holds(claimed, gamma):
-                self._open = [claimed, *self._open[at + 1 :]]
+                self._open = [claimed, *self._open[position + 1 :]]
                 self._failing = claimed
                 self._too_small = gamma
                 return False
@@ -176,7 +176,7 @@ class _Search:
             below, above = bisected(lambda number: self._all_hold(Fraction(number)), int(low), -int(-high // 1))
             low, high = max(low, Fraction(below)), Fraction(above)
         jumps = sorted({jump for course in steps for jump in course.jumps if low < jump <= high} | {high})
-        return jumps[bisected(lambda at: self._all_hold(jumps[at]), -1, len(jumps) - 1)[1]]
+        return jumps[bisected(lambda position: self._all_hold(jumps[position]), -1, len(jumps) - 1)[1]]
 
     def _is_least(self, gamma: Fraction) -> bool:
         """Whether this gamma, at which all hold, is proved to be the least: some row has Pr = 1 - beta there at some
@@ -326,7 +326,7 @@ class _Everywhere:
             return None
         # Pr never falls as gamma grows: what holds from some k on holds beyond it.
         (low, *_), (high, *_) = held[-1], certain[-1]
-        cells = [span_between(at, held[-1][1], self._digits, self._limits).start for at in (low, high)]
+        cells = [span_between(cut, held[-1][1], self._digits, self._limits).start for cut in (low, high)]
         (lower, upper) = ((cell.low, cell.high) for cell in cells)
         assert upper[1] is not None
         if lower != upper:
@@ -418,7 +418,7 @@ def course_of(probabilities: Probabilities, row: Row) -> Steps | Smooth | None:
     slots = {slot for event in exits for slot in _balls(event)}
     if all(isinstance(program.slots[slot].type, IntType) for slot in slots):
         return Steps(True, _jumps(probabilities, row, exits))
-    laws = [noise.law for event in exits for part in event.components for noise in part.noises]
+    laws = [noise.law for event in exits for component in event.components for noise in component.noises]
     if not all(law.is_positive and not law.whole for law in laws):
         return None
     # An output without noise that is right lies in every ball.
@@ -462,7 +462,7 @@ def _measure(probabilities: Probabilities, share: ExitShare) -> Closed:
 
 def _balls(event: EventTemplate) -> set[int]:
     """The outputs with noise that have a ball."""
-    return {slot for part in event.components for slot in part.balls}
+    return {slot for component in event.components for slot in component.balls}
 
 
 def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate]) -> tuple[Fraction, ...]:
@@ -493,7 +493,9 @@ def settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
     if not Nearness(probabilities.program).plain:
         return None
     exits = [event for event, _ in probabilities.exits(row.inputs, row.outputs)]
-    if not all(noise.law.nearby()[0].scales for event in exits for part in event.components for noise in part.noises):
+    if not all(
+        noise.law.nearby()[0].scales for event in exits for component in event.components for noise in component.noises
+    ):
         return None
     return max((Fraction(1), *_jumps(probabilities, row, exits)))
 

@@ -167,8 +167,8 @@ def united(parts: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Hal
     common = tuple(
         [
             item
-            for item in dict.fromkeys(item for part in parts for item in part)
-            if all(item in part or is_empty([*part, item.complement()]) for part in parts)
+            for item in dict.fromkeys(item for halves in parts for item in halves)
+            if all(item in halves or is_empty([*halves, item.complement()]) for halves in parts)
         ]
     )
     return common if is_covered(common, parts, is_empty) else None

@@ -140,11 +140,11 @@ class Simplex:
 
     def _conflict(self, column: int, up: bool) -> Weights:
         """The row is as large as its other columns let it be (or as small, if not `up`), and that is not enough."""
-        found = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
+        result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
             limits = self._upper if (c > 0) is up else self._lower
-            found.append((limits[other][1], abs(c)))
-        return self._weights(found)
+            result.append((limits[other][1], abs(c)))
+        return self._weights(result)
 
     def _weights(self, found: Iterable[tuple[int, fmpq]]) -> Weights:
         """Weights of bounds as weights of the inequalities that gave them."""
@@ -280,11 +280,11 @@ class Simplex:
 
     def point(self) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
         """Where the tableau stands: x = a + d·δ, as (a, d) by key."""
-        found: tuple[dict[int, Fraction], dict[int, Fraction]] = ({}, {})
+        result: tuple[dict[int, Fraction], dict[int, Fraction]] = ({}, {})
         for key, column in self._columns.items():
-            for part, value in zip(found, self._values[column], strict=True):
+            for part, value in zip(result, self._values[column], strict=True):
                 part[key] = Fraction(int(value.p), int(value.q))
-        return found
+        return result
 
 
 # --- Exact linear programs: a solver proposes, exact arithmetic disposes ----------------------------------------------
@@ -344,8 +344,8 @@ def solution(system: Sequence[Halfspace], keys: Iterable[int] = ()) -> Point | I
 
 def contradiction(system: Sequence[Halfspace]) -> Weights | None:
     """Weights that prove that no point satisfies the system; None where one does. Raises NotConfirmed."""
-    found = solution(system)
-    return found.weights if isinstance(found, Infeasible) else None
+    result = solution(system)
+    return result.weights if isinstance(result, Infeasible) else None
 
 
 def implies(system: Sequence[Halfspace], question: Halfspace) -> bool:

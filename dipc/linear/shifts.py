@@ -74,9 +74,9 @@ def least_shift(
             return None
         case Unbounded():
             raise ValueError("rates are not negative")
-        case found:
+        case least:
             start = len(closed)
-            weights = found.weights
+            weights = least.weights
             y = tuple([weights.get(k, _ZERO) for k in range(start)])
             z = tuple(
                 [
@@ -84,9 +84,9 @@ def least_shift(
                     for k in range(len(equations))
                 ]
             )
-            point = {key: found.point[key] for key in rates}
+            point = {key: least.point[key] for key in rates}
             total = sum((rate * abs(point[key]) for key, rate in rates.items()), _ZERO)
-            if total != found.value or proved_cost(rates, inequalities, equations, y, z) != total:
+            if total != least.value or proved_cost(rates, inequalities, equations, y, z) != total:
                 raise NotConfirmed
             return Shift(total, point, y, z)
 
@@ -127,10 +127,10 @@ def worst_shift(
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in _vertices(inequalities, equations, moved, ball, radius, most):
-        found = least_shift(rates, [_at(item, move) for item in inequalities], [_at(item, move) for item in equations])
-        if found is None:
+        shift = least_shift(rates, [_at(item, move) for item in inequalities], [_at(item, move) for item in equations])
+        if shift is None:
             return WorstShift(move, None, ())
-        shifts.append((move, found))
+        shifts.append((move, shift))
     move, worst = max(shifts, key=lambda pair: pair[1].cost)
     return WorstShift(move, worst, tuple(shifts))
 

@@ -175,12 +175,12 @@ def _scales(event: Event) -> list[Fraction]:
 
 def neighbors(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """For each of `count` noises, the noises that an inequality relates it to, in increasing order."""
-    found: list[set[int]] = [set() for _ in range(count)]
+    result: list[set[int]] = [set() for _ in range(count)]
     for i, j in pairs:
         if ORIGIN not in (i, j):
-            found[i].add(j)
-            found[j].add(i)
-    return [sorted(n) for n in found]
+            result[i].add(j)
+            result[j].add(i)
+    return [sorted(n) for n in result]
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -189,7 +189,7 @@ def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     adjacent = neighbors(count, pairs)
     bounded = {i for pair in pairs for i in pair if i != ORIGIN}
     seen: set[int] = set()
-    found = []
+    result = []
     for start in sorted(bounded):
         if start in seen:
             continue
@@ -200,8 +200,8 @@ def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
                 if j not in seen:
                     seen.add(j)
                     members.append(j)
-        found.append(sorted(members))
-    return found
+        result.append(sorted(members))
+    return result
 
 
 # --- Canonical forms of trees of difference constraints ---------------------------------------------------------------
@@ -312,8 +312,8 @@ def _rooting(
     steps: list[_Step] = []
     order = [(root, ORIGIN, -1)]
     for noise, above, parent in order:
-        at = len(steps)
-        order.extend((j, noise, at) for j in adjacent[noise] if j != above)
+        position = len(steps)
+        order.extend((j, noise, position) for j in adjacent[noise] if j != above)
         # Reflected, a lower inequality is an upper one.
         sides = [(noise, ORIGIN), (ORIGIN, noise)][::sign]
         ties = [(noise, above), (above, noise)][::sign] if above != ORIGIN else []
@@ -357,8 +357,8 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
     unit = 1 if whole else gcd(*lengths)
     children: list[list[TreeKey]] = [[] for _ in rows]
     tree: TreeKey = ()
-    for at in range(len(rows) - 1, -1, -1):
-        row, below = rows[at], children[at]
+    for position in range(len(rows) - 1, -1, -1):
+        row, below = rows[position], children[position]
         if unit > 1:
             for place in (1, 3, 5, 9):
                 row[place] //= unit
@@ -368,8 +368,8 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
             below.sort()
             for child in below:
                 tree += child
-        if at:
-            children[rooting.steps[at].parent].append(tree)
+        if position:
+            children[rooting.steps[position].parent].append(tree)
     return tree, unit
 
 
@@ -468,10 +468,10 @@ def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list
 def _subtree_sizes(nodes: TreeKey) -> list[int]:
     """For each node in preorder, the number of nodes of its subtree."""
     sizes = [1] * len(nodes)
-    for at in range(len(nodes) - 1, -1, -1):
-        child = at + 1
-        for _ in range(nodes[at][-1]):
-            sizes[at] += sizes[child]
+    for position in range(len(nodes) - 1, -1, -1):
+        child = position + 1
+        for _ in range(nodes[position][-1]):
+            sizes[position] += sizes[child]
             child += sizes[child]
     return sizes
 
@@ -479,22 +479,22 @@ def _subtree_sizes(nodes: TreeKey) -> list[int]:
 def _factors(
     nodes: TreeKey,
     sizes: list[int],
-    at: int,
+    position: int,
     messages: dict[TreeKey, _Function],
     laplace: _Laplace[_Function],
 ) -> list[tuple[_Function, int]]:
     """The density of a noise on its bounds and the messages of its children, equal ones as one power."""
-    rate, mean, has_low, low, has_high, high = nodes[at][:6]
+    rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
     counts: dict[TreeKey, int] = {}
-    child = at + 1
-    for _ in range(nodes[at][-1]):
+    child = position + 1
+    for _ in range(nodes[position][-1]):
         subtree = nodes[child : child + sizes[child]]
         counts[subtree] = counts.get(subtree, 0) + 1
         child += sizes[child]
-    found = [(own, 1)]
-    found += [(messages[subtree], count) for subtree, count in counts.items()]
-    return found
+    result = [(own, 1)]
+    result += [(messages[subtree], count) for subtree, count in counts.items()]
+    return result
 
 
 def _product(factors: list[tuple[_Function, int]], meter: Meter) -> _Function:
@@ -565,14 +565,14 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
             if not (pair[1] == noise and pair[0] in above) and not (pair[0] == noise and pair[1] in below)
         }
         if u is not None:
-            for at, i in enumerate(above):
+            for position, i in enumerate(above):
                 # The upper bound of u is at most that of i.
-                tie = system.whole and at < above.index(u)
+                tie = system.whole and position < above.index(u)
                 _add(case, i, u, lower[i, noise] - lower[u, noise] + tie)
         if l is not None:
-            for at, j in enumerate(below):
+            for position, j in enumerate(below):
                 # The lower bound of l is at least that of j.
-                tie = system.whole and at < below.index(l)
+                tie = system.whole and position < below.index(l)
                 _add(case, l, j, lower[noise, j] - lower[noise, l] + tie)
         if u is None or l is None or u == l:
             _hang(case, lower, noise, u, l)
@@ -584,7 +584,7 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
         under_l[l, noise] = -lower[noise, l] + system.whole
         found += [(1, under_u), (-1, under_l)]
     parts = [(sign, reduced(replace(system, lower=case))) for sign, case in found]
-    return [(sign, part) for sign, part in parts if part is not None]
+    return [(sign, system) for sign, system in parts if system is not None]
 
 
 def _hang(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:

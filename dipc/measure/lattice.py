@@ -125,10 +125,10 @@ def closed_form(summands: Summands) -> Quotient:
     numerator = ExpPoly.zero()
     for poles, terms in by_poles.items():
         have = dict(poles)
-        part = ExpPoly.from_terms(terms)
+        poly = ExpPoly.from_terms(terms)
         for d, m in highest.items():
-            part = part * factors[d] ** (m - have.get(d, 0))
-        numerator = numerator + part
+            poly = poly * factors[d] ** (m - have.get(d, 0))
+        numerator = numerator + poly
     denominator = ExpPoly.one()
     for d, m in highest.items():
         denominator = denominator * factors[d] ** m
@@ -287,10 +287,10 @@ class LatticePiecewise:
         """
         total = self._sum_of_all()
         more = _poles_of([total])
-        found = _reduced(Piecewise((), (_over(more, total, meter),)), _added(self.poles, more))
-        terms = found.numerator.pieces[0].terms()
+        piecewise = _reduced(Piecewise((), (_over(more, total, meter),)), _added(self.poles, more))
+        terms = piecewise.numerator.pieces[0].terms()
         above = ExpPoly.from_integer_exponents({(0, q): c for (_, q, _, _), c in terms.items()})
-        below = ExpPoly.from_integer_exponents({(0, q): c for q, c in _coefficients(_product(found.poles)).items()})
+        below = ExpPoly.from_integer_exponents({(0, q): c for q, c in _coefficients(_product(piecewise.poles)).items()})
         # What is left of the poles has no divisor in common with the numerator.
         return Quotient.coprime(above, below)
 
@@ -331,11 +331,11 @@ def _poles_of(sums: list[_Sum]) -> Powers:
     groups = {key for each in sums for key in each}
     if sum(w * m for w, m in groups) > _MOST_DEGREE:
         raise OutsideFragment("rates differ too much for polynomials in the exponential of their common unit")
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     for w, m in groups:
         for d in _divisors(w):
-            found[d] = max(found.get(d, 0), m)
-    return found
+            result[d] = max(result.get(d, 0), m)
+    return result
 
 
 def _cofactor(poles: Powers, own: Powers) -> flint.fmpz_poly:
@@ -393,10 +393,10 @@ def _terms_of(poly: flint.fmpq_poly) -> Iterator[tuple[int, flint.fmpq]]:
 
 
 def _collected(terms: Iterable[tuple[tuple[int, int, int, int], flint.fmpq]]) -> Terms:
-    found: Terms = {}
+    result: Terms = {}
     for exponents, c in terms:
-        found[exponents] = found.get(exponents, 0) + c
-    return found
+        result[exponents] = result.get(exponents, 0) + c
+    return result
 
 
 @cache
@@ -456,18 +456,18 @@ def _reduced(numerator: Piecewise, poles: Powers) -> LatticePiecewise:
 def _joined(function: Piecewise) -> Piecewise:
     """The same function without pieces that hold at one integer only, where a neighbour says the same."""
     breaks, pieces = list(function.breaks), list(function.pieces)
-    at = 1
-    while at < len(breaks):
-        x = breaks[at - 1]
-        if breaks[at] == x + 1:
-            here = _value(pieces[at], x)
-            if here == _value(pieces[at - 1], x):
-                del breaks[at - 1], pieces[at]
+    position = 1
+    while position < len(breaks):
+        x = breaks[position - 1]
+        if breaks[position] == x + 1:
+            here = _value(pieces[position], x)
+            if here == _value(pieces[position - 1], x):
+                del breaks[position - 1], pieces[position]
                 continue
-            if here == _value(pieces[at + 1], x):
-                del breaks[at], pieces[at]
+            if here == _value(pieces[position + 1], x):
+                del breaks[position], pieces[position]
                 continue
-        at += 1
+        position += 1
     return Piecewise(tuple(breaks), tuple(pieces))
 
 
@@ -703,7 +703,7 @@ class _Summation:
         rest = [h for h in system if not h.coefficient(v)]
         grown = summed(summands, v)
         total: Summands = {}
-        for at, bound in enumerate(bounds):
+        for position, bound in enumerate(bounds):
             here = bound.coefficient(v)
             slopes = {w: -here * c for w, c in bound.coefficients if w != v}
             constant = -here * bound.constant
@@ -712,7 +712,7 @@ class _Summation:
                 if other is bound:
                     continue
                 # Subtract before the inequality is brought to lowest terms: its constant is rounded there.
-                ties_lose = other_at < at and other.coefficient(v) == here
+                ties_lose = other_at < position and other.coefficient(v) == here
                 cases.append(_substituted(other, v, slopes, constant, int(ties_lose)))
             # here = 1: the bound is a lower one, x_v >= ..., and the sum starts there.
             boundary = _affine(grown, v, slopes, constant - (here > 0))

@@ -151,7 +151,7 @@ class Measurer:
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
         """The same for an event that is no difference system; some of its parts may be."""
         parts = independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
-        found: list[Factor] = []
+        result: list[Factor] = []
         for part in parts:
             if all(noise.law.is_normal for noise in part.noises):
                 factors: list[Factor] | None = [normal_measure(part)]
@@ -161,8 +161,8 @@ class Measurer:
                 factors = self.factors(part)
             if factors is None:
                 return None
-            found += factors
-        return found
+            result += factors
+        return result
 
     def _general(self, event: Event) -> Closed:
         """The measure of an event that is no difference system, part by part."""
@@ -172,16 +172,16 @@ class Measurer:
             measure = measure * self._part(part)
         return measure
 
-    def _part(self, part: Event) -> Closed:
+    def _part(self, event: Event) -> Closed:
         """The measure of noises that share constraints, directly or not."""
-        known = self._parts_measured.get(part)
+        known = self._parts_measured.get(event)
         if known is None:
             try:
-                known = self._differences(part)
+                known = self._differences(event)
             except OutsideFragment:
-                known = general_measure(part, self.limits)
+                known = general_measure(event, self.limits)
             self._count(_terms(known))
-            self._parts_measured[part] = known
+            self._parts_measured[event] = known
         return known
 
     def _differences(self, event: Event) -> Closed:
@@ -301,8 +301,8 @@ class Measurer:
             return tree_measure(tree, self.limits)
         watch_size(tree, replace(self.limits, steps=self.way))
         measure = tree_measure(tree, self.limits)
-        for part in fraction_of(measure):
-            Meter(self.limits).size(len(part) * weight(part.coefficient_bits()))
+        for poly in fraction_of(measure):
+            Meter(self.limits).size(len(poly) * weight(poly.coefficient_bits()))
         return measure
 
     def _count(self, terms: int) -> None:
@@ -318,12 +318,12 @@ class Measurer:
 
 def _terms(value: Closed) -> int:
     """The terms that are remembered with a value."""
-    return sum(len(part) for part in fraction_of(value))
+    return sum(len(poly) for poly in fraction_of(value))
 
 
 def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> DifferenceSystem:
     """The part of a system on some of its noises, renumbered."""
-    place = {noise: at for at, noise in enumerate(members)} | {-1: -1}
+    place = {noise: position for position, noise in enumerate(members)} | {-1: -1}
     lower: Inequalities = {(place[i], place[j]): w for (i, j), w in system.lower.items() if i in place and j in place}
     return DifferenceSystem(
         tuple(system.rates[i] for i in members), tuple(system.means[i] for i in members), lower, system.unit
@@ -396,37 +396,37 @@ class BoundMeasurer:
 
     def measure(self, bound: Bound) -> ClosedForm:
         """The bound, for every value of its variable. Raises Undecided past a limit."""
-        found = self._bounds.get(bound)
-        if found is None:
+        result = self._bounds.get(bound)
+        if result is None:
             try:
                 values = [self._share(share) for share in bound.shares]
-                found = self.intern(total([ExpPoly.constant(bound.constant), *values] if bound.constant else values))
+                result = self.intern(total([ExpPoly.constant(bound.constant), *values] if bound.constant else values))
             except Undecided as undecided:
-                found = _remembered(undecided)
+                result = _remembered(undecided)
             if len(self._bounds) >= _REMEMBERED:
                 self._bounds.clear()
-            self._bounds[bound] = found
-        if isinstance(found, Undecided):
-            raise _remembered(found)
-        return found
+            self._bounds[bound] = result
+        if isinstance(result, Undecided):
+            raise _remembered(result)
+        return result
 
     def event(self, event: Event) -> Closed:
         """The measure of one event. Raises Undecided past a limit."""
-        found = self._events.get(event)
-        if found is None:
+        result = self._events.get(event)
+        if result is None:
             begun = perf_counter()
             self.measured += 1
             try:
-                found = self.intern(self.measurer.measure(event)).value
+                result = self.intern(self.measurer.measure(event)).value
             except Undecided as undecided:
-                found = _remembered(undecided)
+                result = _remembered(undecided)
             self.seconds += perf_counter() - begun
             if len(self._events) >= _REMEMBERED:
                 self._events.clear()
-            self._events[event] = found
-        if isinstance(found, Undecided):
-            raise _remembered(found)
-        return found
+            self._events[event] = result
+        if isinstance(result, Undecided):
+            raise _remembered(result)
+        return result
 
     def intern(self, value: Closed) -> ClosedForm:
         """The one object for this function."""
@@ -595,8 +595,8 @@ def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
 
 def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
     """So many coefficients."""
-    found = list(series.coeffs())
-    return found + [flint.arb(0)] * (length - len(found))
+    balls = list(series.coeffs())
+    return balls + [flint.arb(0)] * (length - len(balls))
 
 
 #: A value is looked at with so many times the bits of the digits wanted, at most: it may be tiny.

@@ -192,8 +192,8 @@ class NormalMeasure:
         if self.center is not None:
             return None if self.pieces else ()
         ((leaf, _),) = self.pieces[0].leaves
-        found = list(self._half_erfc(leaf, -leaf.lower[1], _ONE))
-        return found if leaf.upper is None else [*found, *self._half_erfc(leaf, leaf.upper[1], -_ONE)]
+        result = list(self._half_erfc(leaf, -leaf.lower[1], _ONE))
+        return result if leaf.upper is None else [*result, *self._half_erfc(leaf, leaf.upper[1], -_ONE)]
 
     def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
         """sign·erfc(d·eps/√(2·variance))/2, eps/κ in the place of eps."""
@@ -441,20 +441,20 @@ def _merged(event: Event) -> tuple[list[Fraction], _Rows]:
     half-spaces over them."""
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
-    for at, item in enumerate(event.constraints):
+    for position, item in enumerate(event.constraints):
         d = item.constant + sum((c * event.noises[i].mean for i, c in item.coefficients), _ZERO)
         rows.append(({}, d))
         for i, c in item.coefficients:
-            columns.setdefault(i, []).append((at, c))
+            columns.setdefault(i, []).append((position, c))
     classes: dict[tuple[tuple[int, Fraction], ...], Fraction] = {}
     for i, column in sorted(columns.items()):
         noise, first = event.noises[i], column[0][1]
-        direction = tuple((at, c / first) for at, c in column)
+        direction = tuple((index, c / first) for index, c in column)
         variance = noise.law.normal_variance(noise.rate) * first**2
         classes[direction] = classes.get(direction, _ZERO) + variance
     for place, direction in enumerate(classes):
-        for at, c in direction:
-            rows[at][0][place] = c
+        for position, c in direction:
+            rows[position][0][place] = c
     return list(classes.values()), [(row, d) for row, d in rows]
 
 
@@ -514,8 +514,8 @@ def _kinks(bounds: Sequence[_Bound]) -> Iterator[Fraction]:
     """The u at which two bounds of a leaf meet."""
     lower, upper = _lines(bounds)
     level = [*lower, *((-a, -d) for a, d in upper)]
-    for at, (a, d) in enumerate(level):
-        for b, e in level[at + 1 :]:
+    for position, (a, d) in enumerate(level):
+        for b, e in level[position + 1 :]:
             if a != b:
                 yield (e - d) / (a - b)
 

@@ -155,12 +155,12 @@ class Piece:
 
     def shifted(self, offset: int) -> Piece:
         """X -> f(X + eps·offset)."""
-        found: Terms = {}
+        result: Terms = {}
         for (k, q, n, l), c in self.terms().items():
             for m in range(n + 1):
                 key = (k + n - m, q + l * offset, m, l)
-                found[key] = found.get(key, 0) + c * (comb(n, m) * offset ** (n - m))
-        return Piece.of_terms(found)
+                result[key] = result.get(key, 0) + c * (comb(n, m) * offset ** (n - m))
+        return Piece.of_terms(result)
 
     def antiderivative(self, meter: Meter) -> Terms:
         """A function F with dF/dX = f and no constant term: it vanishes at -∞ (at +∞) if every l > 0 (l < 0)."""
@@ -173,10 +173,10 @@ class Piece:
 
     def chains(self) -> Chains:
         """The terms as polynomials in X."""
-        found: Chains = {}
+        result: Chains = {}
         for (k, q, n, l), c in self.terms().items():
-            found.setdefault((k, q, l), {})[n] = c
-        return found
+            result.setdefault((k, q, l), {})[n] = c
+        return result
 
 
 def tilted_antiderivative(chains: Chains, tilt: int, bits: int, meter: Meter) -> Terms:
@@ -186,21 +186,21 @@ def tilted_antiderivative(chains: Chains, tilt: int, bits: int, meter: Meter) ->
     steepest = max((abs(l + tilt) for _, _, l in chains), default=0)
     power = 1 + max((max(coefficients) for (_, _, l), coefficients in chains.items() if l + tilt), default=0)
     meter.expansion(sum(map(len, chains.values())), bits + power * steepest.bit_length(), each=200)
-    found: Terms = {}
+    result: Terms = {}
     for (k, q, l), coefficients in chains.items():
         slope = l + tilt
         if not slope:
             for n, c in coefficients.items():
-                found[k, q, n + 1, l] = c / (n + 1)
+                result[k, q, n + 1, l] = c / (n + 1)
             continue
         # The derivative of G(X)·e^{slope·X} is (G' + slope·G)·e^{slope·X}: from the highest power of G down.
         rise = _NOTHING
         for n in range(max(coefficients), -1, -1):
             rest = coefficients[n] + rise if n in coefficients else rise
-            found[k, q, n, l] = grown = rest / slope
+            result[k, q, n, l] = grown = rest / slope
             if n:
                 rise = grown * -n
-    return found
+    return result
 
 
 def add_value(total: RingTerms, terms: Terms, point: int, sign: int, tilt: int = 0) -> None:
@@ -295,18 +295,18 @@ class Piecewise:
 
         The function must decay at both ends; raises LimitReached before a long computation.
         """
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         constant: RingTerms = {}
         for i, piece in enumerate(self.pieces):
             grown = piece.antiderivative(meter)
             if i > 0:
                 add_value(constant, grown, self.breaks[i - 1], -1)
             # An antiderivative has no constant of its own; this one makes the integral continuous.
-            found.append(Piece.of_terms(grown | constant_terms(constant)))
+            pieces.append(Piece.of_terms(grown | constant_terms(constant)))
             if i < len(self.breaks):
                 add_value(constant, grown, self.breaks[i], 1)
         # The last piece decays, so at +∞ the constant alone is left.
-        return Piecewise(self.breaks, tuple(found)), Piece.of_terms(constant_terms(constant))
+        return Piecewise(self.breaks, tuple(pieces)), Piece.of_terms(constant_terms(constant))
 
     def within(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
         """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded), where
@@ -410,7 +410,7 @@ def _tail(
     e^{rate·X} times that of function(C)·e^{-rate·C} from +∞ to X."""
     tilt = side * rate
     last = len(breaks)
-    found: dict[int, Terms] = {}
+    result: dict[int, Terms] = {}
     constant: RingTerms = {}
     for i in range(last + 1) if side is Support.RIGHT else range(last, -1, -1):
         chains, bits = pieces[i]
@@ -419,10 +419,10 @@ def _tail(
         if 0 <= near < last:
             add_value(constant, grown, breaks[near], -1, tilt)
         # An antiderivative has no constant of its own; this one makes the integral continuous.
-        found[i] = grown | {(k, q, 0, -tilt): c for (k, q), c in constant.items()}
+        result[i] = grown | {(k, q, 0, -tilt): c for (k, q), c in constant.items()}
         if 0 <= far < last:
             add_value(constant, grown, breaks[far], 1, tilt)
-    return [found[i] for i in range(last + 1)]
+    return [result[i] for i in range(last + 1)]
 
 
 class Size(NamedTuple):
@@ -467,17 +467,17 @@ SizedPiece = Mapping[int, Size]
 
 
 def _total(sizes: Iterable[tuple[int, Size]]) -> dict[int, Size]:
-    found: dict[int, Size] = {}
+    result: dict[int, Size] = {}
     for l, size in sizes:
-        found[l] = size.plus(found[l]) if l in found else size
-    return found
+        result[l] = size.plus(result[l]) if l in result else size
+    return result
 
 
 def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
     meter.spend(len(left) * len(right))
-    found = _total((l + k, size.times(other)) for l, size in left.items() for k, other in right.items())
-    meter.spend(sum([size.terms for size in found.values()]))
-    return found
+    result = _total((l + k, size.times(other)) for l, size in left.items() for k, other in right.items())
+    meter.spend(sum([size.terms for size in result.values()]))
+    return result
 
 
 def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:

@@ -78,11 +78,11 @@ def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict
     """A row over the independent values that its values are made from."""
     total: dict[int, Fraction] = {}
     for value, c in coefficients.items():
-        at: int | None = value
-        while at is not None:
-            total[at] = total.get(at, Fraction(0)) + c
-            c *= system.values[at].ratio
-            at = system.values[at].parent
+        position: int | None = value
+        while position is not None:
+            total[position] = total.get(position, Fraction(0)) + c
+            c *= system.values[position].ratio
+            position = system.values[position].parent
     return {i: c for i, c in total.items() if c}
 
 
@@ -105,19 +105,19 @@ def _law(noise: Noise, factor: Fraction) -> tuple[Support, Fraction]:
 def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fraction]]) -> ValueSystem:
     """One value for each class of noises whose columns are proportional."""
     columns: dict[int, list[tuple[int, Fraction]]] = {}
-    for at, (coefficients, _) in enumerate(rows):
+    for position, (coefficients, _) in enumerate(rows):
         for i, c in coefficients.items():
-            columns.setdefault(i, []).append((at, c))
+            columns.setdefault(i, []).append((position, c))
     classes: dict[tuple[tuple[int, Fraction], ...], list[tuple[int, Fraction]]] = {}
     for i, column in sorted(columns.items()):
         first = column[0][1]
-        classes.setdefault(tuple((at, c / first) for at, c in column), []).append((i, first))
+        classes.setdefault(tuple((index, c / first) for index, c in column), []).append((i, first))
     system = ValueSystem(rows=[({}, constant) for _, constant in rows])
     for direction, members in classes.items():
         law = tuple(sorted(_law(noises[i], factor) for i, factor in members))
         mean = sum((noises[i].mean * factor for i, factor in members), Fraction(0))
-        for at, c in direction:
-            system.rows[at][0][len(system.values)] = c
+        for position, c in direction:
+            system.rows[position][0][len(system.values)] = c
         system.values.append(Value(law, mean))
     return system
 
@@ -125,9 +125,9 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 def _introduce(system: ValueSystem, row: int) -> bool:
     """Replace one noise of a row by its sum with a value that it never occurs without; False if there is none."""
     columns: dict[int, dict[int, Fraction]] = {}
-    for at, (coefficients, _) in enumerate(system.rows):
+    for position, (coefficients, _) in enumerate(system.rows):
         for i, c in coefficients.items():
-            columns.setdefault(i, {})[at] = c
+            columns.setdefault(i, {})[position] = c
     # The noise that occurs most often first: in a chain of means that is the link next to the start.
     for n in sorted(system.rows[row][0], key=lambda i: (-len(columns[i]), i)):
         # A value that others are made from keeps its meaning: their kernels are about it as it is.
@@ -136,22 +136,22 @@ def _introduce(system: ValueSystem, row: int) -> bool:
         for r in sorted(system.rows[row][0], key=lambda i: (len(columns[i]), i)):
             if r == n or not columns[n].keys() <= columns[r].keys() or _descends(system, r, n):
                 continue
-            ratios = {columns[r][at] / c for at, c in columns[n].items()}
+            ratios = {columns[r][index] / c for index, c in columns[n].items()}
             if len(ratios) == 1:
                 system.values[n].parent, system.values[n].ratio = r, ratios.pop()
-                for at in columns[n]:
-                    del system.rows[at][0][r]
+                for position in columns[n]:
+                    del system.rows[position][0][r]
                 return True
     return False
 
 
 def _descends(system: ValueSystem, value: int, ancestor: int) -> bool:
     """Whether `value` is made from `ancestor` by kernels."""
-    at: int | None = value
-    while at is not None:
-        if at == ancestor:
+    position: int | None = value
+    while position is not None:
+        if position == ancestor:
             return True
-        at = system.values[at].parent
+        position = system.values[position].parent
     return False
 
 
@@ -424,10 +424,10 @@ class _Densities(_Forest[Piecewise]):
 
     def density(self, law: _Law) -> Piecewise:
         (side, rate), *more = law
-        found = density(side, rate, 0)
+        piecewise = density(side, rate, 0)
         for side, rate in more:
-            found = self.smoothed(found, side, rate)
-        return found
+            piecewise = self.smoothed(piecewise, side, rate)
+        return piecewise
 
     def size(self, function: Piecewise) -> int:
         return function.size()
@@ -447,11 +447,11 @@ class _Masses(_Forest[LatticePiecewise]):
     def density(self, law: _Law) -> LatticePiecewise:
         # Those of one rate are added up at once.
         ((most, count), *others) = Counter(rate for _, rate in law).most_common()
-        found = LatticePiecewise.sum_of_laplace(most, count, self.meter)
+        piecewise = LatticePiecewise.sum_of_laplace(most, count, self.meter)
         for rate, count in others:
             for _ in range(count):
-                found = self.smoothed(found, Support.BOTH, rate)
-        return found
+                piecewise = self.smoothed(piecewise, Support.BOTH, rate)
+        return piecewise
 
     def size(self, function: LatticePiecewise) -> int:
         return function.numerator.size()
@@ -570,8 +570,8 @@ def _add(total: Integrand, more: Integrand) -> None:
             total.pop(monomial, None)
 
 
-def _replaced(items: tuple[_T, ...], at: int, value: _T) -> tuple[_T, ...]:
-    return (*items[:at], value, *items[at + 1 :])
+def _replaced(items: tuple[_T, ...], position: int, value: _T) -> tuple[_T, ...]:
+    return (*items[:position], value, *items[position + 1 :])
 
 
 def _times(integrand: Integrand, v: int, factor: Fraction, slope: Fraction, exponent: Fraction) -> Integrand:
@@ -644,7 +644,7 @@ def independent_parts(event: Event) -> list[Event]:
         graph.add_edges_from((first, i) for i, _ in c.coefficients)
     parts = []
     for members in nx.connected_components(graph):
-        place = {i: at for at, i in enumerate(sorted(members))}
+        place = {i: position for position, i in enumerate(sorted(members))}
         constraints = tuple(
             Halfspace(tuple((place[i], x) for i, x in c.coefficients), c.constant, c.strict)
             for c in event.constraints
@@ -654,20 +654,20 @@ def independent_parts(event: Event) -> list[Event]:
     return parts
 
 
-def general_measure(part: Event, limits: Limits) -> Closed:
+def general_measure(event: Event, limits: Limits) -> Closed:
     """The measure of one connected part, exactly; raises LimitReached past a limit.
 
     Raises ValueError where a constraint mixes integer and real noises: the language does not let them meet.
     """
-    if any(noise.law.whole for noise in part.noises):
-        if not all(noise.law.whole for noise in part.noises):
+    if any(noise.law.whole for noise in event.noises):
+        if not all(noise.law.whole for noise in event.noises):
             raise ValueError("integer and real noises share a constraint")
         try:
-            measure = lattice_tree_measure(part, limits)
+            measure = lattice_tree_measure(event, limits)
         except OutsideFragment:
-            measure = lattice_measure(part, limits)
+            measure = lattice_measure(event, limits)
         return measure if (ring := measure.in_ring()) is None else ring
     try:
-        return value_tree_measure(part, limits)
+        return value_tree_measure(event, limits)
     except OutsideFragment:
-        return polyhedral_measure(part, limits)
+        return polyhedral_measure(event, limits)

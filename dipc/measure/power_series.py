@@ -84,14 +84,14 @@ class SeriesRing:
 
     def shifted(self, terms: SeriesTerms, offset: int) -> SeriesTerms:
         """X -> f(X + eps·offset)."""
-        found: dict[tuple[int, int], flint.arb_series] = {}
+        result: dict[tuple[int, int], flint.arb_series] = {}
         position = self.eps * offset
         for (n, l), c in terms.items():
             scaled = c * self.exponential(l * offset)
             for m in range(n, -1, -1):
-                add(found, (m, l), scaled * comb(n, m))
+                add(result, (m, l), scaled * comb(n, m))
                 scaled = scaled * position
-        return found
+        return result
 
 
 def add(total: dict[tuple[int, int], flint.arb_series], key: tuple[int, int], value: flint.arb_series) -> None:
@@ -102,39 +102,39 @@ def add(total: dict[tuple[int, int], flint.arb_series], key: tuple[int, int], va
 
 def product(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
     """The product; raises LimitReached where it is too long."""
-    found: dict[tuple[int, int], flint.arb_series] = {}
+    result: dict[tuple[int, int], flint.arb_series] = {}
     for (n, l), c in left.items():
         for (m, k), d in right.items():
-            add(found, (n + m, l + k), c * d)
-    if len(found) > MOST_TERMS:
+            add(result, (n + m, l + k), c * d)
+    if len(result) > MOST_TERMS:
         raise LimitReached(
             "terms", f"the closed form is too long, and so is one integrand near a single eps: {MOST_TERMS} terms"
         )
-    return found
+    return result
 
 
 def difference(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
     """left - right."""
-    found = dict(left)
+    result = dict(left)
     for key, c in right.items():
-        add(found, key, -c)
-    return found
+        add(result, key, -c)
+    return result
 
 
 def antiderivative(terms: SeriesTerms) -> SeriesTerms:
     """A function F with dF/dX = f and no constant term."""
-    found: dict[tuple[int, int], flint.arb_series] = {}
+    result: dict[tuple[int, int], flint.arb_series] = {}
     for (n, l), c in terms.items():
         if not l:
-            add(found, (n + 1, 0), c / (n + 1))
+            add(result, (n + 1, 0), c / (n + 1))
             continue
         # By parts: the integral of X^n·e^{lX} is X^n·e^{lX}/l less n/l times that of X^(n-1)·e^{lX}.
         factor = c / l
         for m in range(n, -1, -1):
-            add(found, (m, l), factor)
+            add(result, (m, l), factor)
             if m:
                 factor = factor * (-m) / l
-    return found
+    return result
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,10 @@ class SeriesPiecewise:
 
     def to_power(self, exponent: int, meter: Meter) -> SeriesPiecewise:
         """The function to the power `exponent` >= 1."""
-        found = self
+        piecewise = self
         for _ in range(exponent - 1):
-            found = found.times(self, meter)
-        return found
+            piecewise = piecewise.times(self, meter)
+        return piecewise
 
     def within(self, low: int | None, high: int | None, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002
         """X -> the integral of the function over the Z with X + eps·low <= Z <= X + eps·high (None: unbounded)."""
@@ -245,10 +245,10 @@ def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: S
     """The product of the pieces, from that of those before."""
     changed = [place for place, piece in enumerate(inside) if whole is None or before[place] is not piece]
     if whole is None or any(len(before[place]) != 1 for place in changed):
-        found = inside[0]
+        result = inside[0]
         for piece in inside[1:]:
-            found = product(found, piece)
-        return found
+            result = product(result, piece)
+        return result
     for place in changed:
         (((n, l), c),) = before[place].items()
         if n or (c.coeffs() or [flint.arb(0)])[0].contains(0):

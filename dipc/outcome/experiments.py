@@ -23,17 +23,17 @@ RUN_SCHEMA = "dipc.run/1"
 _MOST_RUNS = 40
 
 
-def runs(found: Runs, samples: Path | None = None) -> Outcome:
+def runs(runs: Runs, samples: Path | None = None) -> Outcome:
     """What came out of runs with exact noise; `samples` is where it was written."""
     return Outcome(
-        program=found.program.name,
-        line=runs_line(found),
-        heading=f"{found.program.name}: {count(len(found), 'run')} with exact noise",
+        program=runs.program.name,
+        line=runs_line(runs),
+        heading=f"{runs.program.name}: {count(len(runs), 'run')} with exact noise",
         standing=Standing.HOLDS,
-        parts=lambda: _runs_parts(found, samples),
-        record=lambda: _runs_record(found),
-        warnings=() if found.seed is None else (_SEEDED,),
-        result=found,
+        parts=lambda: _runs_parts(runs, samples),
+        record=lambda: _runs_record(runs),
+        warnings=() if runs.seed is None else (_SEEDED,),
+        result=runs,
     )
 
 
@@ -44,51 +44,51 @@ _SEEDED = Diagnostic(
 )
 
 
-def runs_line(found: Runs) -> str:
+def runs_line(runs: Runs) -> str:
     """How much randomness it took, in one sentence."""
-    source = "the operating system" if found.seed is None else f"the seed {found.seed}"
-    each = f", {found.random_bits / len(found):.1f} a run" if len(found) > 1 else ""
-    return f"{count(found.random_bits, 'random bit')} from {source}{each}"
+    source = "the operating system" if runs.seed is None else f"the seed {runs.seed}"
+    each = f", {runs.random_bits / len(runs):.1f} a run" if len(runs) > 1 else ""
+    return f"{count(runs.random_bits, 'random bit')} from {source}{each}"
 
 
-def _runs_parts(found: Runs, samples: Path | None) -> Iterator[Part]:
+def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
     """What was run, a row for each of the first runs, and the random bits."""
     yield GAP
     pairs = []
-    if found.program.constants:
-        pairs.append(("constants", assignment_text({k: str(v) for k, v in found.program.constants.items()})))
-    if found.input:
-        pairs.append(("input", assignment_text({name: show_value(value) for name, value in found.input.items()})))
-    pairs.append(("eps", rational(found.eps)))
-    if found.grid is not None:
-        pairs.append(("grid", f"{rational(found.grid)}: real outputs are rounded down to its multiples"))
+    if runs.program.constants:
+        pairs.append(("constants", assignment_text({k: str(v) for k, v in runs.program.constants.items()})))
+    if runs.input:
+        pairs.append(("input", assignment_text({name: show_value(value) for name, value in runs.input.items()})))
+    pairs.append(("eps", rational(runs.eps)))
+    if runs.grid is not None:
+        pairs.append(("grid", f"{rational(runs.grid)}: real outputs are rounded down to its multiples"))
     yield Fields(pairs)
     yield GAP
-    rows = [tuple("" if value is None else show_value(value) for value in each) for each in found.answers[:_MOST_RUNS]]
-    yield Grid(found.program.outputs, tuple((None, row) for row in rows))
-    if len(found) > len(rows):
-        yield Line(f"and {count(len(found) - len(rows), 'more run')}, see --samples or --format json", indent=2)
+    rows = [tuple("" if value is None else show_value(value) for value in each) for each in runs.answers[:_MOST_RUNS]]
+    yield Grid(runs.program.outputs, tuple((None, row) for row in rows))
+    if len(runs) > len(rows):
+        yield Line(f"and {count(len(runs) - len(rows), 'more run')}, see --samples or --format json", indent=2)
     yield GAP
-    yield Line(runs_line(found))
+    yield Line(runs_line(runs))
     if samples is not None:
         yield Line(f"written to {samples}, for `dipc conform --samples {samples}`")
 
 
-def _runs_record(found: Runs) -> dict[str, object]:
+def _runs_record(runs: Runs) -> dict[str, object]:
     """`{"schema": "dipc.run/1", ...}`. What is exact is a string."""
     return {
         "schema": RUN_SCHEMA,
-        "program": found.program.name,
-        "constants": {name: str(value) for name, value in found.program.constants.items()},
-        "input": {name: show_value(value) for name, value in found.input.items()},
-        "eps": str(found.eps),
-        "grid": None if found.grid is None else str(found.grid),
-        "seed": found.seed,
+        "program": runs.program.name,
+        "constants": {name: str(value) for name, value in runs.program.constants.items()},
+        "input": {name: show_value(value) for name, value in runs.input.items()},
+        "eps": str(runs.eps),
+        "grid": None if runs.grid is None else str(runs.grid),
+        "seed": runs.seed,
         "runs": [
             {"output": {name: None if value is None else show_value(value) for name, value in each.items()}}
-            for each in found
+            for each in runs
         ],
-        "random_bits": found.random_bits,
+        "random_bits": runs.random_bits,
     }
 
 
@@ -198,9 +198,12 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
     """The rows to show, in their order: all mismatches, and of the others those that occurred most often."""
     if len(rows) <= _MOST_ROWS:
         return list(rows)
-    ranked = sorted(range(len(rows)), key=lambda at: (rows[at].agreement is not Agreement.MISMATCH, -rows[at].count))
+    ranked = sorted(
+        range(len(rows)),
+        key=lambda position: (rows[position].agreement is not Agreement.MISMATCH, -rows[position].count),
+    )
     wrong = sum(row.agreement is Agreement.MISMATCH for row in rows)
-    return [rows[at] for at in sorted(ranked[: max(_MOST_ROWS, wrong)])]
+    return [rows[position] for position in sorted(ranked[: max(_MOST_ROWS, wrong)])]
 
 
 # --- the table -------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
     for left, form in equations:
         numerator, denominator = form.parts()
         terms = _signed(numerator.terms(), form.only_at) if denominator is None else [latex(form)]
-        chunks = [terms[at : at + _TERMS_PER_LINE] for at in range(0, len(terms), _TERMS_PER_LINE)]
+        chunks = [terms[position : position + _TERMS_PER_LINE] for position in range(0, len(terms), _TERMS_PER_LINE)]
         lines.append(f"  {left} &= {_joined(chunks[0])}")
         lines.extend(rf"    &\quad {_joined(chunk)}" for chunk in chunks[1:])
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}\n"
@@ -179,9 +179,9 @@ def latex_assignment(values: Mapping[str, str | None]) -> str:
     parts = []
     for name, index, elements in groups(values):
         subscript = "" if index is None else f"_{{{index}}}"
-        shown = ", ".join(_value(element) for element in elements)
-        shown = shown if len(elements) == 1 else f"({shown})"
-        parts.append(rf"\mathit{{{escape(name)}}}{subscript} = {shown}")
+        text = ", ".join(_value(element) for element in elements)
+        text = text if len(elements) == 1 else f"({text})"
+        parts.append(rf"\mathit{{{escape(name)}}}{subscript} = {text}")
     return r",\; ".join(parts)
 
 
@@ -194,12 +194,12 @@ def escape(text: str) -> str:
     return "".join(_SPECIAL.get(character, character) for character in text)
 
 
-def _signed(terms: Iterable[_Term], at: Fraction | None) -> list[str]:
-    """The terms with their signs, in the order of the plain text; `["0"]` for zero. With `at` their values there."""
+def _signed(terms: Iterable[_Term], point: Fraction | None) -> list[str]:
+    """The terms with their signs, in the order of the plain text; `["0"]` for zero. With `point` their values there."""
     signed: list[str] = []
-    for k, q, c in ordered_terms(terms if at is None else terms_at(terms, at)):
+    for k, q, c in ordered_terms(terms if point is None else terms_at(terms, point)):
         sign = "-" if c < 0 else "+" if signed else ""
-        signed.append(sign + _monomial(k, q, abs(c), at))
+        signed.append(sign + _monomial(k, q, abs(c), point))
     return signed or ["0"]
 
 
@@ -207,14 +207,14 @@ def _joined(terms: Sequence[str]) -> str:
     return " ".join(term if term[0] not in "+-" else f"{term[0]} {term[1:]}" for term in terms)
 
 
-def _monomial(k: int, q: Fraction, c: Fraction, at: Fraction | None) -> str:
+def _monomial(k: int, q: Fraction, c: Fraction, point: Fraction | None) -> str:
     factors = []
     if c != 1 or (k == 0 and q == 0):
         factors.append(str(c) if c.denominator == 1 else rf"\frac{{{c.numerator}}}{{{c.denominator}}}")
     if k:
         factors.append(r"\varepsilon" if k == 1 else rf"\varepsilon^{{{k}}}")
     if q:
-        factors.append(f"e^{{{_exponent(q) if at is None else q * at}}}")
+        factors.append(f"e^{{{_exponent(q) if point is None else q * point}}}")
     return r"\,".join(factors)
 
 

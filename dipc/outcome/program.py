@@ -58,8 +58,8 @@ class Dtmc:
         return sum(len(steps) for steps in self.steps)
 
     def _repr_html_(self) -> str:
-        found: str = above("shown").chain_html(self)
-        return found
+        text: str = above("shown").chain_html(self)
+        return text
 
 
 def chain_at(
@@ -82,9 +82,7 @@ def chain_at(
     return build(view(chain, reals), weights, program.measurer, core.only_at)
 
 
-def build(
-    shown: ChainView, weights: Weights, measurer: Measurer | None = None, only_at: Fraction | None = None
-) -> Dtmc:
+def build(view: ChainView, weights: Weights, measurer: Measurer | None = None, only_at: Fraction | None = None) -> Dtmc:
     """The chain with exact probabilities, of a program that is `only_at` an eps or of one that is not; `weights` are
     those of the program's choices.
 
@@ -92,16 +90,16 @@ def build(
     reached they sum to exactly 1."""
     measurer = measurer or Measurer()
     known: dict[Event, Closed] = {}
-    leaving: dict[int, list[Transition]] = {state.node: [] for state in shown.states}
-    for edge in shown.edges:
+    leaving: dict[int, list[Transition]] = {state.node: [] for state in view.states}
+    for edge in view.edges:
         step = _transition(edge, weights, measurer, known)
         if step.probability is not None:
             step = replace(step, probability=step.probability.standing_for(only_at))
         if step.probability is None or not step.probability.value.is_zero():
             leaving[edge.source].append(step)
-    reached = _reachable(shown.initial, leaving)
-    states = [state for state in shown.states if state.node in reached]
-    states.sort(key=lambda state: state.node != shown.initial)
+    reached = _reachable(view.initial, leaving)
+    states = [state for state in view.states if state.node in reached]
+    states.sort(key=lambda state: state.node != view.initial)
     number = {state.node: index for index, state in enumerate(states)}
     steps = tuple(
         tuple(
@@ -295,74 +293,74 @@ def outcomes_at(
     core = program.core
     if eps is not None:
         core.require_meaning(eps)
-    found = program.outcomes(values, progress)
-    closed = [each.probability.value for each in found if isinstance(each.probability, ClosedForm)]
+    outcome_s = program.outcomes(values, progress)
+    closed = [each.probability.value for each in outcome_s if isinstance(each.probability, ClosedForm)]
     return Outcomes(
         core.name,
         tuple((name, str(value)) for name, value in core.constants.items()),
         {name: show_value(value) for name, value in values.items()},
-        found,
-        None if len(closed) < len(found) else ClosedForm(total(closed)),
+        outcome_s,
+        None if len(closed) < len(outcome_s) else ClosedForm(total(closed)),
         tuple(core.slots[slot].name for slot in core.outputs if is_symbolic(core.slots[slot].type)),
         eps,
         core.only_at,
     )
 
 
-def outputs(found: Outcomes) -> Outcome:
+def outputs(outcomes: Outcomes) -> Outcome:
     """All outputs at one input with their probabilities."""
     return Outcome(
-        program=found.program,
-        line=f"{found.program}: {count(len(found.outcomes), 'output')}",
+        program=outcomes.program,
+        line=f"{outcomes.program}: {count(len(outcomes.outcomes), 'output')}",
         standing=Standing.HOLDS,
-        parts=lambda: _parts_of_outputs(found),
-        record=lambda: _record(found),
-        equations=lambda: _equations(found),
-        result=found,
+        parts=lambda: _parts_of_outputs(outcomes),
+        record=lambda: _record(outcomes),
+        equations=lambda: _equations(outcomes),
+        result=outcomes,
     )
 
 
-def _parts_of_outputs(found: Outcomes) -> Iterator[Part]:
+def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
     """Every output in the order of the program's domains, its probability, and the sum of all."""
     yield GAP
-    pairs = [("constants", assignment_text(dict(found.constants)))] if found.constants else []
-    pairs.append(("input", assignment_text(found.input)))
-    if found.open_outputs:
-        pairs.append(("any value of", ", ".join(found.open_outputs)))
-    if found.only_at is not None:
-        pairs.append(("only at", f"eps = {rational(found.only_at)}"))
-    if found.eps is not None:
-        pairs.append(("numbers at", f"eps = {rational(found.eps)}"))
+    pairs = [("constants", assignment_text(dict(outcomes.constants)))] if outcomes.constants else []
+    pairs.append(("input", assignment_text(outcomes.input)))
+    if outcomes.open_outputs:
+        pairs.append(("any value of", ", ".join(outcomes.open_outputs)))
+    if outcomes.only_at is not None:
+        pairs.append(("only at", f"eps = {rational(outcomes.only_at)}"))
+    if outcomes.eps is not None:
+        pairs.append(("numbers at", f"eps = {rational(outcomes.eps)}"))
     yield Fields(pairs)
-    for outcome in found.outcomes:
+    for outcome in outcomes.outcomes:
         yield GAP
         yield Line(assignment_text(outcome.output) if outcome.output else "any output", Tone.HEAD, indent=2)
-        if found.eps is not None:
-            yield Line(shown(*outcome.probability.at(found.eps)), indent=4)
+        if outcomes.eps is not None:
+            yield Line(shown(*outcome.probability.at(outcomes.eps)), indent=4)
         yield Line(str(outcome.probability), indent=4)
-    if found.open_outputs and all(not outcome.output for outcome in found.outcomes):
+    if outcomes.open_outputs and all(not outcome.output for outcome in outcomes.outcomes):
         yield GAP
         text = (
             "this says nothing of the answer: dipc check and Program.probability ask how near real outputs are to one"
         )
         yield Line(text)
     yield GAP
-    if found.total is None:
+    if outcomes.total is None:
         yield Line("without closed forms there is no exact sum; --eps VALUE encloses each probability at an eps")
     else:
-        yield Line(f"sum  {found.total}" + (", exactly" if str(found.total) == "1" else ""))
+        yield Line(f"sum  {outcomes.total}" + (", exactly" if str(outcomes.total) == "1" else ""))
 
 
-def _record(found: Outcomes) -> dict[str, object]:
+def _record(outcomes: Outcomes) -> dict[str, object]:
     """`{"schema": "dipc.prob/1", ...}`; rationals are strings, probabilities are read by `sympy.sympify`."""
     return {
         "schema": SCHEMA,
-        "program": found.program,
-        "constants": dict(found.constants),
-        "input": dict(found.input),
-        "eps": None if found.eps is None else str(found.eps),
-        "outputs": [_output_record(outcome, found.eps) for outcome in found.outcomes],
-        "sum": None if found.total is None else str(found.total),
+        "program": outcomes.program,
+        "constants": dict(outcomes.constants),
+        "input": dict(outcomes.input),
+        "eps": None if outcomes.eps is None else str(outcomes.eps),
+        "outputs": [_output_record(outcome, outcomes.eps) for outcome in outcomes.outcomes],
+        "sum": None if outcomes.total is None else str(outcomes.total),
     }
 
 
@@ -377,15 +375,15 @@ def _output_record(outcome: OutputProbability, eps: Fraction | None) -> dict[str
     return record
 
 
-def _equations(found: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
+def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
     """What they are about, and one equation for each output. Raises Undecided where one has no closed form."""
     equations = []
-    for outcome in found.outcomes:
+    for outcome in outcomes.outcomes:
         if not isinstance(outcome.probability, ClosedForm):
             raise Undecided(outcome.probability.reason)
         equations.append((rf"\Pr[{latex_assignment(outcome.output) or 'true'}]", outcome.probability))
-    constants = f" with {assignment_text(dict(found.constants))}" if found.constants else ""
-    return f"{found.program}{constants}, at {assignment_text(found.input)}", equations
+    constants = f" with {assignment_text(dict(outcomes.constants))}" if outcomes.constants else ""
+    return f"{outcomes.program}{constants}, at {assignment_text(outcomes.input)}", equations
 
 
 def answers(program: CoreProgram, table: Table) -> Outcome:
@@ -405,7 +403,7 @@ def _shown_table(program: CoreProgram, table: Table) -> ShownTable:
 
     def cells(row: Row) -> tuple[str, ...]:
         claim = {"alpha": row.alpha, "beta": row.beta, "gamma": row.gamma, "dd": row.dd}
-        found = (*row.inputs, *row.outputs, *(claim[name] for name in columns))
-        return tuple("" if cell is None else cell.text for cell in found)
+        cells = (*row.inputs, *row.outputs, *(claim[name] for name in columns))
+        return tuple("" if cell is None else cell.text for cell in cells)
 
     return ShownTable("", (*names, *columns), ((None, cells(row)) for row in table.rows), len(table.rows))

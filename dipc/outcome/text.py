@@ -88,7 +88,9 @@ class Page:
 
         def joined(cells: Sequence[str]) -> str:
             placed = zip(range(len(widths)), cells, widths, strict=True)
-            parts = [cell.rjust(width) if at in grid.right else cell.ljust(width) for at, cell, width in placed]
+            parts = [
+                cell.rjust(width) if position in grid.right else cell.ljust(width) for position, cell, width in placed
+            ]
             return indent + "   ".join(parts[first:])
 
         self.verbatim([joined(grid.head)], Tone.FAINT)

@@ -161,8 +161,8 @@ def _array(name: str | None, elements: list[tuple[int, str]]) -> Iterable[Group]
 
 
 def _text(name: str, index: int | None, values: tuple[str, ...]) -> str:
-    shown = values[0] if len(values) == 1 else f"({', '.join(values)})"
-    return f"{name} = {shown}" if index is None else f"{name}[{index}] = {shown}"
+    text = values[0] if len(values) == 1 else f"({', '.join(values)})"
+    return f"{name} = {text}" if index is None else f"{name}[{index}] = {text}"
 
 
 # --- numbers of things -----------------------------------------------------------------------------
@@ -248,8 +248,8 @@ def saying_text(sayings: Mapping[str, Saying], eps: str, beta: str = "beta") -> 
         elif not says.where:
             parts.append(f"for no {variable}: {beta} ≥ 1 everywhere")
         elif variable != "eps" or not _is_everything(says.where, eps):
-            found = " ∪ ".join(_where(part, variable) for part in says.where)
-            parts += [] if found == _EVERYWHERE else [f"for {found}"]
+            text = " ∪ ".join(_where(part, variable) for part in says.where)
+            parts += [] if text == _EVERYWHERE else [f"for {text}"]
     return "; ".join(parts) or None
 
 
@@ -258,17 +258,17 @@ _EVERYWHERE = "everywhere"
 
 def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
     """Whether these are the intervals asked about."""
-    found = ", ".join(
-        f"{'[' if part.start.included else '('}{part.start.low}, "
-        f"{'inf' if part.end.high is None else part.end.high}{']' if part.end.included else ')'}"
-        for part in where
-        if part.start.exact and (part.end.exact or part.end.infinite)
+    text = ", ".join(
+        f"{'[' if failing.start.included else '('}{failing.start.low}, "
+        f"{'inf' if failing.end.high is None else failing.end.high}{']' if failing.end.included else ')'}"
+        for failing in where
+        if failing.start.exact and (failing.end.exact or failing.end.infinite)
     )
-    return found == eps
+    return text == eps
 
 
-def _where(part: FailureInterval, variable: str) -> str:
-    start, end = part.start, part.end
+def _where(failing: FailureInterval, variable: str) -> str:
+    start, end = failing.start, failing.end
     low = "" if start.high == 0 else f"{number_text(start)} {'≤' if start.included else '<'} "
     if end.infinite:
         return f"{variable} {'≥' if start.included else '>'} {number_text(start)}" if low else _EVERYWHERE
@@ -439,9 +439,9 @@ def _said(name: str, option: object, program: Program, table: Table, beta: objec
     claim = program.core.claim
     stated = None if option is None else str(option)
     if stated is None and claim is not None:
-        found = next((part for part in claim.fields if part.name == name), None)
-        if found is not None and not isinstance(found.value, tuple | ClaimedInputs):
-            stated = print_expression(found.value)
+        field_ = next((claimed for claimed in claim.fields if claimed.name == name), None)
+        if field_ is not None and not isinstance(field_.value, tuple | ClaimedInputs):
+            stated = print_expression(field_.value)
     if stated is None:
         stated = "dd" if name == "alpha" and "dd" in table.columns else "0"
     if name == "alpha" and "dd" in table.columns:

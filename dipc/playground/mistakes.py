@@ -15,25 +15,27 @@ _NAME = "<program>"
 def mistakes(text: str, definitions: Sequence[str] = (), eps: str | None = None) -> str:
     """JSON: a list of {"from", "to", "code", "message", "notes"}, offsets as JavaScript counts them. What is wrong with
     `definitions` or `eps` alone is no mistake of the program, and left out."""
-    found: Sequence[Diagnostic] = ()
+    diagnostics: Sequence[Diagnostic] = ()
     try:
         load_source(Source(_NAME, text), parse_definitions(definitions), eps)
     except DiagnosticError as error:
-        found = error.diagnostics
+        diagnostics = error.diagnostics
     lines = text.split("\n")
-    return json.dumps([_placed(each, lines) for each in found if _is_here(each)], ensure_ascii=False)
+    return json.dumps([_placed(each, lines) for each in diagnostics if _is_here(each)], ensure_ascii=False)
 
 
-def _is_here(found: Diagnostic) -> bool:
-    return found.excerpt is not None and found.excerpt.file == _NAME
+def _is_here(diagnostic: Diagnostic) -> bool:
+    return diagnostic.excerpt is not None and diagnostic.excerpt.file == _NAME
 
 
-def _placed(found: Diagnostic, lines: Sequence[str]) -> dict[str, object]:
-    assert found.excerpt is not None
-    start, end = _offsets(found.excerpt, lines)
+def _placed(diagnostic: Diagnostic, lines: Sequence[str]) -> dict[str, object]:
+    assert diagnostic.excerpt is not None
+    start, end = _offsets(diagnostic.excerpt, lines)
     # Beneath the caret often stands a part of the message.
-    message = found.message if found.label in found.message else f"{found.message}: {found.label}"
-    return {"from": start, "to": end, "code": found.code, "message": message, "notes": found.notes}
+    message = (
+        diagnostic.message if diagnostic.label in diagnostic.message else f"{diagnostic.message}: {diagnostic.label}"
+    )
+    return {"from": start, "to": end, "code": diagnostic.code, "message": message, "notes": diagnostic.notes}
 
 
 def _offsets(excerpt: Excerpt, lines: Sequence[str]) -> tuple[int, int]:

@@ -81,8 +81,8 @@ class DeterministicRun:
                         return None
         except (_LeftOpen, ArithmeticError):
             return None
-        found = tuple([kept for slot in flow.program.outputs if (kept := values[slot]) is not None])
-        return found if len(found) == len(flow.program.outputs) else None
+        result = tuple([kept for slot in flow.program.outputs if (kept := values[slot]) is not None])
+        return result if len(result) == len(flow.program.outputs) else None
 
     # --- instructions ----------------------------------------------------------------------------------
 

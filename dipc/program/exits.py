@@ -83,7 +83,7 @@ def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
 # --- loops -----------------------------------------------------------------------------------------
 
 
-def _require_ends(chain: Chain, found: Reach, weights: Weights) -> None:
+def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
     """Raise DiagnosticError if at some eps the weights that are 0 there leave a loop without a way out.
 
     Otherwise runs end almost surely for every eps > 0, and the linear systems of the loops have one solution there.
@@ -91,13 +91,13 @@ def _require_ends(chain: Chain, found: Reach, weights: Weights) -> None:
     import networkx as nx
 
     graph: nx.DiGraph[int] = nx.DiGraph()
-    for node, steps in found.edges.items():
+    for node, steps in reach.edges.items():
         graph.add_edges_from((node, goal) for goal, _ in steps)
     for component in nx.strongly_connected_components(graph):
         first = next(iter(component))
         if len(component) == 1 and not graph.has_edge(first, first):
             continue
-        loop = {node: found.edges[node] for node in component}
+        loop = {node: reach.edges[node] for node in component}
         zeros = {
             weight: roots
             for row in loop.values()
@@ -347,7 +347,7 @@ class _Counting:
 
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
         """The states that come next, without the number, with what is added to it and the weight; None is 1."""
-        found: list[tuple[State, int, Closed | None]] = []
+        result: list[tuple[State, int, Closed | None]] = []
         for after, edge in step(self._flow, state):
             weight: Closed | None = None
             if isinstance(edge, Choice):
@@ -368,8 +368,8 @@ class _Counting:
             after = self._forgotten(after, dying & ~(1 << self._counter))
             final = self._compared & ~self._may_give[goal]
             if all(after.values[slot] == self._wanted[slot] for slot in slots_in(final)):
-                found.append((after, int(number), weight))
-        return found
+                result.append((after, int(number), weight))
+        return result
 
     def _ended(self, state: State) -> State:
         """Where the program ends from here, without chance."""
@@ -487,10 +487,10 @@ class Laws:
             else:
                 finite[slot] = value
         shares: dict[Answer, list[Share]] = {}
-        for answer, found in self._exits(finite):
-            if found.event.guards_hold(reals):
-                events = tuple([part.event(reals, {}) for part in found.event.components])
-                shares.setdefault(answer, []).append(Share(found.weight, events))
+        for answer, exit_ in self._exits(finite):
+            if exit_.event.guards_hold(reals):
+                events = tuple([component.event(reals, {}) for component in exit_.event.components])
+                shares.setdefault(answer, []).append(Share(exit_.weight, events))
         ordered = sorted(shares, key=self.rank)
         return {answer: Bound(tuple(shares[answer])) for answer in ordered}
 
@@ -506,8 +506,8 @@ class Laws:
             explored = exits(self._flow, self._choices, self._limits, finite, None, observed)
             known = self._explored[key] = tuple(
                 [
-                    (tuple([_finite(found.state.outputs[slot]) for slot in observed]), found)
-                    for found in explored.towards({})
+                    (tuple([_finite(exit_.state.outputs[slot]) for slot in observed]), exit_)
+                    for exit_ in explored.towards({})
                 ]
             )
         return known

@@ -130,8 +130,8 @@ def _endless(flow: Flow, label: int) -> Fault:
 def _input_notes(flow: Flow, given: dict[int, Value]) -> tuple[str, ...]:
     if not given:
         return ()
-    shown = ", ".join(f"{flow.program.slots[slot].name} = {show_value(value)}" for slot, value in given.items())
-    return (f"this happens at the input {shown}",)
+    text = ", ".join(f"{flow.program.slots[slot].name} = {show_value(value)}" for slot, value in given.items())
+    return (f"this happens at the input {text}",)
 
 
 # --- det(P) from the `ideal` block: executed once with real inputs symbolic, and cut into regions with one answer each
@@ -224,8 +224,8 @@ class Ideal:
         """A region around the point, which has a value for every real and int input: that of its own path, with one
         answer. Raises as `regions` does."""
         along = {self._to_ideal[slot]: value for slot, value in point.items()}
-        (found,) = self._regions_of(finite, None, self.program.limits.states, along=along)
-        return found
+        (region,) = self._regions_of(finite, None, self.program.limits.states, along=along)
+        return region
 
     def regions_near(
         self, finite: Mapping[int, Value], point: Mapping[int, Fraction], radius: Fraction
@@ -292,10 +292,13 @@ class Ideal:
         limits = replace(self.program.limits, states=states)
         chain = explore(self.flow, InputsAmong(own, tuple(guards), along), wanted, limits)
         whole = frozenset(self.whole_inputs)
-        paths = ((tuple(map(self._moved_constraint, irredundant(found.guards.items))), found) for found in chain.exits)
+        paths = (
+            (tuple(map(self._moved_constraint, irredundant(exit_state.guards.items))), exit_state)
+            for exit_state in chain.exits
+        )
         return tuple(
-            self._region(guards, found, finite, wanted or {})
-            for guards, found in paths
+            self._region(guards, exit_state, finite, wanted or {})
+            for guards, exit_state in paths
             if not InputSet(guards, whole, self.program.limits.branches).is_empty
         )
 
@@ -308,9 +311,9 @@ class Ideal:
 
         Raises DiagnosticError where det is undefined there, LimitReached for a run that is too long.
         """
-        found = None if self._run is None else self._run.outputs(inputs)
-        if found is not None:
-            return found
+        result = None if self._run is None else self._run.outputs(inputs)
+        if result is not None:
+            return result
         try:
             return execute(self.flow, inputs, self.program.limits.states)
         except Unassigned as missing:
@@ -327,13 +330,13 @@ class Ideal:
     def _region(
         self,
         guards: tuple[Constraint, ...],
-        found: ExitState,
+        exit_state: ExitState,
         finite: Mapping[int, Value],
         wanted: Mapping[int, Value],
     ) -> Region:
         answer: list[Answer] = []
         for own in self.core.outputs:
-            value = wanted.get(own, found.outputs.get(own))
+            value = wanted.get(own, exit_state.outputs.get(own))
             if value is None:
                 raise DiagnosticError(self._partial(self.core.slots[own].name, finite, guards))
             answer.append(self._moved(value) if isinstance(value, Affine) else value)
@@ -434,15 +437,15 @@ class Search:
             return least
         first, *rest = choices
         alternatives = first.parts if isinstance(first, Some) else (first,)
-        found: Fraction | None = None
+        result: Fraction | None = None
         for alternative in sorted(alternatives, key=self._rank):
             both = Every((*(alternative.parts if isinstance(alternative, Every) else (alternative,)), *rest))
             nearer = self.nearest(known, both, away, below)
             if nearer is not None:
-                found = below = nearer
-                if found == least:
+                result = below = nearer
+                if result == least:
                     break
-        return found
+        return result
 
     def _rank(self, alternative: Formula) -> Fraction:
         """How far the point is from an alternative, roughly: what it satisfies already comes first."""
@@ -484,7 +487,7 @@ class Distances:
         self._ideal = ideal
         self._norm = norm or ideal.metric.norm
         core = ideal.program.core
-        self._position = {slot: at for at, slot in enumerate(core.inputs)}
+        self._position = {slot: position for position, slot in enumerate(core.inputs)}
         self._whole_outputs = [isinstance(core.slots[slot].type, IntType) for slot in core.outputs]
         self._whole_inputs = frozenset(ideal.whole_inputs)
         self._finite = [core.slots[slot] for slot in ideal.finite_inputs]

@@ -128,25 +128,27 @@ def _is_file(text: str) -> bool:
 
 def _product(texts: Sequence[str], program: CoreProgram, option: str, notes: tuple[str, ...] = ()) -> FiniteInputs:
     slots = [program.slots[slot] for slot in program.inputs]
-    found = Specification(program, slots, option=option, kind="input", code="E1110")
+    specification = Specification(program, slots, option=option, kind="input", code="E1110")
     for text in texts:
-        found.take(text)
-    mistakes = found.mistakes or [*_unbounded(found, slots, option, notes)]
+        specification.take(text)
+    mistakes = specification.mistakes or [*_unbounded(specification, slots, option, notes)]
     if mistakes:
         raise DiagnosticError(*mistakes)
-    choices = tuple(found.known[slot.name] if slot.name in found.known else finite_values(slot) for slot in slots)
+    choices = tuple(
+        specification.known[slot.name] if slot.name in specification.known else finite_values(slot) for slot in slots
+    )
     return FiniteInputs("; ".join(text.strip() for text in texts) or "all inputs", choices)
 
 
 def _unbounded(
-    found: Specification, slots: Sequence[Slot], option: str, notes: tuple[str, ...]
+    specification: Specification, slots: Sequence[Slot], option: str, notes: tuple[str, ...]
 ) -> Iterator[Diagnostic]:
     """A diagnostic if some real or int input has no values."""
-    missing = [slot for slot in slots if slot.name not in found.known and is_symbolic(slot.type)]
+    missing = [slot for slot in slots if slot.name not in specification.known and is_symbolic(slot.type)]
     if missing:
         name = missing[0].name
         array = array_of(name)
-        whole = array if array and all(slot in missing for slot in found.arrays[array]) else name
+        whole = array if array and all(slot in missing for slot in specification.arrays[array]) else name
         verb = "has" if len(missing) == 1 else "have"
         yield Diagnostic(
             "E1111",

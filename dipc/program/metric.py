@@ -95,7 +95,7 @@ class Metric:
         if formula is None:
             return False
         if among is not None:
-            formula = replace(formula, conditions=tuple(formula.conditions[at] for at in sorted(among)))
+            formula = replace(formula, conditions=tuple(formula.conditions[position] for position in sorted(among)))
         values = [(others if place.primed else inputs)[place.slot] for place in formula.places]
         return some(joined(self._program, formula, values, inputs, whole or self.is_whole))
 
@@ -112,9 +112,9 @@ class Metric:
             return some(self._unequal(one, two, whole or self.is_whole) for one, two in zip(answer, other, strict=True))
         values: list[Answer] = []
         for place in formula.places:
-            at = self._outputs.get(place.slot)
+            position = self._outputs.get(place.slot)
             # In the formula, what det gives elsewhere takes the place of the program's answer.
-            values.append(inputs[place.slot] if at is None else (answer if place.primed else other)[at])
+            values.append(inputs[place.slot] if position is None else (answer if place.primed else other)[position])
         return opposite(every(joined(self._program, formula, values, inputs, whole or self.is_whole)))
 
     def is_whole(self, form: Affine) -> bool:
@@ -265,9 +265,9 @@ class ConvexSet:
         system = [*(guard.guard.closure() for guard in self.guards), *near]
         if self.whole:
             assert all(point[slot].denominator == 1 for slot in slots), "an int is an integer"
-            found = integer_minimum(form, system, frozenset([*slots, *length.values()]), self._branches)
-            assert found is not None, "the set is not empty"
-            return found[0]
+            result = integer_minimum(form, system, frozenset([*slots, *length.values()]), self._branches)
+            assert result is not None, "the set is not empty"
+            return result[0]
         least = minimum(form, system)
         if not isinstance(least, Least):
             raise NotConfirmed  # the set is not empty, and lengths are not negative
@@ -327,12 +327,12 @@ class InputSet:
     def __init__(self, guards: Sequence[Constraint], whole_inputs: frozenset[int], branches: int) -> None:
         ints = tuple(guard for guard in guards if guard.form.inputs[0][0] in whole_inputs)
         reals = tuple(guard for guard in guards if guard.form.inputs[0][0] not in whole_inputs)
-        self._parts = tuple(ConvexSet(part, branches) for part in (ints, reals) if part)
+        self._parts = tuple(ConvexSet(constraints, branches) for constraints in (ints, reals) if constraints)
 
     @property
     def is_empty(self) -> bool:
         """Whether no input is in the set, strictness observed."""
-        return any(part.is_empty for part in self._parts)
+        return any(convex_set.is_empty for convex_set in self._parts)
 
     def distance(self, norm: Norm, point: Point, away: Fraction, below: Fraction | None) -> Fraction | None:
         """The distance of the nearest input in the set, whose other inputs are `away`: at a place that is not `point`.
@@ -344,8 +344,8 @@ class InputSet:
         if norm is Norm.DISCRETE:
             return None if self.is_empty or (below is not None and below <= 1) else Fraction(1)
         distances = [away]
-        for part in self._parts:
-            found = part.distance(norm, point, below)
+        for convex_set in self._parts:
+            found = convex_set.distance(norm, point, below)
             if found is None:
                 return None
             distances.append(found)
@@ -356,8 +356,8 @@ class InputSet:
         """The distance from a point of the set to the nearest input outside; None is infinity."""
         if norm is Norm.DISCRETE:
             return Fraction(1) if self._parts else None
-        found = [out for part in self._parts if (out := part.distance_out(norm, point)) is not None]
-        return min(found, default=None)
+        result = [out for convex_set in self._parts if (out := convex_set.distance_out(norm, point)) is not None]
+        return min(result, default=None)
 
 
 def inner_point(
@@ -372,8 +372,8 @@ def inner_point(
     used = frozenset(slot for item in system for slot, _ in item.coefficients)
     if integers & used:
         return integer_solution(system, integers & used, branches)
-    found = solution(system)
-    return None if isinstance(found, Infeasible) else found
+    result = solution(system)
+    return None if isinstance(result, Infeasible) else result
 
 
 def _slot(variable: int) -> int:

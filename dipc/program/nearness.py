@@ -62,24 +62,24 @@ Whole = Callable[[Affine], bool]
 
 def every(parts: Iterable[Formula]) -> Formula:
     """All of `parts`; the rest is not asked for after one that is False."""
-    found: list[Formula] = []
+    result: list[Formula] = []
     for part in parts:
         if part is False:
             return False
         if part is not True:
-            found += part.parts if isinstance(part, Every) else [part]
-    return found[0] if len(found) == 1 else Every(tuple(found)) if found else True
+            result += part.parts if isinstance(part, Every) else [part]
+    return result[0] if len(result) == 1 else Every(tuple(result)) if result else True
 
 
 def some(parts: Iterable[Formula]) -> Formula:
     """Some of `parts`; the rest is not asked for after one that is True."""
-    found: list[Formula] = []
+    result: list[Formula] = []
     for part in parts:
         if part is True:
             return True
         if part is not False:
-            found += part.parts if isinstance(part, Some) else [part]
-    return found[0] if len(found) == 1 else Some(tuple(found)) if found else False
+            result += part.parts if isinstance(part, Some) else [part]
+    return result[0] if len(result) == 1 else Some(tuple(result)) if result else False
 
 
 def opposite(formula: Formula) -> Formula:
@@ -110,15 +110,17 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
         case Constraint():
             return ((formula,),)
         case Every(parts):
-            found: tuple[tuple[Constraint, ...], ...] = ((),)
+            constraintses: tuple[tuple[Constraint, ...], ...] = ((),)
             for part in parts:
                 cases = disjoint(part, most)
-                if len(found) * len(cases) > most:
+                if len(constraintses) * len(cases) > most:
                     raise TooMany
-                found = tuple([(*one, *case) for one in found for case in cases])
-            return found
+                constraintses = tuple([(*one, *case) for one in constraintses for case in cases])
+            return constraintses
         case Some(parts):
-            one_by_one = [disjoint(every([*map(opposite, parts[:at]), part]), most) for at, part in enumerate(parts)]
+            one_by_one = [
+                disjoint(every([*map(opposite, parts[:position]), part]), most) for position, part in enumerate(parts)
+            ]
             if sum(map(len, one_by_one)) > most:
                 raise TooMany
             return tuple([case for cases in one_by_one for case in cases])
@@ -188,8 +190,8 @@ def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) ->
         case Read():
             return _form(read(expr, values, slots))
         case ReadElement(index=index):
-            at = Const(_number(pieced(index, values, slots)))
-            return _form(read(replace(expr, index=at), values, slots))
+            const = Const(_number(pieced(index, values, slots)))
+            return _form(read(replace(expr, index=const), values, slots))
         case Apply(op=op, arguments=arguments, span=span):
             each = [pieced(argument, values, slots) for argument in arguments]
             if all(_is_number(forms) for forms in each):
@@ -212,9 +214,9 @@ def _applied(op: DomOp, arguments: Sequence[Forms]) -> Forms:
         case DomOp.DIVIDE, (left, right) if _number(right):
             return _scaled(left, 1 / _number(right))
         case DomOp.MIN, _:
-            return _few([part for forms in arguments for part in forms])
+            return _few([affines for forms in arguments for affines in forms])
         case DomOp.MAX, _ if prod(map(len, arguments)) <= MOST_FORMS:
-            return _few([[form for part in parts for form in part] for parts in product(*arguments)])
+            return _few([[form for forms in parts for form in forms] for parts in product(*arguments)])
         case DomOp.ABS, (operand,):
             form = _single(operand)
             return ((form, -form),)
@@ -230,15 +232,15 @@ def _sum(left: Forms, right: Forms) -> Forms:
 def _scaled(forms: Forms, factor: Fraction) -> Forms:
     if factor < 0:
         return ((_single(forms).scaled(factor),),)
-    return _few([[form.scaled(factor) for form in part] for part in forms])
+    return _few([[form.scaled(factor) for form in forms] for forms in forms])
 
 
 def _few(parts: Iterable[Iterable[Affine]]) -> Forms:
     """The parts, each form once; raises NotPieced for too many."""
-    found = tuple(dict.fromkeys(tuple(dict.fromkeys(part)) for part in parts))
-    if sum(map(len, found)) > MOST_FORMS:
+    formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in parts))
+    if sum(map(len, formses)) > MOST_FORMS:
         raise NotPieced
-    return found
+    return formses
 
 
 def _is_number(forms: Forms) -> bool:
@@ -303,8 +305,8 @@ class Nearness:
 
     def distances(self, inputs: Sequence[Cell], answer: Sequence[Cell | None]) -> tuple[Fraction, ...]:
         """The finite values that d'_u(v, answer) takes, increasing; raises as `accepted` does."""
-        found = {distance for _, distance in self._distances(inputs, answer)}
-        return tuple(sorted(distance for distance in found if distance is not None))
+        result = {distance for _, distance in self._distances(inputs, answer)}
+        return tuple(sorted(distance for distance in result if distance is not None))
 
     def all_distances(
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
@@ -362,23 +364,23 @@ class Nearness:
     def _gap(self, gap: Gap, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]) -> Fraction:
         values: list[SlotValue] = [self._held(place, inputs, output, answer) for place in gap.places]
         try:
-            found = evaluate(gap.value, values, gap.slots)
+            result = evaluate(gap.value, values, gap.slots)
         except Fault as fault:
             raise fault.diagnosed(self._program.source, *_where(self._program, inputs)) from None
-        assert isinstance(found, Fraction)
-        if found >= 0:
-            return found
+        assert isinstance(result, Fraction)
+        if result >= 0:
+            return result
         place = self._program.source.excerpt(gap.span)
         notes = (*_where(self._program, inputs), "a distance is at least 0: write `abs(...)`")
         raise DiagnosticError(
-            Diagnostic("E1131", f"the distance of two answers is negative: {found}", place, notes=notes)
+            Diagnostic("E1131", f"the distance of two answers is negative: {result}", place, notes=notes)
         )
 
     def _held(
         self, place: syntax.FormulaSlot, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
     ) -> Value:
-        at = self._positions.get(place.slot)
-        return inputs[place.slot] if at is None else (answer if place.primed else output)[at]
+        position = self._positions.get(place.slot)
+        return inputs[place.slot] if position is None else (answer if place.primed else output)[position]
 
 
 def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Value]) -> Fraction | None:
@@ -395,7 +397,7 @@ def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Valu
 
 def output_positions(program: CoreProgram) -> dict[int, int]:
     """By the slot of an output, its place among the outputs."""
-    return {slot: at for at, slot in enumerate(program.outputs)}
+    return {slot: position for position, slot in enumerate(program.outputs)}
 
 
 def joined(

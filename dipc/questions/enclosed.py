@@ -127,9 +127,9 @@ class _EnclosedCase:
         return self.stronger.shown()
 
     def settle(self) -> Settling:
-        found = yield from self.stronger.settle()
-        if found.verdict is Verdict.ACCURATE or self.weaker is None:
-            return _by_lesser(found) if found.verdict is not Verdict.INACCURATE else _open(found, self.between)
+        row = yield from self.stronger.settle()
+        if row.verdict is Verdict.ACCURATE or self.weaker is None:
+            return _by_lesser(row) if row.verdict is not Verdict.INACCURATE else _open(row, self.between)
         for other in self.others:
             if _is_same(other.shown(), self.shown()):
                 proved = yield from other.settle()
@@ -140,7 +140,7 @@ class _EnclosedCase:
             self.itself and refuted.verdict is Verdict.ACCURATE and _is_same(refuted, self.shown())
         ):
             return refuted
-        return found if found.verdict is Verdict.UNDECIDED else _open(found, self.between)
+        return row if row.verdict is Verdict.UNDECIDED else _open(row, self.between)
 
 
 def _is_same(one: RowResult, other: RowResult) -> bool:
@@ -150,16 +150,16 @@ def _is_same(one: RowResult, other: RowResult) -> bool:
     return (one.row, one.note.answer, one.note.where) == (other.row, other.note.answer, other.note.where)
 
 
-def _by_lesser(found: RowResult) -> RowResult:
+def _by_lesser(row: RowResult) -> RowResult:
     """The case with the remark that its beta is at most the claim's."""
-    if not isinstance(found, ClassResult) or found.note is None:
-        return found
-    return replace(found, note=replace(found.note, lesser=True))
+    if not isinstance(row, ClassResult) or row.note is None:
+        return row
+    return replace(row, note=replace(row.note, lesser=True))
 
 
-def _open(found: RowResult, reason: str) -> RowResult:
-    found = replace(found, verdict=Verdict.UNDECIDED, reason=reason, counterexample=None, failing=(), obligations=())
-    if not isinstance(found, ClassResult):
-        return found
-    note = None if found.note is None else replace(found.note, method=Method.NONE)
-    return replace(found, rows=(), note=note)
+def _open(row: RowResult, reason: str) -> RowResult:
+    row = replace(row, verdict=Verdict.UNDECIDED, reason=reason, counterexample=None, failing=(), obligations=())
+    if not isinstance(row, ClassResult):
+        return row
+    note = None if row.note is None else replace(row.note, method=Method.NONE)
+    return replace(row, rows=(), note=note)

@@ -94,9 +94,9 @@ class FreeGamma(Source):
         if row.gamma is not None:
             return [GammaRange(self.claim.terms(row), None)]
         distances = self._distances(row)
-        found = []
-        for at, low in enumerate(distances):
-            high = distances[at + 1] if at + 1 < len(distances) else None
+        gamma_ranges = []
+        for position, low in enumerate(distances):
+            high = distances[position + 1] if position + 1 < len(distances) else None
             ends = self._ends(row, low, high)
             cell = self._pool.cell(low)
             if ends is None:
@@ -106,8 +106,8 @@ class FreeGamma(Source):
                 terms = replace(terms, vacuous=True)
             else:
                 terms = self.claim.terms_towards(row, *ends, cell, "inf" if ends[0] is None else str(ends[0]))
-            found.append(GammaRange(terms, f"[{low}, {'inf' if high is None else high})"))
-        return found
+            gamma_ranges.append(GammaRange(terms, f"[{low}, {'inf' if high is None else high})"))
+        return gamma_ranges
 
     def bound(self, row: Row, terms: Terms) -> Bound:
         """The probability of an answer in the ball of these terms. Raises Undecided."""
@@ -169,18 +169,18 @@ class FreeRow:
         source = self.source
         return [
             Posed(
-                Obligation(source.bound(self.row, found.terms), found.terms.beta, source.intervals),
+                Obligation(source.bound(self.row, gamma_range.terms), gamma_range.terms.beta, source.intervals),
                 Variable.EPS,
                 TheProbability(),
             )
-            for found in source.ranges(self.row)
-            if not found.terms.vacuous
+            for gamma_range in source.ranges(self.row)
+            if not gamma_range.terms.vacuous
         ]
 
     def shown(self) -> RowResult:
         source, row = self.source, self.row
-        shown = None if row.gamma is not None else "[0, inf)"
-        return source.result(row, source.claim.terms(row), Decision.undecided(""), shown)
+        text = None if row.gamma is not None else "[0, inf)"
+        return source.result(row, source.claim.terms(row), Decision.undecided(""), text)
 
     def settle(self) -> Settling:
         source, row = self.source, self.row
@@ -188,7 +188,7 @@ class FreeRow:
             ranges = source.ranges(row)
         except Undecided as undecided:
             return source.result(row, source.claim.terms(row), Decision.undecided(undecided.reason), FREE)
-        found = []
+        rows = []
         for each in ranges:
             try:
                 bound = source.bound(row, each.terms)
@@ -197,20 +197,20 @@ class FreeRow:
             else:
                 beta = each.terms.beta
                 decision = yield bound if each.terms.vacuous else Obligation(bound, beta, source.intervals)
-            found.append(source.result(row, each.terms, decision, each.shown))
-        return _together(found) if row.gamma is None else found[0]
+            rows.append(source.result(row, each.terms, decision, each.shown))
+        return _together(rows) if row.gamma is None else rows[0]
 
 
-def _together(found: Sequence[RowResult]) -> RowResult:
+def _together(rows: Sequence[RowResult]) -> RowResult:
     """One result for all ranges of gamma: the first that fails, else the first that is undecided, else the first."""
-    claimed = [result.says for result in found if result.says is not None]
+    claimed = [result.says for result in rows if result.says is not None]
     says = together(claimed) if claimed else None
     for verdict in (Verdict.INACCURATE, Verdict.UNDECIDED):
-        for result in found:
+        for result in rows:
             if result.verdict is verdict:
-                return replace(result, obligations=tuple(found), says=says)
-    vacuous = all(result.vacuous for result in found)
-    return replace(found[0], gamma="[0, inf)", vacuous=vacuous, obligations=tuple(found), says=says)
+                return replace(result, obligations=tuple(rows), says=says)
+    vacuous = all(result.vacuous for result in rows)
+    return replace(rows[0], gamma="[0, inf)", vacuous=vacuous, obligations=tuple(rows), says=says)
 
 
 def _least(one: Fraction | None, other: Fraction) -> Fraction:

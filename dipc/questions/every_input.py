@@ -173,13 +173,13 @@ class EveryInput(Source):
         sorted_out = classes(self.ideal)
         while True:
             try:
-                found = next(sorted_out)
+                input_class = next(sorted_out)
             except StopIteration:
                 return
             except Undecided as undecided:
                 yield Unsorted(self, number + 1, undecided.reason)
                 return
-            every = list(self._convex_classes(found))
+            every = list(self._convex_classes(input_class))
             assert every, "regions are not empty: a class without cases would hold of itself"
             for convex in every:
                 number += 1
@@ -310,8 +310,8 @@ class ClassCase:
         """Whether the claim with `factor` times its beta is proved at all integer distances from `start` on."""
         beta = f"({self._source.stated['beta']})*({factor})"
         scaled = self._source.asking(replace(self._source.options, beta=beta))
-        found, _ = yield from established_by_integers(stated_goal(scaled.setting, self.convex), start)
-        return found is not None
+        established, _ = yield from established_by_integers(stated_goal(scaled.setting, self.convex), start)
+        return established is not None
 
     def posed_at_inputs(self, product: Fraction | None, most: int) -> Iterator[Posed]:
         """The claim at some inputs of the class, as rows of a table: what they need, the class does. They are looked
@@ -340,7 +340,7 @@ class ClassCase:
     def _inputs(self, alphas: Sequence[Fraction], most: int) -> Iterator[Mapping[int, Value]]:
         """Inputs where slacks are least, of the class and of its parts: so many of each."""
         setting = self._source.setting
-        parts = [part for part in by_distances(setting, self.convex) if part.facets != self.convex.facets]
+        parts = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
         for convex in (self.convex, *parts):
             goal = self.goal if convex is self.convex else stated_goal(setting, convex)
             if goal.empty is None:
@@ -349,18 +349,18 @@ class ClassCase:
     def shown(self) -> ClassResult:
         """What the case is about, not decided."""
         with suppress(Undecided):
-            shown = None if self.goal.empty is not None else _Shown.of(self.goal)
-            return self._row(Method.NONE, Verdict.UNDECIDED, shown)
+            stated = None if self.goal.empty is not None else _Shown.of(self.goal)
+            return self._row(Method.NONE, Verdict.UNDECIDED, stated)
         return self._row(Method.NONE, Verdict.UNDECIDED)
 
     # --- decisions --------------------------------------------------------------------------------------
 
     def settle(self) -> Settling:
         try:
-            found = yield from self._settled()
+            result = yield from self._settled()
         except Undecided as undecided:
-            found = self._undecided(undecided.reason)
-        return self._with_sayings(found, self.convex)
+            result = self._undecided(undecided.reason)
+        return self._with_sayings(result, self.convex)
 
     def _settled(self) -> Asking[ClassResult]:
         """The case by the rules that cost little, inputs that may refute it, the other rules, and other inputs."""
@@ -370,17 +370,17 @@ class ClassCase:
         first = yield from self._first_decision()
         if first.bound is None and first.verdict is Verdict.UNDECIDED:
             return self._undecided(first.reason)
-        found = yield from first_established(simple_proofs(goal))
+        established = yield from first_established(simple_proofs(goal))
         failing: Fraction | None = None
-        if found is None and goal.is_about_integers:
-            found, failing = yield from established_by_integers(goal)
-        if found is not None:
-            return self._established(found)
+        if established is None and goal.is_about_integers:
+            established, failing = yield from established_by_integers(goal)
+        if established is not None:
+            return self._established(established)
         witness = yield from self._first_refuting(first, failing)
         if witness is None:
-            found = yield from first_established(united_proofs(goal))
-            if found is not None:
-                return self._established(found)
+            established = yield from first_established(united_proofs(goal))
+            if established is not None:
+                return self._established(established)
             every = yield from established_in_parts(goal)
             if every is not None:
                 return self._established_in_parts(every)
@@ -405,9 +405,9 @@ class ClassCase:
     def proved(self) -> Asking[ClassResult | None]:
         """The class proved by any of the rules, as a whole or in parts; None where they prove nothing. Raises
         Undecided, DiagnosticError."""
-        found = yield from established_as_a_whole(self.goal)
-        if found is not None:
-            return self._with_sayings(self._established(found), self.convex)
+        established = yield from established_as_a_whole(self.goal)
+        if established is not None:
+            return self._with_sayings(self._established(established), self.convex)
         every = yield from established_in_parts(self.goal)
         return None if every is None else self._with_sayings(self._established_in_parts(every), self.convex)
 
@@ -487,9 +487,9 @@ class ClassCase:
         for own in (None,) if gamma is None else dict.fromkeys([gamma, *_SCALES]):
             worth = most_promising(points, self.convex.piece.exits, source.claim.intervals, partial(self._claimed, own))
             proposed = ({**self.convex.inputs.finite, **point} for point in worth)
-            found = yield from source.witnesses.first_refuting(proposed, own, finite=self._moves)
-            if found is not None:
-                return found
+            refuted = yield from source.witnesses.first_refuting(proposed, own, finite=self._moves)
+            if refuted is not None:
+                return refuted
         return None
 
     def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> Claimed | None:
@@ -567,34 +567,34 @@ class ClassCase:
 
     # --- where the claim says nothing -------------------------------------------------------------------
 
-    def _with_sayings(self, found: ClassResult, convex: ConvexClass) -> ClassResult:
+    def _with_sayings(self, result: ClassResult, convex: ConvexClass) -> ClassResult:
         """The result with where its claim says something, which may be nowhere: then it holds, decided or not."""
-        assert found.note is not None
+        assert result.note is not None
         nearness = self._greatest_dd()
-        if found.note.method is Method.EMPTY or nearness is not None:
-            found = _vacuous(found, Method.EMPTY)
-            if found.evidence is None and nearness is not None:
+        if result.note.method is Method.EMPTY or nearness is not None:
+            result = _vacuous(result, Method.EMPTY)
+            if result.evidence is None and nearness is not None:
                 bound = Moving(Affine.number(nearness), Fraction(1))
                 empty = self._certified(Empty(Ceiling(nearness, ((0, Fraction(1)),))))
-                found = replace(found, evidence=ClassEvidence((bound,), empty))
-            return found
+                result = replace(result, evidence=ClassEvidence((bound,), empty))
+            return result
         try:
             goal = self.goal if convex is self.convex else stated_goal(self._source.setting, convex)
         except Undecided:
-            return found
+            return result
         beta = goal.required.beta
         if goal.empty is not None or beta is None:
-            return found
+            return result
         says = saying(beta, goal.intervals, self._source.program.limits)
-        found = replace(found, says=says)
+        result = replace(result, says=says)
         if not says.nothing:
-            return found
-        if found.evidence is None:
+            return result
+        if result.evidence is None:
             # Whatever the probabilities are, they are not less than 0.
             why = Farkas(convex.facets, goal.required.distances, ())
             proof = Proof(goal, "", (Obligation(Bound(()), beta, goal.intervals),), why)
-            found = replace(found, evidence=ClassEvidence(convex.facets, self._certified(proof.evidence)))
-        return _vacuous(found, Method.NOTHING)
+            result = replace(result, evidence=ClassEvidence(convex.facets, self._certified(proof.evidence)))
+        return _vacuous(result, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
         """What dd is at most at all inputs of the class, if the claim is not about such inputs."""
@@ -637,21 +637,21 @@ class ClassCase:
         why = Farkas(self.convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
         return Proved(Posed(nothing, Variable.EPS, why), None, None, beyond=beyond)
 
-    def _established(self, found: Established) -> ClassResult:
+    def _established(self, established: Established) -> ClassResult:
         """A class, this one or a part of it, of which the claim is known to hold."""
-        goal = found.goal
-        evidence = ClassEvidence(goal.convex.facets, self._certified(found.evidence))
-        if isinstance(found.evidence, Empty):
+        goal = established.goal
+        evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
+        if isinstance(established.evidence, Empty):
             return replace(self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex), evidence=evidence)
-        shown = _Shown.of(goal, found.bound)
-        inexact = shown.exact and found.is_simple and not self._holds_corner(goal)
-        if inexact or (found.rule is not None and not found.is_simple):
-            shown = replace(shown, corner=None, exact=False)
-        method = Method.CORNER if shown.exact and found.is_simple else Method.BOUND
-        return replace(self._row(method, Verdict.ACCURATE, shown, of=goal.convex), evidence=evidence)
+        stated = _Shown.of(goal, established.bound)
+        inexact = stated.exact and established.is_simple and not self._holds_corner(goal)
+        if inexact or (established.rule is not None and not established.is_simple):
+            stated = replace(stated, corner=None, exact=False)
+        method = Method.CORNER if stated.exact and established.is_simple else Method.BOUND
+        return replace(self._row(method, Verdict.ACCURATE, stated, of=goal.convex), evidence=evidence)
 
     def _established_in_parts(self, every: Sequence[Established]) -> ClassResult:
-        rows = [self._with_sayings(self._established(found), found.goal.convex) for found in every]
+        rows = [self._with_sayings(self._established(established), established.goal.convex) for established in every]
         return replace(self._row(Method.BOUND, Verdict.ACCURATE), rows=tuple(rows))
 
     def _witnessed(self, witness: Refuted, first: Decision) -> ClassResult:
@@ -675,20 +675,20 @@ class ClassCase:
         self,
         method: Method,
         verdict: Verdict,
-        shown: _Shown | None = None,
+        stated: _Shown | None = None,
         reason: str | None = None,
         *,
         of: ConvexClass | None = None,
     ) -> ClassResult:
         """This class, or a part `of` it, at its corner for one value of the open distance, where it has a corner."""
         convex = of or self.convex
-        note = self._note(method, convex, shown)
+        note = self._note(method, convex, stated)
         output = answer_texts(self._core, convex.inputs.region)
-        beta = None if shown is None else shown.goal.required.beta
-        if shown is None or beta is None:
+        beta = None if stated is None else stated.goal.required.beta
+        if stated is None or beta is None:
             zero, alpha = PiecewiseForm(ExpPoly.zero()), self._source.claim.alpha_text
             return ClassResult(self.number, {}, output, alpha, zero, "", verdict, reason=reason, note=note)
-        goal, bound, corner = shown.goal, shown.bound, shown.corner
+        goal, bound, corner = stated.goal, stated.bound, stated.corner
         distances = goal.required.distances
         gamma = distances.gamma_base + goal.sample * distances.gamma_rate
         return ClassResult(
@@ -701,26 +701,26 @@ class ClassCase:
             verdict,
             reason=reason,
             closed_form=_scaled(bound, goal.sample, distances.is_open).standing_for(self._core.only_at)
-            if shown.exact and bound is not None
+            if stated.exact and bound is not None
             else None,
             note=note,
         )
 
-    def _note(self, method: Method, convex: ConvexClass, shown: _Shown | None) -> ClassNote:
+    def _note(self, method: Method, convex: ConvexClass, stated: _Shown | None) -> ClassNote:
         known = described(self._core, convex, method)
-        if shown is None:
+        if stated is None:
             return known
-        required, bound, corner = shown.goal.required, shown.bound, shown.corner
+        required, bound, corner = stated.goal.required, stated.bound, stated.corner
         if bound is not None and required.variable == "eps":
             bound = bound.standing_for(self._core.only_at)
         return replace(
             known,
             variable=required.variable,
-            range=", ".join(map(str, shown.goal.intervals)),
+            range=", ".join(map(str, stated.goal.intervals)),
             corner={} if corner is None else corner_texts(self._core, corner, convex.inputs.finite, "alpha"),
             probability=None if bound is None else str(bound),
             beta=None if required.beta is None else str(required.beta),
-            exact=shown.exact,
+            exact=stated.exact,
         )
 
 
@@ -750,8 +750,8 @@ def _is_approached(goal: Goal) -> bool:
     these, if it is behind all facets, as the class is convex, and not empty; alpha is 0, so that all are claimed about;
     and with continuous noises probabilities are continuous in the inputs."""
     distances = goal.required.distances
-    parts = (part for way in goal.convex.piece.exits for part in way.parts)
-    return distances.alpha == 0 and not goal.convex.inputs.whole and all(part.continuous for part in parts)
+    parts = (component for centered in goal.convex.piece.exits for component in centered.parts)
+    return distances.alpha == 0 and not goal.convex.inputs.whole and all(component.continuous for component in parts)
 
 
 def _failing_at(first: Decision) -> Fraction | None:
@@ -763,14 +763,14 @@ def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
     return [*(guard.guard for guard in convex.guards), *(facet.at(alpha) for facet in convex.facets)]
 
 
-def _vacuous(found: ClassResult, method: Method) -> ClassResult:
+def _vacuous(result: ClassResult, method: Method) -> ClassResult:
     """A class about which the claim says nothing. No input of it is the hardest; if it was not decided, it is now."""
-    assert found.verdict is not Verdict.INACCURATE, "what says nothing cannot be refuted"
-    assert found.note is not None
-    note = replace(found.note, corner={}, method=method)
+    assert result.verdict is not Verdict.INACCURATE, "what says nothing cannot be refuted"
+    assert result.note is not None
+    note = replace(result.note, corner={}, method=method)
     if method is Method.EMPTY:
         note = replace(note, probability=None, beta=None)
-    return replace(found, vacuous=True, note=note, verdict=Verdict.ACCURATE, reason=None)
+    return replace(result, vacuous=True, note=note, verdict=Verdict.ACCURATE, reason=None)
 
 
 def _scaled(form: ClosedForm, factor: Fraction, is_open: bool) -> ClosedForm:

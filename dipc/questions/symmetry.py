@@ -87,21 +87,21 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
         guards_of(event.guards),
         frozenset(_point(form, centers[slot]) for slot, form in event.points),
         bool(event.random_balls),
-        tuple(_part(part, centers) for part in event.components),
+        tuple(_part(component, centers) for component in event.components),
     )
 
 
 def mentioned(endings: Iterable[Ending]) -> set[int]:
     """The input slots that the endings depend on."""
-    found: set[int] = set()
+    result: set[int] = set()
     for ending in endings:
         forms = [guard.coefficients for guard in ending.guards]
         forms += [terms for terms, _ in ending.points]
-        for part in ending.parts:
-            forms += [law.mean[0] for law in part.laws]
-            forms += [relation.form[0] for relation in part.relations]
-        found.update(slot for terms in forms for slot, _ in terms)
-    return found
+        for factor in ending.parts:
+            forms += [law.mean[0] for law in factor.laws]
+            forms += [relation.form[0] for relation in factor.relations]
+        result.update(slot for terms in forms for slot, _ in terms)
+    return result
 
 
 # --- renaming inputs --------------------------------------------------------------------------------
@@ -126,14 +126,14 @@ def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
     return Halfspace(renamed_terms(guard.coefficients, names), guard.constant, guard.strict)
 
 
-def renamed_part(part: DependentFactor, names: Renaming) -> DependentFactor:
+def renamed_part(factor: DependentFactor, names: Renaming) -> DependentFactor:
     """The part with input slots renamed; the same object where it mentions none of them."""
-    laws = tuple(_renamed_law(law, names) for law in part.laws)
+    laws = tuple(_renamed_law(law, names) for law in factor.laws)
     relations = tuple(
         Relation(relation.noises, (renamed_terms(relation.form[0], names), relation.form[1]), relation.within)
-        for relation in part.relations
+        for relation in factor.relations
     )
-    return part if laws == part.laws and relations == part.relations else DependentFactor(laws, relations)
+    return factor if laws == factor.laws and relations == factor.relations else DependentFactor(laws, relations)
 
 
 def _renamed_law(law: Law, names: Renaming) -> Law:
@@ -160,7 +160,7 @@ def _renamed(ending: Ending, names: Renaming) -> Ending:
         renamed_guards(ending.guards, names),
         frozenset(_signless(renamed_terms(terms, names), constant) for terms, constant in ending.points),
         ending.needs_radius,
-        tuple(renamed_part(part, names) for part in ending.parts),
+        tuple(renamed_part(factor, names) for factor in ending.parts),
     )
 
 
@@ -179,10 +179,10 @@ def _matched(left: list[_T], right: list[_T], same: Callable[[_T, _T], bool]) ->
     if len(left) != len(right):
         return False
     for item in left:
-        at = next((at for at, other in enumerate(right) if item is other or same(item, other)), None)
-        if at is None:
+        position = next((index for index, other in enumerate(right) if item is other or same(item, other)), None)
+        if position is None:
             return False
-        right.pop(at)
+        right.pop(position)
     return True
 
 
@@ -203,11 +203,11 @@ def same_part(left: DependentFactor, right: DependentFactor) -> bool:
     return moved == Counter(left.relations)
 
 
-def _order(part: DependentFactor) -> list[int]:
+def _order(factor: DependentFactor) -> list[int]:
     """The noises in an order that depends on their names as little as colors that are refined can make it."""
-    colors = [hash(law) for law in part.laws]
-    around: list[list[Relation]] = [[] for _ in part.laws]
-    for relation in part.relations:
+    colors = [hash(law) for law in factor.laws]
+    around: list[list[Relation]] = [[] for _ in factor.laws]
+    for relation in factor.relations:
         for noise, _ in relation.noises:
             around[noise].append(relation)
     for _ in range(_ROUNDS):
@@ -215,11 +215,13 @@ def _order(part: DependentFactor) -> list[int]:
             id(relation): hash(
                 (tuple(sorted((c, colors[n]) for n, c in relation.noises)), relation.form, relation.within)
             )
-            for relation in part.relations
+            for relation in factor.relations
         }
         colors = [
-            hash((color, tuple(sorted((c, seen[id(r)]) for r in around[at] for n, c in r.noises if n == at))))
-            for at, color in enumerate(colors)
+            hash(
+                (color, tuple(sorted((c, seen[id(r)]) for r in around[position] for n, c in r.noises if n == position)))
+            )
+            for position, color in enumerate(colors)
         ]
     return sorted(range(len(colors)), key=lambda noise: colors[noise])
 
@@ -227,10 +229,10 @@ def _order(part: DependentFactor) -> list[int]:
 # --- reading templates ------------------------------------------------------------------------------
 
 
-def _part(part: ComponentTemplate, centers: Mapping[int, InputForm]) -> DependentFactor:
-    laws = tuple(Law(noise.law, noise.rate, (noise.inputs, noise.constant)) for noise in part.noises)
+def _part(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> DependentFactor:
+    laws = tuple(Law(noise.law, noise.rate, (noise.inputs, noise.constant)) for noise in component.noises)
     relations = []
-    for bound in part.bounds:
+    for bound in component.bounds:
         if bound.ball is None:
             scale = sum(abs(coefficient) for _, coefficient in bound.coefficients)
             noises = tuple((noise, coefficient / scale) for noise, coefficient in bound.coefficients)
@@ -516,7 +518,7 @@ def representatives(
     Gives None after each dead end, so that the caller can count the work.
     """
     fixed = [block for block in _narrowed(blocks, guards) if not block.free]
-    order = {slot: at for at, block in enumerate(fixed) for slot in block.slots}
+    order = {slot: position for position, block in enumerate(fixed) for slot in block.slots}
     due: list[list[Constraint]] = [[] for _ in fixed]
     for guard in guards:
         ats = [order[slot] for slot, _ in guard.form.inputs]
@@ -526,15 +528,15 @@ def representatives(
     multiple = prod(len(block.values) for block in blocks if block.free)
     chosen: dict[int, Fraction] = {}
 
-    def extend(at: int, count: int) -> Iterator[tuple[dict[int, Fraction], int] | None]:
-        if at == len(fixed):
+    def extend(position: int, count: int) -> Iterator[tuple[dict[int, Fraction], int] | None]:
+        if position == len(fixed):
             yield {**chosen, **rest}, count
             return
-        block = fixed[at]
+        block = fixed[position]
         for values in combinations_with_replacement(block.values, len(block.slots)):
             chosen.update(zip(block.slots, values, strict=True))
-            if all(guard.holds_at(chosen) for guard in due[at]):
-                yield from extend(at + 1, count * _arrangements(values))
+            if all(guard.holds_at(chosen) for guard in due[position]):
+                yield from extend(position + 1, count * _arrangements(values))
             else:
                 yield None
 

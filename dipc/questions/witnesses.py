@@ -153,7 +153,7 @@ def most_promising(
             wanted = required[claim] = [_required(claim, eps) for eps in grid]
         ways = [_Guess.of(e, point, claim.gamma) for e in exits]
         rest = min(
-            sum(weight[k] * way.at(float(eps)) for way, weight in zip(ways, weights, strict=True)) - wanted[k]
+            sum(weight[k] * guess.at(float(eps)) for guess, weight in zip(ways, weights, strict=True)) - wanted[k]
             for k, eps in enumerate(grid)
         )
         if rest < _ROUNDING:
@@ -194,9 +194,9 @@ class _Guess:
     possible: bool
 
     @classmethod
-    def of(cls, found: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> _Guess:
-        possible = all(abs(form.at(point)) <= gamma for form in found.points)
-        sides = [pair for part in found.parts for pair in _directions(part, point, gamma)]
+    def of(cls, centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> _Guess:
+        possible = all(abs(form.at(point)) <= gamma for form in centered.points)
+        sides = [pair for component in centered.parts for pair in _directions(component, point, gamma)]
         return cls(tuple(sides), possible)
 
     def at(self, eps: float) -> float:
@@ -229,24 +229,24 @@ class _Side:
 
 
 def _directions(
-    part: NoiseComponent, point: Mapping[int, Fraction], gamma: Fraction
+    component: NoiseComponent, point: Mapping[int, Fraction], gamma: Fraction
 ) -> list[tuple[_Side | None, _Side | None]]:
-    found: dict[tuple[tuple[int, Fraction], ...], list[_Side | None]] = {}
-    for half in part.halfspaces:
+    result: dict[tuple[tuple[int, Fraction], ...], list[_Side | None]] = {}
+    for half in component.halfspaces:
         turned = half.coefficients[0][1] < 0
         key = tuple([(place, -c) for place, c in half.coefficients]) if turned else half.coefficients
-        pair = found.setdefault(key, [None, None])
-        known, side = pair[turned], _side(part, half, point, gamma)
+        pair = result.setdefault(key, [None, None])
+        known, side = pair[turned], _side(component, half, point, gamma)
         if known is None or side.slack < known.slack:
             pair[turned] = side
-    return [(up, down) for up, down in found.values()]
+    return [(up, down) for up, down in result.values()]
 
 
-def _side(part: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int, Fraction], gamma: Fraction) -> _Side:
+def _side(component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int, Fraction], gamma: Fraction) -> _Side:
     slack = half.slack.at(point) + half.radius * gamma
-    scales = [float(abs(c) / part.noises[place].rate) for place, c in half.coefficients]
+    scales = [float(abs(c) / component.noises[place].rate) for place, c in half.coefficients]
     (place, c), *others = half.coefficients
-    one_sided = not others and part.noises[place].law.least is not None
+    one_sided = not others and component.noises[place].law.least is not None
     return _Side(float(slack), sqrt(sum(scale * scale for scale in scales)), (1 if c > 0 else -1) if one_sided else 0)
 
 
@@ -482,7 +482,7 @@ def _solved(
                 left = left.substituted(slot, {}, value)
         system.append(left)
     try:
-        found = integer_minimum(form, system, whole, _MOST_CASES)
+        result = integer_minimum(form, system, whole, _MOST_CASES)
     except Undecided:
         return None
-    return None if found is None else {**point, **{slot: found[1][slot] for slot in whole}}
+    return None if result is None else {**point, **{slot: result[1][slot] for slot in whole}}

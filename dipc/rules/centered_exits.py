@@ -125,7 +125,7 @@ class ExitFinder:
             else:
                 wanted[slot] = value
         explored = self._everything(finite) or self._explore(finite, wanted, self._program.limits)
-        return tuple(_centered(found, centers) for found in explored.towards(wanted, centers))
+        return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers))
 
     def others(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
         """All exits to other answers than the region's; None where outputs are not all finite, or exits too many."""
@@ -140,18 +140,18 @@ class ExitFinder:
             if isinstance(value, Affine) or is_symbolic(core.slots[slot].type):
                 return None
             wanted[slot] = value
-        return tuple(_centered(found, {}) for found in explored.away_from(wanted))
+        return tuple(_centered(exit_, {}) for exit_ in explored.away_from(wanted))
 
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:
         """The ways to outputs that are near det's, or to all others, each where it is one."""
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
-        for found in explored.all():
-            output = tuple([found.state.outputs[slot] for slot in self._program.core.outputs])
+        for exit_ in explored.all():
+            output = tuple([exit_.state.outputs[slot] for slot in self._program.core.outputs])
             if output not in known:
                 known[output] = answers.cases(finite, region, output, near=near)
-            centered = _centered(found, {})
+            centered = _centered(exit_, {})
             for case in known[output]:
                 yield replace(centered, guards=(*centered.guards, *case))
 
@@ -169,14 +169,14 @@ class ExitFinder:
         return exits(program.flow, program.choices, limits, finite, wanted, program.core.outputs)
 
 
-def _centered(found: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
-    event = found.event
+def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
+    event = exit_.event
     return CenteredExit(
         event.guards,
-        found.weight,
+        exit_.weight,
         tuple([form - centers[slot] for slot, form in event.points]),
         bool(event.random_balls),
-        tuple([_part(part, centers) for part in event.components]),
+        tuple([_part(component, centers) for component in event.components]),
     )
 
 
@@ -206,12 +206,12 @@ def _part(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseC
 
 def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction]) -> tuple[CenteredExit, ...]:
     """The exits with these numbers for their weights, where there is one; without those whose weight is 0."""
-    found = []
+    centered_exits = []
     for each in exits:
         number = None if each.weight is None else values.get(each.weight)
         if number != 0:
-            found.append(each if number is None else replace(each, weight=ExpPoly.constant(number)))
-    return tuple(found)
+            centered_exits.append(each if number is None else replace(each, weight=ExpPoly.constant(number)))
+    return tuple(centered_exits)
 
 
 # --- convex pieces --------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: in
     that sum wherever their guards are decided exactly (a guard that is not found to be excluded is split on).
     Raises LimitReached for more than `most`.
     """
-    found: list[ConvexPiece] = []
+    pieces: list[ConvexPiece] = []
     pending: list[tuple[Constraint, ...]] = [()]
     while pending:
         extra = pending.pop()
@@ -251,14 +251,14 @@ def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: in
                 open_guard = status
                 break
         if open_guard is None:
-            found.append(ConvexPiece(extra, tuple(taken)))
+            pieces.append(ConvexPiece(extra, tuple(taken)))
         else:
             pending += [(*extra, open_guard.negation), (*extra, open_guard)]
-        if len(found) + len(pending) > most:
+        if len(pieces) + len(pending) > most:
             raise LimitReached(
                 "pieces", f"the program's comparisons of inputs cut a region into more than {most} pieces"
             )
-    return tuple(found)
+    return tuple(pieces)
 
 
 def _status(known: Sequence[Constraint], guards: Sequence[Constraint]) -> bool | Constraint:
@@ -281,25 +281,27 @@ _MOST_EXITS = 60
 def united(exits: Sequence[CenteredExit], intervals: tuple[Interval, ...], limits: Limits) -> tuple[CenteredExit, ...]:
     """Exits with the same sum of weight·probability for all slacks and all eps of the intervals. Weights are still
     never negative there."""
-    found = list(exits)
-    if len(found) > _MOST_EXITS:
-        return tuple(found)
-    while (step := _step(found, intervals, limits)) is not None:
+    centered_exits = list(exits)
+    if len(centered_exits) > _MOST_EXITS:
+        return tuple(centered_exits)
+    while (step := _step(centered_exits, intervals, limits)) is not None:
         # There are fewer constraints after each step.
-        found = step
-    return tuple(found)
+        centered_exits = step
+    return tuple(centered_exits)
 
 
-def _step(found: list[CenteredExit], intervals: tuple[Interval, ...], limits: Limits) -> list[CenteredExit] | None:
-    for i, one in enumerate(found):
+def _step(
+    centered_exits: list[CenteredExit], intervals: tuple[Interval, ...], limits: Limits
+) -> list[CenteredExit] | None:
+    for i, one in enumerate(centered_exits):
         for j in range(i):
-            other = found[j]
+            other = centered_exits[j]
             if (one.points, one.in_balls) != (other.points, other.in_balls):
                 continue
             common = _without_opposite(one.parts, other.parts)
             if common is None:
                 continue
-            rest = [each for k, each in enumerate(found) if k not in (i, j)]
+            rest = [each for k, each in enumerate(centered_exits) if k not in (i, j)]
             for more, less in ((one, other), (other, one)):
                 excess = _weight(more) - _weight(less)
                 if excess == 0:
@@ -309,8 +311,8 @@ def _step(found: list[CenteredExit], intervals: tuple[Interval, ...], limits: Li
     return None
 
 
-def _weight(found: CenteredExit) -> Closed:
-    return _CERTAIN if found.weight is None else found.weight
+def _weight(centered: CenteredExit) -> Closed:
+    return _CERTAIN if centered.weight is None else centered.weight
 
 
 def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits) -> bool:
@@ -327,10 +329,10 @@ def _without_opposite(
     """What is left of both without the one constraint that is the opposite in the other; None where they differ in
     more, but for what that constraint implies."""
     mine, theirs = list(left), list(right)
-    for part in left:
-        if part in theirs:
-            mine.remove(part)
-            theirs.remove(part)
+    for component in left:
+        if component in theirs:
+            mine.remove(component)
+            theirs.remove(component)
     if len(mine) != 1 or len(theirs) != 1 or mine[0].noises != theirs[0].noises:
         return None
     kept = [part for part in left if part is not mine[0]]
@@ -346,9 +348,9 @@ def _without_opposite(
     return (*kept, *_connected(mine[0], [half for half in theirs[0].halfspaces if half != turned]))
 
 
-def is_whole(part: NoiseComponent) -> bool:
+def is_whole(component: NoiseComponent) -> bool:
     """Whether all noises are integers."""
-    return all(noise.law.whole for noise in part.noises)
+    return all(noise.law.whole for noise in component.noises)
 
 
 def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
@@ -373,7 +375,7 @@ def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
     return more.is_number and more.constant >= 0
 
 
-def _connected(part: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:
+def _connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:
     """The component with these constraints alone, in its connected parts; noises that they do not mention are gone."""
     groups: list[tuple[set[int], list[ShiftedHalfspace]]] = []
     for half in halfspaces:
@@ -386,9 +388,9 @@ def _connected(part: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> 
             else:
                 apart.append(group)
         groups = [*apart, (places, members)]
-    found = []
+    components = []
     for places, members in groups:
         order = {place: number for number, place in enumerate(sorted(places))}
         moved = [replace(h, coefficients=tuple([(order[p], c) for p, c in h.coefficients])) for h in members]
-        found.append(NoiseComponent(tuple([part.noises[place] for place in order]), tuple(moved)))
-    return found
+        components.append(NoiseComponent(tuple([component.noises[place] for place in order]), tuple(moved)))
+    return components

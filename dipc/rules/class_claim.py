@@ -42,7 +42,9 @@ def is_free(program: object, gamma: Given) -> bool:
         return isinstance(gamma, str) and gamma.strip() == FREE
     claim = program.core.claim
     fields = () if claim is None else claim.fields
-    return any(found.name == "gamma" and isinstance(found.value, Name) and found.value.name == FREE for found in fields)
+    return any(
+        field_.name == "gamma" and isinstance(field_.value, Name) and field_.value.name == FREE for field_ in fields
+    )
 
 
 #: The names of the distance to disagreement, where that is alpha.
@@ -103,11 +105,11 @@ class ClassClaim:
         self.beta: ClaimExpression = self._claim.beta
         self.gamma: ClaimExpression | None = None if self.free_gamma else self._claim.gamma
         self.alpha: ClaimExpression | None = self._claim.alpha
-        found = self.alpha
-        if found is not None and mentions(found.tree, "gamma"):
+        expression = self.alpha
+        if expression is not None and mentions(expression.tree, "gamma"):
             advised = "to let both grow together, let gamma depend on alpha: `--alpha dd --gamma alpha`"
-            raise found.error("E1211", "for all inputs alpha is `dd` or a number", found.tree, "", advised)
-        self.at_distance = found is None or (isinstance(found.tree, Name) and found.tree.name == "dd")
+            raise expression.error("E1211", "for all inputs alpha is `dd` or a number", expression.tree, "", advised)
+        self.at_distance = expression is None or (isinstance(expression.tree, Name) and expression.tree.name == "dd")
         #: Whether alpha is dd(u), and gamma left open as well: then no single distance is.
         self.both_open = self.free_gamma and self.at_distance
         if self.both_open and not together:
@@ -211,7 +213,7 @@ class ClassClaim:
         far = lesser(self.beta, names, distances, far=True)
         if far is not None and any(mentions(ClaimExpression.parse("beta", far, "<beta>").tree, d) for d in distances):
             far = None
-        return tuple(found for found in (scaling, far) if found is not None)
+        return tuple(text for text in (scaling, far) if text is not None)
 
     def names(self) -> dict[str, Parametric]:
         """What the names in beta stand for, a distance that is left open as an unknown."""
@@ -303,7 +305,7 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
     parts = normal_parts(beta)
     if parts is not None:
         rest = (parts.plain, *(term.coefficient for term in parts.terms))
-        return normal_scales(parts, names) and all(_scales(part, names) for part in rest)
+        return normal_scales(parts, names) and all(_scales(expression, names) for expression in rest)
 
     def function(leaf: Parametric) -> Parametric | None:
         value = leaf.in_product()

@@ -32,15 +32,15 @@ def complement(instance: Instance) -> Bounds | None:
         return None
     shares: list[Share] = []
     evidence: list[ShareEvidence] = []
-    for found in others:
-        if contradict([*instance.guards, *found.guards]):
+    for centered in others:
+        if contradict([*instance.guards, *centered.guards]):
             continue
-        if distances.is_open and found.weight is not None and not is_constant(found.weight):
+        if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
         # A noise on integers depends on eps alone; leaving it out makes the event only more probable.
-        parts = [part for part in found.parts if part.scales or not distances.is_open]
-        bounded = [widest(part, instance.facets, distances, instance.whole) for part in parts]
-        weight = _ONE if found.weight is None else found.weight
+        parts = [component for component in centered.parts if component.scales or not distances.is_open]
+        bounded = [widest(component, instance.facets, distances, instance.whole) for component in parts]
+        weight = _ONE if centered.weight is None else centered.weight
         shares.append(Share(-weight, tuple([event for event, _ in bounded])))
         evidence.append(ShareEvidence((), tuple([slacks for _, slacks in bounded])))
     why = Complement(tuple(instance.facets), distances, tuple(evidence))
@@ -51,19 +51,19 @@ COMPLEMENT = Rule("one less the others, each slack at its greatest", complement,
 
 
 def widest(
-    part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
+    component: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
 ) -> tuple[exact.Event, tuple[SlackBound, ...]]:
     """The event at upper bounds of its slacks, with the bounds of their negatives; without the constraints that have
     none."""
     constraints: list[Halfspace] = []
     slacks: list[SlackBound] = []
-    for half in part.halfspaces:
-        found = _greatest(half, facets, distances, whole)
-        if found is not None:
-            greatest = -found.slope if distances.is_open else -found.base
+    for half in component.halfspaces:
+        bound = _greatest(half, facets, distances, whole)
+        if bound is not None:
+            greatest = -bound.slope if distances.is_open else -bound.base
             constraints.append(Halfspace(half.coefficients, greatest))
-            slacks.append(found)
-    return exact.Event(part.noises, tuple(constraints)), tuple(slacks)
+            slacks.append(bound)
+    return exact.Event(component.noises, tuple(constraints)), tuple(slacks)
 
 
 def _greatest(
@@ -76,7 +76,7 @@ def _greatest(
     for bounding in (single_bound, best_bound):
         bound = bounding(-half.slack, facets, distances.alpha)
         if bound is not None:
-            found = slack_of(-half.slack, bound, 0, distances, whole)
-            if not distances.is_open or found.base >= 0:
-                return found
+            slack_bound = slack_of(-half.slack, bound, 0, distances, whole)
+            if not distances.is_open or slack_bound.base >= 0:
+                return slack_bound
     return None

@@ -60,9 +60,9 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
     for rule in SIMPLE:
         # What is the probability itself cannot be bounded better.
         if rule is LEAST_SLACKS or not goal.lower.attained:
-            found = goal.bounds(rule)
-            if found is not None and goal.required.beta is not None:
-                yield _proof(goal, rule.name, found, certified=True)
+            bounds = goal.bounds(rule)
+            if bounds is not None and goal.required.beta is not None:
+                yield _proof(goal, rule.name, bounds, certified=True)
 
 
 def united_proofs(goal: Goal) -> Iterator[Proof]:
@@ -77,9 +77,9 @@ def united_proofs(goal: Goal) -> Iterator[Proof]:
         united = goal.united if restated is goal else goal.united.at(required.distances)
         certified = is_certified(claim, goal.required, required)
         for rule in UNITED:
-            found = with_extreme_weights(rule, united, setting.program.limits)
-            if found is not None:
-                yield _proof(restated, f"{rule.name}, of united ways", found, certified=certified)
+            bounds = with_extreme_weights(rule, united, setting.program.limits)
+            if bounds is not None:
+                yield _proof(restated, f"{rule.name}, of united ways", bounds, certified=certified)
 
 
 def proofs(goal: Goal) -> Iterator[Proof]:
@@ -88,13 +88,13 @@ def proofs(goal: Goal) -> Iterator[Proof]:
     yield from united_proofs(goal)
 
 
-def _proof(goal: Goal, name: str, found: Bounds, *, certified: bool) -> Proof:
+def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
     beta = goal.required.beta
     assert beta is not None
-    obligations = tuple([Obligation(function, beta, goal.intervals) for function in found.functions])
-    if found.why is None or not certified:
+    obligations = tuple([Obligation(function, beta, goal.intervals) for function in bounds.functions])
+    if bounds.why is None or not certified:
         return Proof(goal, name, obligations, goal.lower.why, _NOT_DERIVED)
-    return Proof(goal, name, obligations, found.why)
+    return Proof(goal, name, obligations, bounds.why)
 
 
 def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
@@ -118,16 +118,18 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
     first distance at which it is not proved."""
 
     def posed(each: Goal) -> Asking[Posed | None]:
-        found = yield from first_established(proofs(each))
-        return found.evidence.posed if found is not None and isinstance(found.evidence, Proved) else None
+        established = yield from first_established(proofs(each))
+        return (
+            established.evidence.posed if established is not None and isinstance(established.evidence, Proved) else None
+        )
 
-    found = yield from at_every_integer(goal, posed, start)
-    if found.posed is None:
-        return None, found.failing
+    integers = yield from at_every_integer(goal, posed, start)
+    if integers.posed is None:
+        return None, integers.failing
     distances = goal.required.distances
     ceiling = goal.ceiling if distances.alpha_rate else None
     counted = _slacks_beyond(goal) if distances.alpha_rate and goal.convex.inputs.integral else ()
-    evidence = Proved(found.posed, goal.required.dd, ceiling, beyond=_ONE_BY_ONE, counted=counted)
+    evidence = Proved(integers.posed, goal.required.dd, ceiling, beyond=_ONE_BY_ONE, counted=counted)
     return Established(goal, evidence), None
 
 
@@ -143,28 +145,28 @@ def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
     """The goal proved by any rule, for the class as a whole; None where no rule proves it. Raises Undecided."""
     if goal.empty is not None:
         return Established(goal, goal.empty)
-    found = yield from first_established(simple_proofs(goal))
-    if found is None and goal.is_about_integers:
-        found, _ = yield from established_by_integers(goal)
-    return found or (yield from first_established(united_proofs(goal)))
+    established = yield from first_established(simple_proofs(goal))
+    if established is None and goal.is_about_integers:
+        established, _ = yield from established_by_integers(goal)
+    return established or (yield from first_established(united_proofs(goal)))
 
 
 def established_in_parts(goal: Goal) -> Asking[list[Established] | None]:
     """The goal proved part by part, each by any rule; None where no rule proves a part. Raises Undecided."""
     setting, every = goal.setting, []
-    for part in by_distances(setting, goal.convex):
-        of_part = stated_goal(setting, part)
-        whole = part.facets == goal.convex.facets and part.piece == goal.convex.piece
-        found = None if whole else (yield from established_as_a_whole(of_part))
-        if found is not None:
-            every.append(found)
+    for convex in by_distances(setting, goal.convex):
+        of_part = stated_goal(setting, convex)
+        whole = convex.facets == goal.convex.facets and convex.piece == goal.convex.piece
+        established = None if whole else (yield from established_as_a_whole(of_part))
+        if established is not None:
+            every.append(established)
             continue
-        signed = by_signs(part, of_part.instance.forms)
+        signed = by_signs(convex, of_part.instance.forms)
         for each in signed:
-            found = yield from established_as_a_whole(stated_goal(setting, each))
-            if found is None:
+            established = yield from established_as_a_whole(stated_goal(setting, each))
+            if established is None:
                 return None
-            every.append(found)
+            every.append(established)
         if not signed:
             return None
     return every
@@ -213,11 +215,11 @@ def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
         return Choice(_ZERO, ())
     with suppress(Undecided):
         for proof in proofs(goal):
-            found = Choice(None, (proof,))
+            choice = Choice(None, (proof,))
             with suppress(Undecided):
-                found = Choice(needed(proof), (proof,))
-            if found.is_less(best) or not best.proofs:
-                best = found
+                choice = Choice(needed(proof), (proof,))
+            if choice.is_less(best) or not best.proofs:
+                best = choice
             if best.needed is not None and best.needed <= enough:
                 break
     return best
@@ -226,17 +228,17 @@ def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> Choice:
 def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> Choice | None:
     """None where the class has no parts, or of one nothing is known."""
     setting, every = goal.setting, []
-    for part in by_distances(setting, goal.convex):
-        of_part = stated_goal(setting, part)
-        whole = part.facets == goal.convex.facets and part.piece == goal.convex.piece
+    for convex in by_distances(setting, goal.convex):
+        of_part = stated_goal(setting, convex)
+        whole = convex.facets == goal.convex.facets and convex.piece == goal.convex.piece
         best = Choice(None, ()) if whole else _least_of_whole(of_part, needed, enough)
         if best.needed is None or best.needed > enough:
             signed = [
                 _least_of_whole(stated_goal(setting, each), needed, enough)
-                for each in by_signs(part, of_part.instance.forms)
+                for each in by_signs(convex, of_part.instance.forms)
             ]
-            if signed and (found := Choice.all_of(signed)).is_less(best):
-                best = found
+            if signed and (choice := Choice.all_of(signed)).is_less(best):
+                best = choice
         if best.needed is None:
             return None
         every.append(best)

@@ -38,11 +38,11 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
     if points is None:
         return rule.bounds(instance)
     each = [rule.bounds(instance.weighted(values)) for values in points]
-    functions = [found.functions for found in each if found is not None and found.functions]
+    functions = [bounds.functions for bounds in each if bounds is not None and bounds.functions]
     if len(functions) < len(points):
         return None
     every = dict.fromkeys(function for some in functions for function in some)
-    tails = any(found is not None and isinstance(found.why, Jointly) and found.why.tails for found in each)
+    tails = any(bounds is not None and isinstance(bounds.why, Jointly) and bounds.why.tails for bounds in each)
     return Bounds(tuple(every), None if tails else jointly(instance))
 
 
@@ -50,7 +50,7 @@ def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values]
     """Two points such that the weights of the exits are between them at every eps > 0: the weights that depend on eps,
     each with its number at the point. None where that is not known, or no weight depends on eps."""
     first, *others = dict.fromkeys(
-        found.weight for found in exits if found.weight is not None and not is_constant(found.weight)
+        centered.weight for centered in exits if centered.weight is not None and not is_constant(centered.weight)
     ) or (None,)
     if first is None:
         return None
@@ -82,13 +82,13 @@ def _is_positive(value: Closed, limits: Limits) -> bool:
 
 def _at_zero(value: Closed) -> Fraction | None:
     """The limit as eps -> 0, where numerator and denominator have limits and the denominator's is not 0."""
-    above, below = [sum((c for k, _, c in part.terms() if k == 0), _ZERO) for part in fraction_of(value)]
+    above, below = [sum((c for k, _, c in poly.terms() if k == 0), _ZERO) for poly in fraction_of(value)]
     return above / below if below else None
 
 
 def _at_infinity(value: Closed) -> Fraction | None:
     """The limit as eps -> ∞; None where it is infinite."""
-    above, below = [{(q, k): c for k, q, c in part.terms()} for part in fraction_of(value)]
+    above, below = [{(q, k): c for k, q, c in poly.terms()} for poly in fraction_of(value)]
     leading = max(below)
     if not above or max(above) < leading:
         return _ZERO

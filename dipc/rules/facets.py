@@ -78,17 +78,17 @@ def facets(region: Region, others: Sequence[Region], metric: Metric) -> tuple[Mo
 
     Every input u of the region with dd(u) >= alpha is behind all of them.
     """
-    found = []
+    facets = []
     for guard in region.guards:
         if not guard.form.inputs or metric.norm is Norm.DISCRETE:
-            found.append(Moving(guard.form, _ZERO))
+            facets.append(Moving(guard.form, _ZERO))
             continue
         way = way_out(guard.form, metric.norm)
         proved = not any(_may_reach(region, way, other, whole=guard.whole) for other in others)
         if proved and metric.apart is not None:
             proved = not metric.apart(region, way)
-        found.append(_retreating(guard, way.width) if proved else Moving(guard.form, _ZERO))
-    return tuple(found)
+        facets.append(_retreating(guard, way.width) if proved else Moving(guard.form, _ZERO))
+    return tuple(facets)
 
 
 def _retreating(guard: Constraint, width: Fraction) -> Moving:
@@ -173,9 +173,9 @@ def choices(
     if metric.apart is not None or metric.norm is Norm.DISCRETE:
         return ((),)
     sides = [
-        _weakest(region, found)
+        _weakest(region, facets)
         for rival in rivals
-        if (found := _sides(region, rival, metric.norm, slanted=slanted)) is not None
+        if (facets := _sides(region, rival, metric.norm, slanted=slanted)) is not None
     ]
     if any(not side for side in sides):
         return ()
@@ -300,8 +300,8 @@ def _weights(chosen: Sequence[Affine], rows: Sequence[int], signs: Sequence[Frac
         by_row = [[a - b for a, b in zip(signed[0], row, strict=True)] for row in signed[1:]]
     for row in by_row:
         system += equation([(j, c) for j, c in enumerate(row) if c], _ZERO)
-    found = solution(system, range(len(chosen)))
-    return None if isinstance(found, Infeasible) else [found[j] for j in range(len(chosen))]
+    result = solution(system, range(len(chosen)))
+    return None if isinstance(result, Infeasible) else [result[j] for j in range(len(chosen))]
 
 
 def _static(region: Region, facets: Sequence[Moving]) -> list[Constraint]:
@@ -349,12 +349,12 @@ class _Steps:
         here: dict[int, Answer] = {**finite, **{slot: Affine.input(slot) for slot in ideal.symbolic_inputs}}
         reading: dict[int, set[int]] = {}
         of_itself: set[int] = set()
-        for at, condition in enumerate(apart.conditions):
-            if ideal.metric.apart(here, here, _no_ints, [at]) is not False:
-                of_itself.add(at)
+        for position, condition in enumerate(apart.conditions):
+            if ideal.metric.apart(here, here, _no_ints, [position]) is not False:
+                of_itself.add(position)
             for slot in slots_in(slots_read(condition)):
                 if apart.places[slot].primed:
-                    reading.setdefault(apart.places[slot].slot, set()).add(at)
+                    reading.setdefault(apart.places[slot].slot, set()).add(position)
         return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(found) for slot, found in reading.items()})
 
     def apart(self, changed: Mapping[int, Affine]) -> Formula:

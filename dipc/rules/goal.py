@@ -44,7 +44,7 @@ class Requirement:
     dd: str | None = None
 
 
-def requirement(claim: ClassClaim, found: InputClass, metric: Metric) -> Requirement:
+def requirement(claim: ClassClaim, input_class: InputClass, metric: Metric) -> Requirement:
     """The claim for all inputs of a class at once.
 
     With alpha = dd(u), dd is a number on the whole class where det has one answer only (infinity), where the answer
@@ -54,17 +54,17 @@ def requirement(claim: ClassClaim, found: InputClass, metric: Metric) -> Require
     """
     if not claim.at_distance:
         wanted = open_requirement(claim) if claim.free_gamma else fixed_requirement(claim.without_distance())
-        if not found.integral:
+        if not input_class.integral:
             return wanted
         return replace(wanted, distances=replace(wanted.distances, alpha_base=claim.least_integer()))
-    if found.alone:
+    if input_class.alone:
         # With a gamma that grows with alpha the claim is about every alpha, and no limit says the same.
         return open_requirement(claim) if claim.gamma_moves else fixed_requirement(claim.at_number(None), "inf")
     if metric.norm is Norm.DISCRETE and metric.apart is None:
         return fixed_requirement(claim.at_number(_ONE), "1")
-    if found.restless and metric.apart is None:
+    if input_class.restless and metric.apart is None:
         return fixed_requirement(claim.at_number(_ZERO), "0")
-    if found.stepping and found.integral and metric.apart is None:
+    if input_class.stepping and input_class.integral and metric.apart is None:
         return fixed_requirement(claim.at_number(_ONE), "1")
     return open_requirement(claim)
 
@@ -100,12 +100,14 @@ def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
     return Requirement(ClaimedDistances(alpha, _ZERO, fixed.gamma, _ZERO), Variable.EPS, fixed.beta, dd=dd)
 
 
-def restatements(claim: ClassClaim, found: InputClass, metric: Metric, required: Requirement) -> Iterator[Requirement]:
+def restatements(
+    claim: ClassClaim, input_class: InputClass, metric: Metric, required: Requirement
+) -> Iterator[Requirement]:
     """The requirement, and others that imply it: for dd = 0 where the answer moves with the inputs, and without the
     distance that is left open where beta does not depend on it."""
     yield required
     # In the discrete distance another answer is at 1 even where the answer moves.
-    touching = found.moving and metric.apart is None and metric.norm is not Norm.DISCRETE
+    touching = input_class.moving and metric.apart is None and metric.norm is not Norm.DISCRETE
     if claim.at_distance and touching:
         yield at_zero(claim)
     without = without_distance(claim)
@@ -198,9 +200,9 @@ class Goal:
     @property
     def lower(self) -> Lower:
         """The bound at the least of every slack, with the input that attains it, if one does."""
-        found = self.bounds(LEAST_SLACKS)
-        assert isinstance(found, Lower)
-        return found
+        result = self.bounds(LEAST_SLACKS)
+        assert isinstance(result, Lower)
+        return result
 
     @cached_property
     def ceiling(self) -> Ceiling | None:

@@ -75,7 +75,7 @@ def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None)
     if not form.inputs:
         return ImpliedBound(form.constant, _ZERO, ())
     slots = [slot for slot, _ in form.inputs]
-    found: ImpliedBound | None = None
+    implied_bound: ImpliedBound | None = None
     for k, facet in enumerate(facets):
         theirs = facet.form.inputs
         # Most facets are about other inputs: the first and the last tell most of them apart.
@@ -85,9 +85,9 @@ def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None)
             continue
         weight = form.inputs[0][1] / facet.form.inputs[0][1]
         bound = bound_of(form, facets, [(k, weight)])
-        if bound is not None and (found is None or _rank(bound, alpha) > _rank(found, alpha)):
-            found = bound
-    return found
+        if bound is not None and (implied_bound is None or _rank(bound, alpha) > _rank(implied_bound, alpha)):
+            implied_bound = bound
+    return implied_bound
 
 
 def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
@@ -169,20 +169,20 @@ def corner(
     input was found: then there is none, but for an alpha left open, where one that is not linear in alpha may exist.
     """
     met = sorted(set(tight))
-    found = _eliminated(facets, met, slots, alpha)
-    if found is not None and _behind(facets, met, found, alpha):
-        return found
-    found = _corner_solved(facets, met, slots, alpha)
-    return found if found is not None and _behind(facets, met, found, alpha) else None
+    corner = _eliminated(facets, met, slots, alpha)
+    if corner is not None and _behind(facets, met, corner, alpha):
+        return corner
+    corner = _corner_solved(facets, met, slots, alpha)
+    return corner if corner is not None and _behind(facets, met, corner, alpha) else None
 
 
-def _behind(facets: Sequence[Moving], met: Sequence[int], found: Corner, alpha: Fraction | None) -> bool:
+def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha: Fraction | None) -> bool:
     """Whether u(alpha) is where it should be: for every alpha >= 0, form(u(alpha)) - alpha·step is linear in alpha, and
     not negative if neither its value at 0 nor its slope is."""
     tight = set(met)
     for k, facet in enumerate(facets):
-        start = facet.form.at(found.base)
-        rise = sum((c * found.slope[slot] for slot, c in facet.form.inputs), _ZERO) - facet.step
+        start = facet.form.at(corner.base)
+        rise = sum((c * corner.slope[slot] for slot, c in facet.form.inputs), _ZERO) - facet.step
         if alpha is not None:
             start, rise = start + alpha * rise, _ZERO
         if start < 0 or rise < 0 or (k in tight and (start or rise)):
@@ -282,7 +282,7 @@ def greatest_alpha(facets: Sequence[Moving]) -> Ceiling | None:
 
     The number is proved to be an upper bound, by weights on the facets. Below 0: no input is behind the facets at all.
     """
-    found = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facet.halfspace for facet in facets])
-    if not isinstance(found, Least):
+    result = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facet.halfspace for facet in facets])
+    if not isinstance(result, Least):
         return None
-    return Ceiling(-found.value, tuple(sorted((k, weight) for k, weight in found.weights.items() if weight)))
+    return Ceiling(-result.value, tuple(sorted((k, weight) for k, weight in result.weights.items() if weight)))

@@ -33,21 +33,21 @@ def joint_tails(instance: Instance) -> Bounds | None:
     facets, distances, whole = instance.facets, instance.distances, instance.whole
     shares: list[Share] = []
     totals: list[Affine] = []
-    for found in instance.others or ():
-        if distances.is_open and found.weight is not None and not is_constant(found.weight):
+    for centered in instance.others or ():
+        if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
-        parts = [part for part in found.parts if part.scales or not distances.is_open]
-        tails = [part for part in parts if is_tail(part) and _is_far(part, facets, distances)]
+        parts = [component for component in centered.parts if component.scales or not distances.is_open]
+        tails = [component for component in parts if is_tail(component) and _is_far(component, facets, distances)]
         total = _bound(total_of(tails), facets, distances) if len(tails) > 1 else None
         if total is None or (distances.is_open and total.base < 0):
             tails = []
-        weight: Closed = ExpPoly.one() if found.weight is None else found.weight
+        weight: Closed = ExpPoly.one() if centered.weight is None else centered.weight
         if tails:
             assert total is not None
             totals.append(total.form)
             amount = total.slope if distances.is_open else total.base
             weight = weight * front_of(tails) * ExpPoly.term(_ONE, 0, -max(amount, _ZERO))
-        events = [widest(part, facets, distances, whole)[0] for part in parts if part not in tails]
+        events = [widest(component, facets, distances, whole)[0] for component in parts if component not in tails]
         shares.append(Share(-weight, tuple(events)))
     if not totals:
         return None
@@ -57,46 +57,46 @@ def joint_tails(instance: Instance) -> Bounds | None:
 JOINT_TAILS = Rule("tails of other answers together", joint_tails, of_others=True)
 
 
-def is_tail(part: NoiseComponent) -> bool:
+def is_tail(component: NoiseComponent) -> bool:
     """Whether it is one comparison of one noise that is in its tail where its slack is not positive."""
-    if len(part.noises) != 1 or len(part.halfspaces) != 1 or not part.noises[0].law.exponential_tails:
+    if len(component.noises) != 1 or len(component.halfspaces) != 1 or not component.noises[0].law.exponential_tails:
         return False
-    (half,) = part.halfspaces
+    (half,) = component.halfspaces
     ((_, c),) = half.coefficients
-    if half.radius or part.noises[0].mean:
+    if half.radius or component.noises[0].mean:
         return False
-    return part.continuous or (abs(c) == 1 and _is_whole(half.slack))
+    return component.continuous or (abs(c) == 1 and _is_whole(half.slack))
 
 
-def _is_far(part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances) -> bool:
+def _is_far(component: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances) -> bool:
     """Whether the slack is not positive for any input behind the facets."""
-    slack = _bound(-part.halfspaces[0].slack, facets, distances)
+    slack = _bound(-component.halfspaces[0].slack, facets, distances)
     return slack is not None and slack.base >= 0 and slack.slope >= 0
 
 
 def total_of(tails: Sequence[NoiseComponent]) -> Affine:
     """Σ rate·σ: how far all of them are in their tails together."""
-    return combination([(-_steepness(part), part.halfspaces[0].slack) for part in tails], _ZERO)
+    return combination([(-_steepness(component), component.halfspaces[0].slack) for component in tails], _ZERO)
 
 
 def front_of(tails: Sequence[NoiseComponent]) -> Closed:
     """The product of the tails at σ = 0."""
-    found: Closed = ExpPoly.one()
-    for part in tails:
-        found = found * measure(Event(part.noises, (Halfspace(((0, _ONE),), _ZERO),)))
-    return found
+    function: Closed = ExpPoly.one()
+    for component in tails:
+        function = function * measure(Event(component.noises, (Halfspace(((0, _ONE),), _ZERO),)))
+    return function
 
 
 def _is_whole(form: Affine) -> bool:
     return form.constant.denominator == 1 and all(c.denominator == 1 for _, c in form.inputs)
 
 
-def _steepness(part: NoiseComponent) -> Fraction:
+def _steepness(component: NoiseComponent) -> Fraction:
     """The rate with which the probability falls as the slack does."""
-    ((_, c),) = part.halfspaces[0].coefficients
-    return part.noises[0].rate / abs(c)
+    ((_, c),) = component.halfspaces[0].coefficients
+    return component.noises[0].rate / abs(c)
 
 
 def _bound(form: Affine, facets: Sequence[Moving], distances: ClaimedDistances) -> SlackBound | None:
-    found = best_bound(form, facets, distances.alpha)
-    return None if found is None else slack_of(form, found, 0, distances)
+    bound = best_bound(form, facets, distances.alpha)
+    return None if bound is None else slack_of(form, bound, 0, distances)

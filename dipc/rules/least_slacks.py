@@ -63,12 +63,12 @@ def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
     """All the slacks, with their multiples of gamma, and whether the probability depends on how large they are: what
     bounds outputs without noise only has to be positive."""
     forms: dict[tuple[Affine, int], bool] = {}
-    for found in exits:
-        for point in found.points:
+    for centered in exits:
+        for point in centered.points:
             forms.setdefault((point, 1), False)
             forms.setdefault((-point, 1), False)
-        for part in found.parts:
-            for half in part.halfspaces:
+        for component in centered.parts:
+            for half in component.halfspaces:
                 forms[half.slack, half.radius] = True
     return forms
 
@@ -87,20 +87,23 @@ class _Attempt:
         shares: list[Share] = []
         evidence: list[ShareEvidence] = []
         lost: list[str] = []
-        for found in exits:
-            reason = self._unusable(found, distances)
+        for centered in exits:
+            reason = self._unusable(centered, distances)
             if reason is not None:
                 lost.append(reason)
                 continue
-            if found.in_balls and not distances.gamma_base and not distances.gamma_rate:
+            if centered.in_balls and not distances.gamma_base and not distances.gamma_rate:
                 continue  # noise is equal to a number with probability 0
-            points = tuple([self._known(form, 1) for point in found.points for form in (point, -point)])
-            bounds = [tuple([self._known(half.slack, half.radius) for half in part.halfspaces]) for part in found.parts]
-            events = [
-                part.event([slack.slope if distances.is_open else slack.base for slack in slacks])
-                for part, slacks in zip(found.parts, bounds, strict=True)
+            points = tuple([self._known(form, 1) for point in centered.points for form in (point, -point)])
+            bounds = [
+                tuple([self._known(half.slack, half.radius) for half in component.halfspaces])
+                for component in centered.parts
             ]
-            shares.append(Share(found.weight, tuple(events)))
+            events = [
+                component.event([slack.slope if distances.is_open else slack.base for slack in slacks])
+                for component, slacks in zip(centered.parts, bounds, strict=True)
+            ]
+            shares.append(Share(centered.weight, tuple(events)))
             evidence.append(ShareEvidence(points, tuple(bounds)))
         if distances.is_open and any(slack is not None and slack.base > 0 for slack in self._noisy(exits)):
             lost.append("a slack does not shrink to 0 with the distance")
@@ -116,25 +119,25 @@ class _Attempt:
         return slack
 
     def _noisy(self, exits: Sequence[CenteredExit]) -> list[SlackBound | None]:
-        halves = (half for found in exits for part in found.parts for half in part.halfspaces)
+        halves = (half for centered in exits for component in centered.parts for half in component.halfspaces)
         return [self.slacks[half.slack, half.radius] for half in halves]
 
-    def _unusable(self, found: CenteredExit, distances: ClaimedDistances) -> str | None:
+    def _unusable(self, centered: CenteredExit, distances: ClaimedDistances) -> str | None:
         """Why nothing is known of this exit, which then counts as 0; None where something is."""
-        for point in found.points:
+        for point in centered.points:
             for form in (point, -point):
                 slack = self.slacks[form, 1]
                 if slack is None or slack.base < 0 or slack.slope < 0:
                     return "an output without noise is not always within gamma of det's"
         if distances.is_open:
-            if found.weight is not None and not is_constant(found.weight):
+            if centered.weight is not None and not is_constant(centered.weight):
                 return "the weight of a choice depends on eps alone"
-            if not all(part.continuous for part in found.parts):
+            if not all(part.continuous for part in centered.parts):
                 return "a noise on integers depends on eps alone"
-            if not all(part.scales for part in found.parts):
+            if not all(part.scales for part in centered.parts):
                 return "the law of a noise is not known to scale with eps"
-        for part in found.parts:
-            for half in part.halfspaces:
+        for component in centered.parts:
+            for half in component.halfspaces:
                 slack = self.slacks[half.slack, half.radius]
                 if slack is None:
                     return "a slack is not bounded below on the class"
@@ -159,11 +162,11 @@ def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bound
     return _Attempt(slacks, found)
 
 
-def _is_whole(found: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
+def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
     """Whether a corner has integers where inputs are integers, and all these slacks there; at one alpha."""
     if distances.alpha is None:
         return False
-    point = found.at(distances.alpha)
+    point = corner.at(distances.alpha)
     if any(point[slot].denominator != 1 for slot in whole):
         return False
     return all(s.form.at(point) + s.radius * distances.gamma_base == s.base for s in slacks)

@@ -35,18 +35,18 @@ def corners(instance: Instance) -> Bounds | None:
     alpha = distances.alpha
     if alpha is None or distances.is_open or not ways:
         return None
-    if any(found.points or (found.in_balls and not distances.gamma_base) for found in ways):
+    if any(centered.points or (centered.in_balls and not distances.gamma_base) for centered in ways):
         return None
-    parts = [part for found in ways for part in found.parts]
-    if not all(part.continuous and noise.law.log_concave for part in parts for noise in part.noises):
+    parts = [component for centered in ways for component in centered.parts]
+    if not all(component.continuous and noise.law.log_concave for component in parts for noise in component.noises):
         return None
-    forms = dict.fromkeys(half.slack for part in parts for half in part.halfspaces)
+    forms = dict.fromkeys(half.slack for component in parts for half in component.halfspaces)
     if any(best_bound(form, facets, alpha) is None for form in forms):
         return None
     points = _corners(facets, instance.slots, alpha)
     if points is None:
         return None
-    each = [list(dict.fromkeys(_share(found, point, distances.gamma_base) for point in points)) for found in ways]
+    each = [list(dict.fromkeys(_share(centered, point, distances.gamma_base) for point in points)) for centered in ways]
     # Ways to one answer may be least at different corners.
     count = prod(map(len, each))
     if not 0 < count <= _MOST_CORNERS:
@@ -57,12 +57,13 @@ def corners(instance: Instance) -> Bounds | None:
 CORNERS = Rule("the corners of a log-concave probability", corners)
 
 
-def _share(found: CenteredExit, point: Point, gamma: Fraction) -> Share:
+def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
     """weight·Pr of one way at one input."""
     events = [
-        part.event([half.slack.at(point) + half.radius * gamma for half in part.halfspaces]) for part in found.parts
+        component.event([half.slack.at(point) + half.radius * gamma for half in component.halfspaces])
+        for component in centered.parts
     ]
-    return Share(found.weight, tuple(events))
+    return Share(centered.weight, tuple(events))
 
 
 def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point] | None:
@@ -84,10 +85,10 @@ def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) ->
 
 def _independent(rows: Iterable[Mapping[int, Fraction]]) -> list[dict[int, Fraction]]:
     """As many rows as are linearly independent, eliminated by each other."""
-    found: list[tuple[int, dict[int, Fraction]]] = []
+    result: list[tuple[int, dict[int, Fraction]]] = []
     for row in rows:
         left = dict(row)
-        for pivot, other in found:
+        for pivot, other in result:
             factor = left.get(pivot)
             if factor:
                 left = {
@@ -97,5 +98,5 @@ def _independent(rows: Iterable[Mapping[int, Fraction]]) -> list[dict[int, Fract
                 }
         if left:
             pivot = min(left)
-            found.append((pivot, {key: value / left[pivot] for key, value in left.items()}))
-    return [row for _, row in found]
+            result.append((pivot, {key: value / left[pivot] for key, value in left.items()}))
+    return [row for _, row in result]

@@ -26,21 +26,21 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     without noise are within gamma of det's. None but itself where that makes no difference. Raises Undecided."""
     inputs, piece = convex.inputs, convex.piece
     gamma = requirement(setting.claim, inputs, setting.metric).distances.gamma_base
-    exits = [_within(found, gamma, inputs.whole) for found in piece.exits]
+    exits = [_within(centered, gamma, inputs.whole) for centered in piece.exits]
     finer = pieces(convex.guards, exits, setting.program.limits.pieces)
     known = known_region(setting, inputs, piece)
     moves = has_static_facets(inputs, convex.own_facets)
     sides = choices(known, inputs.rivals, setting.metric, slanted=True) if moves else ((),)
     if len(finer) * len(sides) > MOST_CHOICES:
         return [convex]
-    found = []
+    convex_classes = []
     for each in finer:
         guards = (*piece.guards, *each.guards)
         for side in sides:
             both = tuple(dict.fromkeys([*convex.side, *side]))
             facets = all_facets(inputs, convex.own_facets, guards, both)
-            found.append(ConvexClass(convex.number, inputs, ConvexPiece(guards, each.exits), both, facets))
-    return found
+            convex_classes.append(ConvexClass(convex.number, inputs, ConvexPiece(guards, each.exits), both, facets))
+    return convex_classes
 
 
 def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
@@ -87,14 +87,14 @@ def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Re
     return replace(inputs.region, guards=(*inputs.region.guards, *piece.guards))
 
 
-def _within(found: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
+def _within(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
     """The exit where its outputs without noise are within gamma of det's, which is a comparison of inputs; those of
     `whole` are ints."""
     radius = Affine.number(gamma)
     near = [
         constraint(radius - side, CompareOp.GE, all(slot in whole for slot, _ in form.inputs))
-        for form in found.points
+        for form in centered.points
         for side in (form, -form)
         if form.inputs
     ]
-    return replace(found, guards=(*found.guards, *near))
+    return replace(centered, guards=(*centered.guards, *near))

@@ -53,9 +53,9 @@ class Instance:
         return list(dict.fromkeys(self._slacks())) if self.of_ways is None else self.of_ways()
 
     def _slacks(self) -> Iterator[Affine]:
-        for found in (*self.ways, *(self.others or ())):
-            for part in found.parts:
-                for half in part.halfspaces:
+        for centered in (*self.ways, *(self.others or ())):
+            for component in centered.parts:
+                for half in component.halfspaces:
                     if half.slack.inputs and not half.radius:
                         yield half.slack
 
@@ -65,7 +65,7 @@ class Instance:
         def others() -> Sequence[CenteredExit] | None:
             if self.others is None:
                 return None
-            possible = [found for found in self.others if not contradict([*self.guards, *found.guards])]
+            possible = [centered for centered in self.others if not contradict([*self.guards, *centered.guards])]
             return united(possible, intervals, limits)
 
         ways = united(self.ways, intervals, limits)

@@ -54,7 +54,7 @@ class Box:
     ) -> Iterator[list[tuple[CenteredExit, list[Compared]]]]:
         """For each choice of one of the ends of every comparison the exits that can be taken then, with what has to
         happen."""
-        for vertex in product(*(dict.fromkeys(ends(part)) for part in self.comparisons)):
+        for vertex in product(*(dict.fromkeys(ends(component)) for component in self.comparisons)):
             found = []
             for each, way in zip(self.exits, self.ways, strict=True):
                 compared = self._compared(way, vertex)
@@ -64,31 +64,31 @@ class Box:
 
     def _compared(self, way: Sequence[tuple[int, bool]], vertex: Sequence[End]) -> list[Compared] | None:
         """What has to happen on one way; None where it cannot."""
-        found: list[Compared] = []
+        result: list[Compared] = []
         for place, holds in way:
-            end, part = vertex[place], self.comparisons[place]
+            end, component = vertex[place], self.comparisons[place]
             if isinstance(end, Certain):
                 if end.one != holds:
                     return None
             elif holds:
-                found.append((part, end))
+                result.append((component, end))
             else:
-                turned = _turned(part)
+                turned = _turned(component)
                 assert turned is not None, "it has an opposite"
-                found.append((turned, (-end[0] - (1 if is_whole(part) else 0), -end[1])))
-        return found
+                result.append((turned, (-end[0] - (1 if is_whole(component) else 0), -end[1])))
+        return result
 
 
 def box_of(exits: Sequence[CenteredExit]) -> Box | None:
     """The exits in this form; None where they have none, or too many comparisons."""
-    if any(found.points or found.in_balls for found in exits):
+    if any(centered_exit.points or centered_exit.in_balls for centered_exit in exits):
         return None
     comparisons: list[NoiseComponent] = []
     ways: list[list[tuple[int, bool]]] = []
-    for found in exits:
+    for centered in exits:
         way: list[tuple[int, bool]] = []
-        for part in found.parts:
-            place = _place(part, comparisons)
+        for component in centered.parts:
+            place = _place(component, comparisons)
             if place is None or any(place[0] == other for other, _ in way):
                 return None
             way.append(place)
@@ -99,7 +99,9 @@ def box_of(exits: Sequence[CenteredExit]) -> Box | None:
 def vertices(instance: Instance) -> Bounds | None:
     """The sums over the ways at the vertices of the box. None where they are not of this kind."""
     distances = instance.distances
-    if distances.is_open and any(way.weight is not None and not is_constant(way.weight) for way in instance.ways):
+    if distances.is_open and any(
+        centered.weight is not None and not is_constant(centered.weight) for centered in instance.ways
+    ):
         return None
     box = box_of(instance.ways)
     if box is None:
@@ -108,16 +110,16 @@ def vertices(instance: Instance) -> Bounds | None:
         Bound(
             tuple(
                 Share(
-                    found.weight,
+                    centered.weight,
                     tuple(
-                        Event(part.noises, (Halfspace(part.halfspaces[0].coefficients, base),))
-                        for part, (base, _) in compared
+                        Event(component.noises, (Halfspace(component.halfspaces[0].coefficients, base),))
+                        for component, (base, _) in compared
                     ),
                 )
-                for found, compared in vertex
+                for centered, compared in vertex
             )
         )
-        for vertex in box.vertices(lambda part: _ends(part, instance.facets, distances, instance.whole))
+        for vertex in box.vertices(lambda component: _ends(component, instance.facets, distances, instance.whole))
     ]
     return Bounds(tuple(dict.fromkeys(functions)), jointly(instance))
 
@@ -125,41 +127,41 @@ def vertices(instance: Instance) -> Bounds | None:
 VERTICES = Rule("the vertices of a box of probabilities", vertices)
 
 
-def _place(part: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
+def _place(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
     """The place of a comparison, a new one if need be, and whether it holds; None where it is more than one."""
-    if len(part.halfspaces) != 1:
+    if len(component.halfspaces) != 1:
         return None
-    if part in comparisons:
-        return comparisons.index(part), True
-    turned = _turned(part)
+    if component in comparisons:
+        return comparisons.index(component), True
+    turned = _turned(component)
     if turned is None:
         return None
     if turned in comparisons:
         return comparisons.index(turned), False
-    comparisons.append(part)
+    comparisons.append(component)
     return len(comparisons) - 1, True
 
 
-def _turned(part: NoiseComponent) -> NoiseComponent | None:
+def _turned(component: NoiseComponent) -> NoiseComponent | None:
     """The comparison that holds where this one does not."""
-    (half,) = part.halfspaces
-    other = opposite(half, whole=is_whole(part))
-    return None if other is None else NoiseComponent(part.noises, (other,))
+    (half,) = component.halfspaces
+    other = opposite(half, whole=is_whole(component))
+    return None if other is None else NoiseComponent(component.noises, (other,))
 
 
 def _ends(
-    part: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
+    component: NoiseComponent, facets: Sequence[Moving], distances: ClaimedDistances, whole: frozenset[int]
 ) -> list[End]:
     """Where the probability of a comparison is least and greatest."""
-    (half,) = part.halfspaces
-    if distances.is_open and not part.scales:
+    (half,) = component.halfspaces
+    if distances.is_open and not component.scales:
         return [Certain(one=False), Certain(one=True)]
-    found: list[End] = []
+    result: list[End] = []
     for sign, form in ((1, half.slack), (-1, -half.slack)):
         bound = best_bound(form, facets, distances.alpha)
         slack = None if bound is None else slack_of(form, bound, 0, distances, whole)
         if slack is None or (distances.is_open and slack.base < 0):
-            found.append(Certain(one=sign < 0))
+            result.append(Certain(one=sign < 0))
         else:
-            found.append((sign * (slack.slope if distances.is_open else slack.base), Fraction(0)))
-    return found
+            result.append((sign * (slack.slope if distances.is_open else slack.base), Fraction(0)))
+    return result

@@ -65,15 +65,15 @@ def _moved(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
         return rows
     unit = lcm(low.denominator, high.denominator)
     start, step = int(low * unit), int((high - low) * unit)
-    found = [rows[-1]]
+    result = [rows[-1]]
     for n, row in enumerate(reversed(rows[:-1]), start=1):
         nothing = [0] * len(row)
-        found = [
+        result = [
             [start * a + step * b for a, b in zip(one, other, strict=True)]
-            for one, other in zip([*found, nothing], [nothing, *found], strict=True)
+            for one, other in zip([*result, nothing], [nothing, *result], strict=True)
         ]
-        found[0] = [a + unit**n * c for a, c in zip(found[0], row, strict=True)]
-    return found
+        result[0] = [a + unit**n * c for a, c in zip(result[0], row, strict=True)]
+    return result
 
 
 def _searched(rows: _Rows) -> bool:
@@ -109,11 +109,11 @@ def _by_rows(rows: _Rows) -> _Rows:
 
 def _shifted(rows: _Rows) -> _Rows:
     """With X + 1 in the place of X."""
-    found = [list(row) for row in rows]
-    for first in range(len(found) - 1):
-        for i in range(len(found) - 2, first - 1, -1):
-            found[i] = [a + b for a, b in zip(found[i], found[i + 1], strict=True)]
-    return found
+    result = [list(row) for row in rows]
+    for first in range(len(result) - 1):
+        for i in range(len(result) - 2, first - 1, -1):
+            result[i] = [a + b for a, b in zip(result[i], result[i + 1], strict=True)]
+    return result
 
 
 def _halves(rows: _Rows) -> list[_Rows]:
@@ -156,11 +156,11 @@ _MOST_DEGREE = 400
 
 def total(trends: Iterable[Trend]) -> Trend:
     """The sum."""
-    found: Trend = {}
+    result: Trend = {}
     for trend in trends:
         for growth, c in trend.items():
-            found[growth] = found.get(growth, _ZERO) + c
-    return {growth: c for growth, c in found.items() if c}
+            result[growth] = result.get(growth, _ZERO) + c
+    return {growth: c for growth, c in result.items() if c}
 
 
 def times(left: Trend, right: Trend) -> Trend:
@@ -230,7 +230,7 @@ def _exponential(rate: Fraction) -> tuple[Fraction, Fraction]:
 def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high: Fraction) -> _Polynomial:
     """A polynomial that is at most a positive multiple of the sum of (eps/q)^e · j^p · group."""
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
-    found: _Polynomial = {}
+    result: _Polynomial = {}
     for (e, p), group in groups.items():
         for part, sign in _by_sign(group, low, high) if e or p else [(group, 1)]:
             # Times (1 - X)^P·X^E·W^P: (1 - X)^(P + e - p)·(1 - W)^p·X^E·W^P for the lower bounds of eps/q and j, and
@@ -239,8 +239,8 @@ def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high:
             by_x, by_w = (most_powers, most_degree) if sign > 0 else (most_powers - e + p, most_degree - p)
             for (i, j), c in _product(part, factor).items():
                 key = i + by_x, j + by_w
-                found[key] = found.get(key, _ZERO) + c
-    return found
+                result[key] = result.get(key, _ZERO) + c
+    return result
 
 
 def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_Polynomial, int]]:
@@ -261,8 +261,8 @@ def _one_less(power: int, place: int) -> _Polynomial:
 
 
 def _product(left: _Polynomial, right: _Polynomial) -> _Polynomial:
-    found: _Polynomial = {}
+    result: _Polynomial = {}
     for (i, j), c in left.items():
         for (k, m), d in right.items():
-            found[i + k, j + m] = found.get((i + k, j + m), _ZERO) + c * d
-    return found
+            result[i + k, j + m] = result.get((i + k, j + m), _ZERO) + c * d
+    return result

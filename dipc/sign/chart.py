@@ -67,9 +67,9 @@ class Analysis:
     def left(self) -> int:
         """The sign of f right after the lower end."""
         result = self.sign
-        for found in self.signs:
-            if found is not None and found.multiplicity % 2:
-                result *= found.left
+        for sign in self.signs:
+            if sign is not None and sign.multiplicity % 2:
+                result *= sign.left
         return result
 
     def roots(self) -> list[Root]:
@@ -77,17 +77,17 @@ class Analysis:
         result: list[Root] = []
         scale = self.form.scale
         interval = self.interval.scaled(scale)
-        for found in self.signs:
-            if found is None:
+        for sign in self.signs:
+            if sign is None:
                 continue
-            root = found.rational_root
+            root = sign.rational_root
             if root is not None:
                 if interval.lower < root and (interval.upper is None or root < interval.upper):
-                    result.append(Root(root / scale, root / scale, found.multiplicity, found.polynomial, scale))
+                    result.append(Root(root / scale, root / scale, sign.multiplicity, sign.polynomial, scale))
                 continue
             result.extend(
-                Root(c.lower / scale, c.upper / scale, found.multiplicity, found.polynomial, scale)
-                for c in found.crossings
+                Root(c.lower / scale, c.upper / scale, sign.multiplicity, sign.polynomial, scale)
+                for c in sign.crossings
             )
         return result
 
@@ -160,7 +160,7 @@ def _constant_chart(interval: Interval, sign: int) -> SignChart:
 
 def chart_of(analysis: Analysis, budget: Budget) -> SignChart:
     """The chart of a complete analysis."""
-    assert all(found is not None for found in analysis.signs)
+    assert all(sign is not None for sign in analysis.signs)
     interval = analysis.interval
     roots = separated(analysis.roots(), budget)
     signs = [analysis.left]
@@ -204,7 +204,7 @@ def analyze(form: NormalForm, interval: Interval, budget: Budget, *, skip_even: 
             unit, parts = square_free_parts(primitive.polynomial, budget)
             sign *= unit
             factors += parts
-            signs += [look(part, _nothing) for part in parts]
+            signs += [look(factor, _nothing) for factor in parts]
         else:
             factors.append(primitive)
             signs.append(found)
@@ -323,9 +323,9 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | N
     analyses = tuple(analyze(normal_form(f, budget), interval, budget, skip_even=False) for f in base)
     owner: dict[tuple[object, Fraction], int] = {}
     roots: list[Root] = []
-    for at, analysis in enumerate(analyses):
+    for position, analysis in enumerate(analyses):
         for root in chart_of(analysis, budget).roots:
-            owner[root.polynomial, root.scale] = at
+            owner[root.polynomial, root.scale] = position
             roots.append(root)
     ordered = tuple(separated(roots, budget))
     samples = tuple(
@@ -345,23 +345,23 @@ def coprime_base(
     of its own, until no two have anything in common (Bach, Driscoll and Shallit 1993).
     """
     base: list[tuple[ExpPoly, frozenset[int]]] = []
-    waiting = [(f, frozenset((at,))) for at, f in reversed(list(enumerate(functions)))]
+    waiting = [(f, frozenset((index,))) for index, f in reversed(list(enumerate(functions)))]
     work = 0
     most = (limits or Limits()).monomials
     while waiting:
         value, owners = waiting.pop()
         if value.is_unit():
             continue
-        for at, (other, theirs) in enumerate(base):
+        for position, (other, theirs) in enumerate(base):
             if other == value:
-                base[at] = (other, theirs | owners)
+                base[position] = (other, theirs | owners)
                 break
             work += other.product_box(value)
             if work > most:
                 raise LimitReached("monomials", "functions with too many different exponents were to be put in order")
             shared = other.common_divisor(value)
             if not shared.is_unit():
-                del base[at]
+                del base[position]
                 waiting += [
                     (other.exact_quotient(shared), theirs),
                     (value.exact_quotient(shared), owners),
@@ -371,7 +371,8 @@ def coprime_base(
         else:
             base.append((value, owners))
     divisors = tuple(
-        frozenset(at for at, (_, owners) in enumerate(base) if function in owners) for function in range(len(functions))
+        frozenset(index for index, (_, owners) in enumerate(base) if function in owners)
+        for function in range(len(functions))
     )
     return tuple(value for value, _ in base), divisors
 

@@ -164,10 +164,10 @@ class NormalSum:
         with flint.ctx.workprec(_BITS):
             cap, flint.ctx.cap = flint.ctx.cap, _LENGTH
             try:
-                found = list(self.series(_ZERO).coeffs())
+                balls = list(self.series(_ZERO).coeffs())
             finally:
                 flint.ctx.cap = cap
-            coefficients = found + [flint.arb(0)] * (_LENGTH - len(found))
+            coefficients = balls + [flint.arb(0)] * (_LENGTH - len(balls))
             at_zero = self._at_zero()
             if at_zero is not None:
                 coefficients[0] = flint.arb(to_fmpq(at_zero))

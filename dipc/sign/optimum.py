@@ -120,8 +120,8 @@ class Number:
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
         """Rationals low <= number <= high with high - low <= 10^-digits·max(|low|, |high|). Raises LimitReached."""
-        part = Fraction(1, 10**digits)
-        while self.high - self.low > part * max(abs(self.low), abs(self.high)):
+        share = Fraction(1, 10**digits)
+        while self.high - self.low > share * max(abs(self.low), abs(self.high)):
             self.narrow()
         return self.low, self.high
 
@@ -217,8 +217,8 @@ def compare(first: Number, second: Number, digits: int) -> tuple[int, bool]:
             return -1, True
         if second.high < first.low:
             return 1, True
-        part = Fraction(1, 10 ** (digits + 5))
-        if all(n.high - n.low <= part * max(abs(n.low), abs(n.high)) for n in (first, second)):
+        share = Fraction(1, 10 ** (digits + 5))
+        if all(n.high - n.low <= share * max(abs(n.low), abs(n.high)) for n in (first, second)):
             first.recognize()
             second.recognize()
             if first.exact() is None and second.exact() is None:
@@ -294,7 +294,7 @@ class Ratio:
 
     def rate(self) -> Fraction:
         """The greatest rational of which all exponents of numerator and denominator are multiples; 1 without any."""
-        exponents = [q for part in (self.numerator, self.denominator) for _, q, _ in part.terms() if q]
+        exponents = [q for poly in (self.numerator, self.denominator) for _, q, _ in poly.terms() if q]
         if not exponents:
             return Fraction(1)
         below = lcm(*(q.denominator for q in exponents))
@@ -306,9 +306,9 @@ class Ratio:
             return self.numerator.derivative()
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
 
-    def is_gap(self, at: Fraction | Root, limits: Limits | None = None) -> bool:
+    def is_gap(self, place: Fraction | Root, limits: Limits | None = None) -> bool:
         """Whether the quotient that was given is 0/0 there."""
-        return not self.common.is_unit() and vanishes_at(self.common, at, limits)
+        return not self.common.is_unit() and vanishes_at(self.common, place, limits)
 
 
 # --- Limits of a quotient of exponential polynomials at the two ends of the positive numbers, exactly -----------------
@@ -439,10 +439,10 @@ class _Search:
 
     # --- at a place -------------------------------------------------------------------------------
 
-    def _peak(self, at: Fraction | Root, closed: bool) -> Peak:
+    def _peak(self, place: Fraction | Root, closed: bool) -> Peak:
         """The peak at a place where the reduced denominator is not 0."""
-        attained = closed and not self.ratio.is_gap(at, self.limits)
-        return Peak(at, attained, Number(self.ratio.numerator, self.ratio.denominator, at, self.limits))
+        attained = closed and not self.ratio.is_gap(place, self.limits)
+        return Peak(place, attained, Number(self.ratio.numerator, self.ratio.denominator, place, self.limits))
 
     def _at_point(self, eps: Fraction) -> Iterator[Peak]:
         if self.ratio.is_gap(eps):
@@ -484,13 +484,13 @@ class _Search:
         if _one_sign(f):
             return []
         chart = sign_chart(f, self._outer(), self.limits)
-        found = []
+        result = []
         for root, signs in zip(chart.roots, pairwise(chart.signs), strict=True):
             after = order(root, self.lower.value, self.budget) if isinstance(self.lower.value, Root) else 1
             before = order(root, self.upper.value, self.budget) if isinstance(self.upper.value, Root) else -1
             if after >= 0 and before <= 0:
-                found.append((root, -1 if after == 0 else 1 if before == 0 else 0, signs))
-        return found
+                result.append((root, -1 if after == 0 else 1 if before == 0 else 0, signs))
+        return result
 
     def _poles(self) -> Iterator[Peak]:
         """The places in the closed region where the quotient grows beyond every bound, 0 and infinity apart."""
@@ -517,18 +517,18 @@ class _Search:
         """The maxima strictly between the ends: there the derivative changes from plus to minus."""
         for root, side, signs in self._places(slope):
             if side == 0 and signs == (1, -1):
-                at = root.lower if root.is_exact else root
-                yield self._peak(at, closed=True)
+                place = root.lower if root.is_exact else root
+                yield self._peak(place, closed=True)
 
 
-def _limit_peak(at: Far, limit: Limit) -> Iterator[Peak]:
+def _limit_peak(far: Far, limit: Limit) -> Iterator[Peak]:
     match limit:
         case Infinite.PLUS:
-            yield Peak(at, False, None)
+            yield Peak(far, False, None)
         case Infinite.MINUS:
             pass
         case Fraction():
-            yield Peak(at, False, Number.rational(limit))
+            yield Peak(far, False, Number.rational(limit))
 
 
 def _one_sign(f: ExpPoly) -> bool:

@@ -308,9 +308,9 @@ def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root |
     limit, and TooLarge for a value that may be too many forms.
     """
     for interval in intervals:
-        found = _zero_on(value, interval)
-        if found is not None:
-            return found
+        result = _zero_on(value, interval)
+        if result is not None:
+            return result
     return None
 
 
@@ -327,9 +327,9 @@ def _zero_on(value: Selected, interval: Interval) -> Fraction | Root | None:
     for end, numerator in ((interval.lower, active[0]), (interval.upper, active[-1])):
         if end is not None and end in interval and numerator.value_is_zero(end):
             return end
-    for at, root in enumerate(arrangement.roots):
+    for position, root in enumerate(arrangement.roots):
         # The value is continuous, so at the root it is what it is on either side.
-        if active[at] in functions and arrangement.vanishes(functions.index(active[at]), at):
+        if active[position] in functions and arrangement.vanishes(functions.index(active[position]), position):
             return root
     return None
 
@@ -343,9 +343,9 @@ def sign_throughout(intervals: Sequence[Interval]) -> Signs:
         try:
             if any(isolate_roots(function, interval) for interval in intervals):
                 return 0
-            found = {sign_at(function, interval.inner_point) for interval in intervals}
+            result = {sign_at(function, interval.inner_point) for interval in intervals}
         except Undecided:
             return 0
-        return found.pop() if len(found) == 1 else 0
+        return result.pop() if len(result) == 1 else 0
 
     return sign

@@ -262,9 +262,9 @@ def sign_at_point(layout: Layout, t: Fraction, budget: Budget) -> int:
 
 def magnitude_at(layout: Layout, t: Fraction, budget: Budget) -> int:
     """About log2 |F(t)| at a rational t > 0 with F(t) != 0: within 2."""
-    found = point_value(layout, t, budget)
-    scale = found.scale
-    return abs(found.value).bit_length() - scale.numerator.bit_length() + scale.denominator.bit_length()
+    value = point_value(layout, t, budget)
+    scale = value.scale
+    return abs(value.value).bit_length() - scale.numerator.bit_length() + scale.denominator.bit_length()
 
 
 def _coefficients_of_z(layout: Layout, numerator: int, denominator: int) -> list[int]:

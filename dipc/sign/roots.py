@@ -77,13 +77,13 @@ def near_zero(layout: Layout, budget: Budget) -> NearZero:
     step = 1 if best is None else -1
     while True:
         shift += step
-        found = _prove(layout, numbers, order, last, shift)
-        if step > 0 and found is not None:
-            return found
-        if step < 0 and (found is None or shift < _LEAST_SHIFT):
+        near_zero = _prove(layout, numbers, order, last, shift)
+        if step > 0 and near_zero is not None:
+            return near_zero
+        if step < 0 and (near_zero is None or shift < _LEAST_SHIFT):
             assert best is not None
-            return found or best
-        best = found
+            return near_zero or best
+        best = near_zero
         budget.spend_interval()
 
 
@@ -349,32 +349,32 @@ class _Worker:
         """Append the cover of the model's interval, part by part."""
         unknown: tuple[Fraction, Fraction] | None = None
         width = model.upper - model.lower
-        for part in parts(model, self.budget):
-            size = width / (1 << part.depth)
-            lower = model.lower + part.index * size
+        for cell in parts(model, self.budget):
+            size = width / (1 << cell.depth)
+            lower = model.lower + cell.index * size
             upper = lower + size
-            if part.shape is Shape.UNKNOWN:
+            if cell.shape is Shape.UNKNOWN:
                 unknown = (unknown[0] if unknown else lower, upper)
                 continue
             if unknown:
                 self._sharpen(*unknown, precision)
                 unknown = None
-            self.result.append(self._settled(model, part, lower, upper))
+            self.result.append(self._settled(model, cell, lower, upper))
         if unknown:
             self._sharpen(*unknown, precision)
 
     def _settled(
-        self, model: TaylorModel, part: Subinterval, lower: Fraction, upper: Fraction
+        self, model: TaylorModel, cell: Subinterval, lower: Fraction, upper: Fraction
     ) -> CoverPiece | Crossing:
-        if part.shape is Shape.SIGNED:
-            return CoverPiece(lower, upper, part.sign, 0, model.order, model.bits)
-        left = part.left or sign_at_point(self.layout, lower, self.budget)
-        right = part.right or sign_at_point(self.layout, upper, self.budget)
+        if cell.shape is Shape.SIGNED:
+            return CoverPiece(lower, upper, cell.sign, 0, model.order, model.bits)
+        left = cell.left or sign_at_point(self.layout, lower, self.budget)
+        right = cell.right or sign_at_point(self.layout, upper, self.budget)
         if left == right:
-            return CoverPiece(lower, upper, left, part.sign, model.order, model.bits)
-        assert left == -part.sign
-        assert right == part.sign
-        return Crossing(lower, upper, part.sign, model.order, model.bits)
+            return CoverPiece(lower, upper, left, cell.sign, model.order, model.bits)
+        assert left == -cell.sign
+        assert right == cell.sign
+        return Crossing(lower, upper, cell.sign, model.order, model.bits)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
         """Append the cover of a part that the model was too coarse for."""

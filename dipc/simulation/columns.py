@@ -95,15 +95,15 @@ def joined(columns: Sequence[Column[Any]]) -> Column[tuple[Any, ...]]:
             groups = len(present)
     # Back from the last column to the first: which of its values is in each group, and which group it came from.
     group = np.arange(groups)
-    found: list[list[Any]] = []
+    result: list[list[Any]] = []
     for column in reversed(columns):
         if len(column.values) > 1:
             before, code = steps.pop()
-            found.append([column.values[at] for at in code[group].tolist()])
+            result.append([column.values[at] for at in code[group].tolist()])
             group = before[group]
         else:
-            found.append([column.values[0]] * groups)
-    return Column(list(zip(*reversed(found), strict=True)), places)
+            result.append([column.values[0]] * groups)
+    return Column(list(zip(*reversed(result), strict=True)), places)
 
 
 def apply(function: Callable[..., R], *columns: Column[Any]) -> Column[R]:

@@ -67,10 +67,10 @@ _MOST_STEPS = 60
 def _tail(x: float, count: int, runs: int) -> tuple[Any, Any]:
     """Enclosures of the probability of `count` successes or more in so many runs, each with probability x, and of its
     derivative in x."""
-    at, first, second = flint.arb(x), flint.arb(count), flint.arb(runs - count + 1)
-    logarithm = (first - 1) * at.log() + (second - 1) * (1 - at).log()
+    ball, first, second = flint.arb(x), flint.arb(count), flint.arb(runs - count + 1)
+    logarithm = (first - 1) * ball.log() + (second - 1) * (1 - ball).log()
     beta = first.lgamma() + second.lgamma() - (first + second).lgamma()
-    return at.beta_lower(first, second, regularized=True), (logarithm - beta).exp()
+    return ball.beta_lower(first, second, regularized=True), (logarithm - beta).exp()
 
 
 def error_of_each(confidence: Fraction, intervals: int) -> float:

@@ -190,10 +190,10 @@ class Conformance:
 
     @property
     def agreement(self) -> Agreement:
-        found = {cell.row.agreement for cell in self.cells}
-        if Agreement.MISMATCH in found:
+        agreements = {cell.row.agreement for cell in self.cells}
+        if Agreement.MISMATCH in agreements:
             return Agreement.MISMATCH
-        return Agreement.UNDECIDED if Agreement.UNDECIDED in found or self.reason is not None else Agreement.MATCH
+        return Agreement.UNDECIDED if Agreement.UNDECIDED in agreements or self.reason is not None else Agreement.MATCH
 
     @property
     def worst(self) -> ComparedEvent | None:
@@ -265,38 +265,38 @@ def judge(
     core = program.core
     core.require_meaning(eps)
     slots = [core.slots[slot] for slot in core.outputs]
-    finite = [at for at, slot in enumerate(slots) if not isinstance(slot.type, IntType | RealType)]
-    others = [at for at, slot in enumerate(slots) if isinstance(slot.type, IntType | RealType)]
+    finite = [index for index, slot in enumerate(slots) if not isinstance(slot.type, IntType | RealType)]
+    others = [index for index, slot in enumerate(slots) if isinstance(slot.type, IntType | RealType)]
     parts = len(others) + bool(finite)
     error = float((1 - confidence) / parts)
-    found: list[ComparedEvent] = []
+    events: list[ComparedEvent] = []
     reasons: list[str] = []
     if finite:
         try:
-            found.extend(_finite(program, values, eps, observed, finite, error))
+            events.extend(_finite(program, values, eps, observed, finite, error))
         except Undecided as undecided:
             reasons.append(undecided.reason)
-    for at in others:
-        name = slots[at].name
+    for position in others:
+        name = slots[position].name
         try:
-            if isinstance(slots[at].type, IntType):
-                found.extend(_integers(program, values, eps, observed, name, at, error))
+            if isinstance(slots[position].type, IntType):
+                events.extend(_integers(program, values, eps, observed, name, position, error))
             elif observed.ordered:
-                sequence = [_rational(row[at]) for row, _ in observed.rows]
+                sequence = [_rational(row[position]) for row, _ in observed.rows]
                 cells = _reals if grid is None else partial(_rounded, grid)
-                found.extend(cells(program, values, eps, sequence, name, error))
+                events.extend(cells(program, values, eps, sequence, name, error))
             else:
                 reasons.append(f"`{name}` is real: give samples in the order in which they came out, not counts")
         except Undecided as undecided:
             reasons.append(undecided.reason)
-    chi_square, degrees = _chi_square(found)
+    chi_square, degrees = _chi_square(events)
     return Conformance(
         program.name,
         {name: show_value(value) for name, value in values.items()},
         eps,
         observed.total,
         confidence,
-        tuple(found),
+        tuple(events),
         chi_square,
         degrees,
         "; ".join(dict.fromkeys(reasons)) or None,
@@ -335,7 +335,7 @@ def _integers(
     eps: Fraction,
     observed: Observed,
     name: str,
-    at: int,
+    position: int,
     error: float,
 ) -> Iterable[ComparedEvent]:
     """Each integer between the least and the greatest that were observed, and all beyond these two together.
@@ -343,7 +343,7 @@ def _integers(
     Which integers are looked at depends on what was observed, so every integer and every pair of ends has a share of
     the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, these are s(k)/4 and s(low)·s(high)/8.
     """
-    tally = {int(key[0]): count for key, count in tallied(observed.rows, [at]).items()}
+    tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
     low, high = min(tally), max(tally)
     for k in range(low, high + 1):
         form = program.closed_probability(values, {name: k})

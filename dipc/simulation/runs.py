@@ -499,21 +499,21 @@ def joint_hits(
     tree = parse(program.source)
     scope = declared(tree, program.source, program.constants)
     most = _batch_size(program)
-    found = JointHits(0, 0, 0, 0)
-    while found.runs < runs:
-        size = min(most, runs - found.runs)
+    hits = JointHits(0, 0, 0, 0)
+    while hits.runs < runs:
+        size = min(most, runs - hits.runs)
         masks = [
             _happened(
                 event,
                 gamma,
-                _executed(tree, scope, values, eps, size, SharedNoise(seed, found.runs, size), LOOP_LIMIT),
+                _executed(tree, scope, values, eps, size, SharedNoise(seed, hits.runs, size), LOOP_LIMIT),
                 scope,
             )
             for values in inputs
         ]
         first, second, both = (int(np.count_nonzero(mask)) for mask in (*masks, masks[0] & masks[1]))
-        found = JointHits(found.runs + size, found.first + first, found.second + second, found.both + both)
-    return found
+        hits = JointHits(hits.runs + size, hits.first + first, hits.second + second, hits.both + both)
+    return hits
 
 
 def _executed(

@@ -102,9 +102,9 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
     result: list[ExpectedClaim] = []
     for number, (claim, start, end) in enumerate(zip(claims, starts, ends, strict=True), 1):
         reader = _Reader(source, claim, number, Span(start, max(end, start + 1)), mistakes)
-        found = reader.read()
-        if found is not None:
-            result.append(found)
+        expected_claim = reader.read()
+        if expected_claim is not None:
+            result.append(expected_claim)
     if mistakes:
         raise DiagnosticError(*mistakes)
     return tuple(result)
@@ -225,10 +225,12 @@ def _unknown(source: Source, span: Span, name: str, known: Sequence[str]) -> Dia
 def _excerpt(source: Source, span: Span, key: str | None) -> Excerpt:
     """The line of `key` in the part of the file that is the claim; its first line where there is none."""
     if key is not None:
-        found = re.compile(rf"^[ \t]*\"?{re.escape(key)}\b.*$", re.MULTILINE).search(source.text, span.start, span.end)
-        if found is not None:
-            lead = len(found[0]) - len(found[0].lstrip())
-            return source.excerpt(Span(found.start() + lead, found.end()))
+        matched = re.compile(rf"^[ \t]*\"?{re.escape(key)}\b.*$", re.MULTILINE).search(
+            source.text, span.start, span.end
+        )
+        if matched is not None:
+            lead = len(matched[0]) - len(matched[0].lstrip())
+            return source.excerpt(Span(matched.start() + lead, matched.end()))
     line_end = source.text.find("\n", span.start)
     end = len(source.text) if line_end < 0 else line_end
     lead = len(source.text[span.start : end]) - len(source.text[span.start : end].lstrip())
@@ -239,14 +241,17 @@ def _no_toml(source: Source, message: str) -> Diagnostic:
     """The reader's own words, with the place that it names in them."""
     match = _POSITION.search(message)
     text = (message[: match.start()] if match else message).strip().rstrip(".")
-    at = len(source.text)
+    position = len(source.text)
     if match is not None and match[1] is not None:
         lines = source.text.split("\n")
-        at = sum(len(line) + 1 for line in lines[: int(match[1]) - 1]) + int(match[2]) - 1
-    at = min(at, max(0, len(source.text) - 1))
+        position = sum(len(line) + 1 for line in lines[: int(match[1]) - 1]) + int(match[2]) - 1
+    position = min(position, max(0, len(source.text) - 1))
     note = "texts stand in quotes, and a backslash in them is two"
     return Diagnostic(
-        "E1505", f"this is no TOML: {text[:1].lower() + text[1:]}", source.excerpt(Span(at, at + 1)), notes=(note,)
+        "E1505",
+        f"this is no TOML: {text[:1].lower() + text[1:]}",
+        source.excerpt(Span(position, position + 1)),
+        notes=(note,),
     )
 
 
@@ -259,7 +264,7 @@ def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Op
 
     Raises DiagnosticError where there is none.
     """
-    found = []
+    claims = []
     for path in sorted(directory.rglob("*.dip")):
         if options.beta is None and not _makes_claim(path):
             continue
@@ -267,11 +272,11 @@ def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Op
         beside = table if table.is_file() and options.inputs is None else None
         place = read_source(path).excerpt(Span(0, 1))
         name = str(path.relative_to(directory))
-        found.append(ExpectedClaim(name, place, path, beside, None, constants, options))
-    if not found:
+        claims.append(ExpectedClaim(name, place, path, beside, None, constants, options))
+    if not claims:
         note = "a claim is a block of a program, claim { beta: … }, in a file that ends with .dip; or give --beta"
         raise DiagnosticError(Diagnostic("E1501", f"there are no claims in the directory `{directory}`", notes=(note,)))
-    return found
+    return claims
 
 
 def _makes_claim(path: Path) -> bool:

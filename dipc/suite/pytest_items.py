@@ -75,11 +75,11 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Ask. Raises Unexpected where something else came out than should."""
-        found = outcome_of(self.claim, None)
-        if found.kind is Kind.PASSED:
+        tested = outcome_of(self.claim, None)
+        if tested.kind is Kind.PASSED:
             return
-        kind = UnexpectedlyUndecided if found.kind is Kind.UNDECIDED else Unexpected
-        raise kind(f"expected {self.claim.expect}\n\n{found.text}\nreplay: {shlex.join(self.claim.command())}")
+        kind = UnexpectedlyUndecided if tested.kind is Kind.UNDECIDED else Unexpected
+        raise kind(f"expected {self.claim.expect}\n\n{tested.text}\nreplay: {shlex.join(self.claim.command())}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
         """The report alone: no line of Python has to do with it."""
@@ -100,9 +100,9 @@ class RowItem(ClaimItem):
 
     def runtest(self) -> None:
         """Raises Unexpected where the row is not accurate."""
-        found = self.report().rows[self.row - 1]
-        if found.verdict is Verdict.ACCURATE:
+        row = self.report().rows[self.row - 1]
+        if row.verdict is Verdict.ACCURATE:
             return
-        kind = UnexpectedlyUndecided if found.verdict is Verdict.UNDECIDED else Unexpected
+        kind = UnexpectedlyUndecided if row.verdict is Verdict.UNDECIDED else Unexpected
         replay = shlex.join([*self.claim.command(), "--closed-form", str(self.row)])
-        raise kind(f"expected accurate\n\n{row_text(found)}\nreplay: {replay}")
+        raise kind(f"expected accurate\n\n{row_text(row)}\nreplay: {replay}")

@@ -27,8 +27,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     named = file_path.suffix == ".toml" and parent.session.isinitpath(file_path)
     if named or file_path.name.endswith(".dipc.toml"):
         items = import_module("dipc.suite.pytest_items")
-        found: pytest.Collector = items.ClaimsFile.from_parent(parent, path=file_path)
-        return found
+        result: pytest.Collector = items.ClaimsFile.from_parent(parent, path=file_path)
+        return result
     return None
 
 

@@ -501,9 +501,9 @@ def mentions(tree: object, name: str) -> bool:
 def rewritten(tree: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """The expression with every part for which `change` has another in its place; what is in its place is not looked
     into."""
-    found = change(tree)
-    if found is not None:
-        return found
+    result = change(tree)
+    if result is not None:
+        return result
     match tree:
         case Unary(operand=operand):
             return replace(tree, operand=rewritten(operand, change))

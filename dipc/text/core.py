@@ -416,8 +416,8 @@ def show_values(type_: DomType) -> str:
         steps = all(isinstance(v, Fraction) and v == first + i for i, v in enumerate(values[:_SHOWN_VALUES]))
         if steps and first.denominator == 1 and last - first == len(values) - 1:
             return f"{{{first}..{last}}}"
-    shown = ", ".join(show_value(value) for value in values[:_SHOWN_VALUES])
-    return f"{{{shown}, ...}}" if len(values) > _SHOWN_VALUES else f"{{{shown}}}"
+    text = ", ".join(show_value(value) for value in values[:_SHOWN_VALUES])
+    return f"{{{text}, ...}}" if len(values) > _SHOWN_VALUES else f"{{{text}}}"
 
 
 def show_type(type_: Type) -> str:

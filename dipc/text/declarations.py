@@ -291,13 +291,13 @@ def compute_constants(
 
 def computed_from(declarations: Sequence[ast.Declaration], given: Mapping[str, Fraction], name: str) -> tuple[str, ...]:
     """The constants, but those `given`, whose values in the text depend on the constant `name`."""
-    found: list[str] = []
+    result: list[str] = []
     for declaration in declarations:
         if isinstance(declaration, ast.ConstDecl):
             for other, value in declaration.bindings:
-                if other != name and other not in given and any(mentions(value, known) for known in (name, *found)):
-                    found.append(other)
-    return tuple(found)
+                if other != name and other not in given and any(mentions(value, known) for known in (name, *result)):
+                    result.append(other)
+    return tuple(result)
 
 
 def _small(value: Fraction) -> bool:
@@ -363,8 +363,8 @@ def _declare(
         scope.symbols[name] = DeclaredVariable(name, role, None, (), 0 if array else None, span)
         return
     for index in range(low, high + 1):
-        shown = f"{name}[{index}]" if array else name
-        scope.slots.append(Slot(len(scope.slots), shown, role, type_, initial, span))
+        text = f"{name}[{index}]" if array else name
+        scope.slots.append(Slot(len(scope.slots), text, role, type_, initial, span))
     slots = tuple(range(first, len(scope.slots)))
     scope.symbols[name] = DeclaredVariable(name, role, type_, slots, low if array else None, span)
 
@@ -600,11 +600,11 @@ class NumberReader:
         if low.denominator != 1 or high.denominator != 1:
             note = "a range is of integers; list other numbers: `{0, 1/2, 1}`"
             raise BadValue(tree.span, "the ends of a range are integers", note)
-        found = range(int(low), int(high) + 1)
+        result = range(int(low), int(high) + 1)
         if high - low >= MOST_VALUES:
             message = f"the range has {high - low + 1} values"
             raise BadValue(tree.span, message, f"at most {MOST_VALUES} are enumerated")
-        return found
+        return result
 
     def numbers(self, tree: ast.Values) -> Iterator[Fraction]:
         """Those of one number, a range or a list, in the order of the text. Raises BadValue."""
@@ -646,8 +646,8 @@ class NumberReader:
 
     def _bad(self, tree: ast.Values, reason: str, *notes: str) -> BadValue:
         text = self.text(tree)
-        shown = text if len(text) <= 40 else text[:37] + "..."
-        return BadValue(tree.span, f"`{shown}` {reason}", *notes, self.example)
+        written = text if len(text) <= 40 else text[:37] + "..."
+        return BadValue(tree.span, f"`{written}` {reason}", *notes, self.example)
 
 
 _ARITHMETIC = {

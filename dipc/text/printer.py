@@ -327,18 +327,20 @@ def formatted(source: Source) -> str:
     above: defaultdict[int, list[_Comment]] = defaultdict(list)
     behind: dict[int, _Comment] = {}
     for comment in _comments(source.text):
-        at = bisect_right(places, comment.span.start, key=lambda place: place.end)
-        within = at < len(lines) and places[at].start < comment.span.start
-        if comment.alone or within or at == 0 or at - 1 in behind:
-            above[at].append(comment)
+        position = bisect_right(places, comment.span.start, key=lambda place: place.end)
+        within = position < len(lines) and places[position].start < comment.span.start
+        if comment.alone or within or position == 0 or position - 1 in behind:
+            above[position].append(comment)
         else:
-            behind[at - 1] = comment
+            behind[position - 1] = comment
     placed: list[tuple[int, str]] = []
-    for at, line in enumerate(lines):
-        start = places[at].start
-        placed += ((min(found.span.start, start), _above(line, start, found, source.text)) for found in above[at])
-        placed.append((start, _with_comment(line, behind.get(at))))
-    placed += ((found.span.start, found.text) for found in above[len(lines)])
+    for position, line in enumerate(lines):
+        start = places[position].start
+        placed += (
+            (min(comment.span.start, start), _above(line, start, comment, source.text)) for comment in above[position]
+        )
+        placed.append((start, _with_comment(line, behind.get(position))))
+    placed += ((comment.span.start, comment.text) for comment in above[len(lines)])
     out: list[str] = []
     last = -1
     for place, line in placed:
@@ -374,14 +376,16 @@ def _places_of_lines(lines: list[str], text: str) -> list[Span]:
 def _matches(printed: str, text: str) -> Iterator[tuple[int, Span]]:
     """For each token of the canonical form that the text has, too, its line (from 0) and its place in the text."""
     theirs = tokens_of(text)
-    at = 0
+    position = 0
     for token in tokens_of(printed):
-        while at < len(theirs) and _kind(theirs[at]) != _kind(token) and _kind(theirs[at]) in _OPTIONAL:
-            at += 1
-        if at < len(theirs) and _kind(theirs[at]) == _kind(token):
+        while (
+            position < len(theirs) and _kind(theirs[position]) != _kind(token) and _kind(theirs[position]) in _OPTIONAL
+        ):
+            position += 1
+        if position < len(theirs) and _kind(theirs[position]) == _kind(token):
             assert token.line is not None
-            yield token.line - 1, token_span(theirs[at])
-            at += 1
+            yield token.line - 1, token_span(theirs[position])
+            position += 1
 
 
 def _kind(token: Token) -> str:
@@ -402,8 +406,8 @@ def _with_comment(line: str, comment: _Comment | None) -> str:
     return line if comment is None else line.ljust(max(len(line) + 2, comment.column)) + comment.text
 
 
-def _blank_before(text: str, at: int) -> bool:
-    """Whether the text has a blank line before the line on which `at` is the first token."""
-    start = text.rfind("\n", 0, at) + 1
+def _blank_before(text: str, position: int) -> bool:
+    """Whether the text has a blank line before the line on which `position` is the first token."""
+    start = text.rfind("\n", 0, position) + 1
     above = text.rfind("\n", 0, max(start - 1, 0)) + 1
-    return start > 0 and not text[start:at].strip(_BLANK) and not text[above:start].strip(_BLANK + "\n")
+    return start > 0 and not text[start:position].strip(_BLANK) and not text[above:start].strip(_BLANK + "\n")

@@ -187,8 +187,8 @@ def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
 def _adopt(variable: DeclaredVariable, name: str, inner: Scope, shared: Scope, *, numbers: bool) -> None:
     known = replace(inner.adopt(variable, shared), name=name)
     for slot in known.slots:
-        shown = inner.slots[slot].name.replace(variable.name, name, 1)
-        inner.slots[slot] = replace(inner.slots[slot], name=shown)
+        text = inner.slots[slot].name.replace(variable.name, name, 1)
+        inner.slots[slot] = replace(inner.slots[slot], name=text)
     if numbers and isinstance(known.type, RealType | IntType):
         known = replace(known, type=_as_numbers(known.type))
     inner.symbols[name] = known
@@ -208,14 +208,14 @@ class _Elaborator(Elaborator):
 
     def places(self, shared: Scope) -> tuple[FormulaSlot, ...]:
         """What the slots of this scope hold."""
-        found: dict[int, FormulaSlot] = {}
+        result: dict[int, FormulaSlot] = {}
         for name, symbol in self.scope.symbols.items():
             if isinstance(symbol, DeclaredVariable):
                 original = shared.symbols[name.removesuffix("'")]
                 assert isinstance(original, DeclaredVariable)
                 for own, slot in zip(symbol.slots, original.slots, strict=True):
-                    found[own] = FormulaSlot(slot, name.endswith("'"))
-        return tuple(found[slot] for slot in range(len(self.scope.slots)))
+                    result[own] = FormulaSlot(slot, name.endswith("'"))
+        return tuple(result[slot] for slot in range(len(self.scope.slots)))
 
     def conditions(self, value: ast.Expr | ast.Each) -> Iterator[Condition | Unknown]:
         """The condition, or those that a `for` stands for."""
@@ -236,8 +236,8 @@ class _Elaborator(Elaborator):
             notes = (f"at most {MOST_CONDITIONS} conditions can be given",)
             self.findings.report(Code.BAD_METRIC, each.span, "this `for` stands for too many conditions", notes=notes)
             return []
-        found: list[Typed] = [Concrete(Kind.NUMBER, Const(Fraction(at))) for at in range(low, high + 1)]
-        return found or [UNKNOWN]
+        result: list[Typed] = [Concrete(Kind.NUMBER, Const(Fraction(position))) for position in range(low, high + 1)]
+        return result or [UNKNOWN]
 
     def undeclared(self, name: str, span: Span, index: str = "") -> None:
         bare = name.removesuffix("'")
@@ -286,9 +286,9 @@ class CoreProgram:
     @property
     def claimed_inputs(self) -> str | None:
         """The inputs that the claim block is about, as `--inputs` takes them; None where it does not say."""
-        for part in () if self.claim is None else self.claim.fields:
-            if isinstance(part.value, ClaimedInputs):
-                return self.source.text[part.value.span.start : part.value.span.end]
+        for field_ in () if self.claim is None else self.claim.fields:
+            if isinstance(field_.value, ClaimedInputs):
+                return self.source.text[field_.value.span.start : field_.value.span.end]
         return None
 
     def require_meaning(self, eps: Fraction | None) -> None:
@@ -331,8 +331,10 @@ def show_instruction(instruction: Instruction, program: CoreProgram) -> str:
             arms = ", ".join(f"{show_value(value)} : {show_expression(score, slots)}" for value, score in pairs)
             return f"{_target(target, program)} <- Exp({show_multiple(rate)}, {{{arms}}})"
         case SampleChoice(target, arms):
-            shown = ", ".join(f"{show_expression(value, slots)} : {print_expression(weight)}" for value, weight in arms)
-            return f"{_target(target, program)} <- choose {{{shown}}}"
+            written = ", ".join(
+                f"{show_expression(value, slots)} : {print_expression(weight)}" for value, weight in arms
+            )
+            return f"{_target(target, program)} <- choose {{{written}}}"
         case Branch(condition, then, otherwise):
             return f"if {show_expression(condition, slots)} then {then} else {otherwise}"
         case BranchComparison(then=then, otherwise=otherwise, text=text):

@@ -122,9 +122,9 @@ def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fr
         if error.reason is not None:
             _bad_deviation(error.span, error.reason, elaborator)
         return None
-    at = elaborator.scope.eps.value
-    if at is not None and power.denominator == 1:
-        factor, power = factor * Real.of(at).power(int(power) + 1), Fraction(-1)
+    point = elaborator.scope.eps.value
+    if point is not None and power.denominator == 1:
+        factor, power = factor * Real.of(point).power(int(power) + 1), Fraction(-1)
     if power not in (0, -1):
         _bad_deviation(expr.span, f"this grows with eps^{power}", elaborator)
         return None
@@ -148,9 +148,9 @@ def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
     """The a > 0 such that a*eps is the rate at the one eps that the program is read at."""
     slope = _over_fixed(expr, elaborator)
     if slope is not None and slope <= 0:
-        at = elaborator.scope.eps.value
-        assert at is not None
-        _bad_rate(expr.span, f"the rate is {slope * at} at eps = {at}, and not positive", elaborator)
+        point = elaborator.scope.eps.value
+        assert point is not None
+        _bad_rate(expr.span, f"the rate is {slope * point} at eps = {point}, and not positive", elaborator)
         return None
     return slope
 

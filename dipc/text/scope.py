@@ -92,7 +92,9 @@ class Findings:
         """Raises DiagnosticError with everything that was reported, in the order of the text."""
         if not self._found:
             return
-        ordered = sorted(self._found.values(), key=lambda found: (found.span.start if found.span else -1, found.code))
+        ordered = sorted(
+            self._found.values(), key=lambda finding: (finding.span.start if finding.span else -1, finding.code)
+        )
         diagnostics = [self._resolved(finding) for finding in ordered[:SHOWN]]
         if len(ordered) > SHOWN:
             rest = len(ordered) - SHOWN
@@ -382,7 +384,7 @@ class References:
 
     def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Read]:
         """The DOM and bool variables, and elements of arrays with a constant index, that the expressions read."""
-        found: dict[int, Read] = {}
+        result: dict[int, Read] = {}
         for part in (part for expr in exprs for part in walk(expr)):
             if not isinstance(part, ast.Name | ast.Element) or part.name in self.locals:
                 continue
@@ -393,8 +395,8 @@ class References:
                 continue
             typed = self.name(part) if isinstance(part, ast.Name) else self.element(part, self.typed(part.index))
             if isinstance(typed, Concrete) and isinstance(typed.expr, Read):
-                found.setdefault(typed.expr.slot, typed.expr)
-        return list(found.values())
+                result.setdefault(typed.expr.slot, typed.expr)
+        return list(result.values())
 
     def typed(self, expr: ast.Expr) -> Typed:
         """The meaning of any expression of the program."""

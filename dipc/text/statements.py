@@ -282,8 +282,8 @@ class Statements:
             self._whole = False
             return range(0)
         count = max(0, high - low + 1)
-        shown = f"{count} iterations" if count < 10**15 else "far too many iterations"
-        fits = self._budget.fits(count * len(statement.body), statement.span, shown)
+        text = f"{count} iterations" if count < 10**15 else "far too many iterations"
+        fits = self._budget.fits(count * len(statement.body), statement.span, text)
         return range(low, low + count) if fits else range(0)
 
     # --- assignments -------------------------------------------------------------------------------

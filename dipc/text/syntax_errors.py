@@ -554,11 +554,11 @@ def syntax_error(situation: Situation) -> Problem:
     secondary = _unclosed(situation)
     if situation.lacks_semicolon():
         end = token_span(situation.tokens[situation.at - 1]).end
-        found = f"found {_found(situation)}"
+        text = f"found {_found(situation)}"
         return Problem(
             SyntaxCode.UNEXPECTED,
             Span(end, end),
-            f"expected {expected}, {found}",
+            f"expected {expected}, {text}",
             "`;` is missing here",
             (note,) if note else (),
             secondary,
@@ -577,18 +577,18 @@ def _found(situation: Situation) -> str:
     if situation.kind() == END_OF_TEXT:
         return f"the end of {WHOLES[situation.start]}"
     text = situation.text()
-    shown = text if len(text) <= 40 else text[:40] + "..."
-    return f"the keyword `{shown}`" if situation.kind() in KEYWORDS else f"`{shown}`"
+    written = text if len(text) <= 40 else text[:40] + "..."
+    return f"the keyword `{written}`" if situation.kind() in KEYWORDS else f"`{written}`"
 
 
 def _expectations(situation: Situation) -> list[str]:
     left = set(situation.accepts)
-    found: list[str] = []
+    result: list[str] = []
     if situation.continues_expression():
         # A name may also turn into a call or an element; nobody who stands here means that.
         left -= OPERATORS | {"LPAR", "LSQUARE"}
         if not left - {END_OF_TEXT}:
-            found.append("an operator")
+            result.append("an operator")
     if situation.kind() in (END_OF_TEXT, "RBRACE") and left & {"END", "RBRACE"}:
         left.discard("SEMICOLON")  # another statement may follow, but closing is what is missing
     if situation.kind(-1) == "END":
@@ -596,26 +596,26 @@ def _expectations(situation: Situation) -> list[str]:
     if "ARROW" in left:
         left.discard("LSQUARE")  # nor an element on the left
     if left >= DECLARATIONS:
-        found.append("a declaration")
+        result.append("a declaration")
         left -= DECLARATIONS
     if left >= STATEMENTS:
-        found.append("a statement")
+        result.append("a statement")
         left -= STATEMENTS | {"NAME"}
     if left >= TYPES:
-        found.append("a type")
+        result.append("a type")
         left -= TYPES | {"NAME", "LBRACE"}
     if "NUMBER" in left:
         given = situation.start == "items" and "LBRACE" in left
-        found.append("a value" if given else "an expression")
+        result.append("a value" if given else "an expression")
         if situation.kind(-1) == "ARROW":
-            found.append("a distribution")
+            result.append("a distribution")
         left -= EXPRESSION_STARTS | {"PLUS"} | DISTRIBUTIONS | ({"LBRACE"} if given else set())
     if END_OF_TEXT in left and "SEMICOLON" not in left:
-        found.append(f"the end of {WHOLES[situation.start]}")
+        result.append(f"the end of {WHOLES[situation.start]}")
     left.discard(END_OF_TEXT)
     order = {kind: place for place, kind in enumerate(ORDER)}
-    found += [_readable(kind) for kind in sorted(left, key=lambda kind: (order.get(kind, len(ORDER)), kind))]
-    return found
+    result += [_readable(kind) for kind in sorted(left, key=lambda kind: (order.get(kind, len(ORDER)), kind))]
+    return result
 
 
 def _readable(kind: str) -> str:
@@ -686,16 +686,16 @@ QUOTES = "\"'`\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u2032\u2033\u00ab
 _WRITABLE = re.compile(r"[A-Za-z0-9_+\-*/^=<>()\[\]{},;:#]|[\u0391-\u03a1\u03a3-\u03a9\u03b1-\u03c9]")
 
 
-def stray_character(text: str, at: int) -> Problem:
-    """Why the character at `at` begins no token, and what may have been meant."""
-    character = text[at]
-    width = 2 if text[at : at + 2] in ("&&", "||") else 1
+def stray_character(text: str, position: int) -> Problem:
+    """Why the character at `position` begins no token, and what may have been meant."""
+    character = text[position]
+    width = 2 if text[position : position + 2] in ("&&", "||") else 1
     return Problem(
         SyntaxCode.STRAY_CHARACTER,
-        Span(at, at + width),
-        f"{_described(text[at : at + width])} is not part of the language",
+        Span(position, position + width),
+        f"{_described(text[position : position + width])} is not part of the language",
         "cannot be read",
-        (_mend(text, at, character),),
+        (_mend(text, position, character),),
     )
 
 
@@ -710,13 +710,13 @@ def _named(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, fallback)}"
 
 
-def _mend(text: str, at: int, character: str) -> str:
+def _mend(text: str, position: int, character: str) -> str:
     if character == "\0":
         return "a program is plain text; this looks like a binary file or one in the encoding UTF-16"
     if character in QUOTES:
         return "nothing is quoted: names and domain values are written bare, and names have no primes"
     if character == ".":
-        return _point(text, at)
+        return _point(text, position)
     if character == "#":
         return "there are no comments here"
     if character == "%":
@@ -735,8 +735,8 @@ def _mend(text: str, at: int, character: str) -> str:
     return f"this is {_named(character)}: write {written}"
 
 
-def _point(text: str, at: int) -> str:
-    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+def _point(text: str, position: int) -> str:
+    before, after = text[position - 1 : position], text[position + 1 : position + 2]
     if before == ".":
         return "a range is written with two points, `1..m`"
     if after.isdigit():
@@ -762,19 +762,21 @@ _STOPS = frozenset({"SEMICOLON", "END", "ELSE", "RBRACE"})
 def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int] | None:
     """The tokens without what the problem is about, with as many blocks opened as closed; and the place in the text
     from which on another problem is a problem of its own. None where there is no such place."""
-    at = next((index for index, token in enumerate(tokens) if _start(token) >= problem.span.start), len(tokens))
-    if at >= len(tokens) or at == 0:
+    position = next((index for index, token in enumerate(tokens) if _start(token) >= problem.span.start), len(tokens))
+    if position >= len(tokens) or position == 0:
         return None
-    if _lacks_semicolon(tokens, at):
-        return [*tokens[:at], _as("SEMICOLON", ";", tokens[at]), *tokens[at:]], _start(tokens[at]) + 1
-    first, braces = _statement_begins(tokens, at)
+    if _lacks_semicolon(tokens, position):
+        return [*tokens[:position], _as("SEMICOLON", ";", tokens[position]), *tokens[position:]], _start(
+            tokens[position]
+        ) + 1
+    first, braces = _statement_begins(tokens, position)
     if first is None:
         return None
-    if tokens[first].type in OPENING_BLOCKS and first < at:
-        return _without_header(tokens, first, at)
+    if tokens[first].type in OPENING_BLOCKS and first < position:
+        return _without_header(tokens, first, position)
     if tokens[first].type == "PROGRAM":
         return None
-    last = _ending(tokens, max(at, first), braces)
+    last = _ending(tokens, max(position, first), braces)
     if last < len(tokens) and tokens[last].type == "SEMICOLON":
         last += 1
     elif last == first:
@@ -784,20 +786,21 @@ def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int]
     return [*tokens[:first], *tokens[last:]], _start(tokens[last])
 
 
-def _lacks_semicolon(tokens: Sequence[Token], at: int) -> bool:
+def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
     """Whether a statement begins at the beginning of a line, behind one that did not end."""
-    token, before = tokens[at], tokens[at - 1]
+    token, before = tokens[position], tokens[position - 1]
     if token.line == before.line or before.type in _STARTS:
         return False
-    following = tokens[at + 1].type if at + 1 < len(tokens) else ""
+    following = tokens[position + 1].type if position + 1 < len(tokens) else ""
     return token.type in STATEMENTS or (token.type == "NAME" and following in ("ARROW", "LSQUARE"))
 
 
-def _statement_begins(tokens: Sequence[Token], at: int) -> tuple[int | None, int]:
-    """The first token of the statement, declaration or header that the token `at` is in, and how many braces are open
+def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | None, int]:
+    """The first token of the statement, declaration or header that the token `position` is in, and how many braces are
+    open
     within it there."""
     braces = 0
-    for index in range(at - 1, -1, -1):
+    for index in range(position - 1, -1, -1):
         kind = tokens[index].type
         if kind == "RBRACE":
             braces -= 1
@@ -812,19 +815,19 @@ def _statement_begins(tokens: Sequence[Token], at: int) -> tuple[int | None, int
     return None, 0
 
 
-def _without_header(tokens: Sequence[Token], first: int, at: int) -> tuple[list[Token], int] | None:
+def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple[list[Token], int] | None:
     """The tokens with `while true do` or `if true then` for a header that is wrong."""
     kind = tokens[first].type
     closing = "THEN" if kind == "IF" else "DO"
-    end = at
+    end = position
     while end < len(tokens) and tokens[end].type not in (*_STOPS, "LBRACE", *OPENING_BLOCKS, closing):
         end += 1
     if end >= len(tokens) or tokens[end].type == "LBRACE":
         return None
     if tokens[end].type != closing:
-        if tokens[at].type not in ("NAME", *STATEMENTS):
+        if tokens[position].type not in ("NAME", *STATEMENTS):
             return None
-        end = at - 1  # a body without its `then`
+        end = position - 1  # a body without its `then`
     opened = "IF" if kind == "IF" else "WHILE"
     place = tokens[first]
     header = [_as(opened, opened.lower(), place), _as("TRUE", "true", place), _as(closing, closing.lower(), place)]
@@ -832,10 +835,10 @@ def _without_header(tokens: Sequence[Token], first: int, at: int) -> tuple[list[
     return [*tokens[:first], *header, *tokens[end + 1 :]], _start(tokens[following])
 
 
-def _ending(tokens: Sequence[Token], at: int, braces: int) -> int:
-    """The first token behind the statement or declaration that the token `at` is in."""
+def _ending(tokens: Sequence[Token], position: int, braces: int) -> int:
+    """The first token behind the statement or declaration that the token `position` is in."""
     blocks = 0
-    for index in range(at, len(tokens)):
+    for index in range(position, len(tokens)):
         kind = tokens[index].type
         if kind in OPENING_BLOCKS:
             blocks += 1
@@ -845,7 +848,7 @@ def _ending(tokens: Sequence[Token], at: int, braces: int) -> int:
             braces += 1
         elif kind == "RBRACE" and braces:
             braces -= 1
-        elif not blocks and (kind in _STOPS or (kind in DECLARATIONS and index > at)):
+        elif not blocks and (kind in _STOPS or (kind in DECLARATIONS and index > position)):
             return index
     return len(tokens)
 

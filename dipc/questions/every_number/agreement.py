@@ -64,15 +64,15 @@ class Term:
         `rate` gives for them; None where it is 0. That of A·N + s < 0 is the least s·rate/|a| over the noises that can
         be so far on the wrong side, with exponents per rate of noises that scale with it. Raises Undecided for noises
         with other tails."""
-        found = []
+        result = []
         for side in self.event.constraints:
             for place, c in side.coefficients:
                 noise = self.event.noises[place]
                 tails = noise.law.sides(_ONE)
                 exponent = tails.left if c > 0 else tails.right
                 if exponent is not None:
-                    found.append(side.constant * exponent * rate(noise.rate) / abs(c))
-        return min(found, default=None)
+                    result.append(side.constant * exponent * rate(noise.rate) / abs(c))
+        return min(result, default=None)
 
     def probability(self, measurer: Measurer) -> Closed:
         """Pr[not event], as a function of distance·eps where a distance is open, of eps otherwise."""
@@ -128,9 +128,9 @@ def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: Cla
     for bounding in (single_bound, best_bound):
         bound = bounding(slack, facets, distances.alpha)
         if bound is not None:
-            found: SlackBound = slack_of(slack, bound, radius, distances)
-            if found.base >= 0 and found.slope >= 0:
-                return found.slope if distances.is_open else found.base
+            slack_bound: SlackBound = slack_of(slack, bound, radius, distances)
+            if slack_bound.base >= 0 and slack_bound.slope >= 0:
+                return slack_bound.slope if distances.is_open else slack_bound.base
     return None
 
 
@@ -262,10 +262,10 @@ class Lockstep:
     # --- the ideal ----------------------------------------------------------------------------------------
 
     def _only_way(self, state: State, goal: int, where: str) -> tuple[State, tuple[Constraint, ...]]:
-        found = list(self._ways(state, goal))
-        if len(found) != 1:
+        result = list(self._ways(state, goal))
+        if len(result) != 1:
             raise NotUniform(f"the ideal compares inputs {where} its loop")
-        return found[0]
+        return result[0]
 
     def _ways(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
         """All ways of the ideal from `state` to the label `goal`, or to the exit, with what they need of the inputs."""

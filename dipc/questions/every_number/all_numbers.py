@@ -183,11 +183,11 @@ class AllNumbers(Source):
     def constants_of(self, number: int) -> dict[str, Fraction]:
         """The parameter, and the constants that are others for this number. Without these where the program is refused
         for it."""
-        found = {self.parameter: Fraction(number)}
+        result = {self.parameter: Fraction(number)}
         try:
-            return found | {name: self._instance(number).core.constants[name] for name in self.varying}
+            return result | {name: self._instance(number).core.constants[name] for name in self.varying}
         except DiagnosticError:
-            return found
+            return result
 
     @property
     def least(self) -> int:
@@ -196,10 +196,10 @@ class AllNumbers(Source):
 
     def cases(self) -> Iterator[Case]:
         """Small numbers one by one, and all others together."""
-        found = self.range
-        for number in range(found.least, found.start):
-            yield _OneNumber(self, number - found.least + 1, number)
-        yield _OtherNumbers(self, found.start - found.least + 1)
+        numbers = self.range
+        for number in range(numbers.least, numbers.start):
+            yield _OneNumber(self, number - numbers.least + 1, number)
+        yield _OtherNumbers(self, numbers.start - numbers.least + 1)
 
     @cached_property
     def range(self) -> _Range:
@@ -309,12 +309,12 @@ class AllNumbers(Source):
             hardest = (row for row in like if row.input)
             inputs = (longer for row in hardest for longer in stretched(source.program.core, row.input))
             gamma = Fraction(like[0].gamma) if self.claim.free_gamma else None
-            found = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
-            if found is not None:
-                facts = {name: getattr(found.row, name) for name in _OF_A_ROW}
-                note = ClassNote(found.row.output, (where,), Method.WITNESS)
+            refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
+            if refuted is not None:
+                facts = {name: getattr(refuted.row, name) for name in _OF_A_ROW}
+                note = ClassNote(refuted.row.output, (where,), Method.WITNESS)
                 row = self.row(where, Method.WITNESS, Verdict.INACCURATE)
-                return replace(row, **facts, note=note, evidence=ClassEvidence((), found))
+                return replace(row, **facts, note=note, evidence=ClassEvidence((), refuted))
         return None
 
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
@@ -405,13 +405,13 @@ class AllNumbers(Source):
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
         """By power of the number less `start`, the coefficients of beta for eps in this unit, or of less."""
         evaluation = InNumber("beta", self.parameter, self._names, unit.scale, list(self._constants.divisors))
-        found: dict[int, ExpPoly] = {}
+        result: dict[int, ExpPoly] = {}
         for power, form in polynomial(evaluation, self._beta_below_one.tree, start, lesser=unit.lesser).items():
             value = form.in_product() if self.claim.is_open else form.flat()
             if value is None:
                 raise NotUniform("beta is not a function of distance*eps for every number of queries")
-            found[power] = value
-        return found
+            result[power] = value
+        return result
 
     def number_that_breaks(self, start: int) -> int | None:
         """The least number from `start` on at which the union bound falls more slowly than beta towards infinity, so
@@ -476,9 +476,9 @@ class _OneNumber:
         return replace(self._source.row(where, Method.NONE, Verdict.UNDECIDED), row=self._number)
 
     def settle(self) -> Settling:
-        found = yield from self._source.exactly(self._queries)
-        shown = self._source.worth_showing(self._queries, found)
-        return _united(shown, self._number, ((self._queries, found),))
+        results = yield from self._source.exactly(self._queries)
+        rows = self._source.worth_showing(self._queries, results)
+        return _united(rows, self._number, ((self._queries, results),))
 
 
 class _OtherNumbers:
@@ -494,13 +494,13 @@ class _OtherNumbers:
 
     def posed(self) -> Sequence[Posed]:
         """The inequalities for all numbers that are not small. Raises Undecided where there is no union bound."""
-        source, found = self._source, self._source.range
-        if found.proof is None:
-            raise Undecided(found.reason)
-        if found.proof.unit.is_other:
+        source, numbers = self._source, self._source.range
+        if numbers.proof is None:
+            raise Undecided(numbers.reason)
+        if numbers.proof.unit.is_other:
             raise Undecided(f"the union bound is about another multiple of eps for each `{source.parameter}`")
         try:
-            inequalities = list(found.proof.inequalities(found.start))
+            inequalities = list(numbers.proof.inequalities(numbers.start))
         except NotUniform as refused:
             raise Undecided(source.refusal(refused)) from None
         return [Posed(obligation, source.required.variable, why) for obligation, why in inequalities]
@@ -511,26 +511,26 @@ class _OtherNumbers:
         return replace(self._source.row(where, Method.UNION, Verdict.UNDECIDED), row=self._number)
 
     def settle(self) -> Settling:
-        source, found = self._source, self._source.range
+        source, numbers = self._source, self._source.range
         proof: Proof | None = None
-        reason = found.reason
-        if found.proof is not None:
+        reason = numbers.reason
+        if numbers.proof is not None:
             try:
-                proof = yield from found.proof.prove(found.start)
+                proof = yield from numbers.proof.prove(numbers.start)
             except NotUniform as refused:
                 reason = source.refusal(refused)
             except Undecided as undecided:
                 reason = undecided.reason
         if proof is None:
-            last = max(found.start, found.least + MOST_TRIED)
+            last = max(numbers.start, numbers.least + MOST_TRIED)
             breaking = source.number_that_breaks(last)
-            if breaking is not None and breaking < found.least + MOST_TRIED_TO_BREAK:
+            if breaking is not None and breaking < numbers.least + MOST_TRIED_TO_BREAK:
                 last, breaking = breaking + 1, None
         else:
             last, breaking = proof.start, None
         rows: list[ClassResult] = []
         singly: list[tuple[int, tuple[ClassResult, ...]]] = []
-        for number in range(found.start, last):
+        for number in range(numbers.start, last):
             exactly = yield from source.exactly(number)
             singly += [(number, exactly)]
             rows += source.worth_showing(number, exactly)
@@ -551,13 +551,13 @@ class _OtherNumbers:
                     )
                 )
         where = f"{source.parameter} >= {last}"
-        if proof is None or found.proof is None:
+        if proof is None or numbers.proof is None:
             others = Others(last, Verdict.UNDECIDED, reason, None)
         else:
-            others = Others(last, Verdict.ACCURATE, None, found.proof.evidence(proof))
+            others = Others(last, Verdict.ACCURATE, None, numbers.proof.evidence(proof))
         method = Method.NONE if proof is None else Method.UNION
-        row = source.row(where, method, others.verdict, others.reason, numbers=(found.least, last))
-        rows.append(row if found.proof is None else source.said(row, last))
+        row = source.row(where, method, others.verdict, others.reason, numbers=(numbers.least, last))
+        rows.append(row if numbers.proof is None else source.said(row, last))
         return _united(rows, self._number, singly, others)
 
 

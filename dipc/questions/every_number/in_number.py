@@ -166,7 +166,7 @@ def _polynomial_text(polynomial: Polynomial, name: str) -> str:
 
 def _of_coefficients(numerator: list[Fraction], denominator: list[Fraction]) -> Ratio:
     """The ratio that was pickled: FLINT's polynomials are not."""
-    return Ratio(*(flint.fmpq_poly([to_fmpq(c) for c in part]) for part in (numerator, denominator)))
+    return Ratio(*(flint.fmpq_poly([to_fmpq(c) for c in shares]) for shares in (numerator, denominator)))
 
 
 _ONE: Polynomial = flint.fmpq_poly([1])

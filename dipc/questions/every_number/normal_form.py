@@ -70,7 +70,7 @@ def with_one_loop(program: ast.Program, number: Number, arrays: frozenset[str]) 
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
         if isinstance(declaration, ast.IdealDecl):
-            outputs = tuple(found for found in own if found.role is not ast.Role.VAR)
+            outputs = tuple(decl for decl in own if decl.role is not ast.Role.VAR)
             fusion = _Fusion(number, arrays, (*outputs, *declaration.declarations), names)
             inner, more = fusion.fused(declaration.body)
             variables = (*declaration.declarations, *more)
@@ -85,7 +85,7 @@ def _fresh(program: ast.Program) -> Iterator[str]:
     known = {str(getattr(part, "name", "")) for part in walk(program)}
     known |= {part.variable for part in walk(program) if isinstance(part, ast.For | ast.Each)}
     known |= {name for part in walk(program) if isinstance(part, ast.ConstDecl) for name, _ in part.bindings}
-    return (name for at in count(1) if (name := f"other_{at}") not in known)
+    return (name for position in count(1) if (name := f"other_{position}") not in known)
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class _Fusion:
 
     def fused(self, body: Block) -> tuple[Block, tuple[ast.VariableDecl, ...]]:
         """The statements with one loop, and the variables that are added."""
-        places = [at for at, statement in enumerate(body) if self._is_loop(statement)]
+        places = [position for position, statement in enumerate(body) if self._is_loop(statement)]
         if len(places) < 2:
             return body, ()
         first, *others = places
@@ -108,7 +108,7 @@ class _Fusion:
         given = len(self.variables)
         for _ in others:
             after = self._apart((*before, loop), after)
-            place = next(at for at, statement in enumerate(after) if self._is_loop(statement))
+            place = next(position for position, statement in enumerate(after) if self._is_loop(statement))
             between, other, after = after[:place], after[place], after[place + 1 :]
             assert isinstance(other, ast.For)
             if exits((*before, loop, *between)):
@@ -168,7 +168,9 @@ class _Fusion:
         """Variables and outputs that are no arrays up to the parameter."""
         for declaration in self.variables:
             if declaration.role is not ast.Role.INPUT:
-                yield from (found.name for found in declaration.declarators if found.name not in self.arrays)
+                yield from (
+                    declarator.name for declarator in declaration.declarators if declarator.name not in self.arrays
+                )
 
 
 # --- what statements do -----------------------------------------------------------------------------------
@@ -218,10 +220,10 @@ def exits(part: object) -> bool:
 
 def _withoutexits(block: Block, flag: str) -> Block:
     """The statements with the flag set where they exit, and nothing done afterwards."""
-    for at, statement in enumerate(block):
+    for position, statement in enumerate(block):
         if not exits(statement):
             continue
-        head, rest = block[:at], block[at + 1 :]
+        head, rest = block[:position], block[position + 1 :]
         match statement:
             case ast.Exit():
                 return (*head, ast.Assign(ast.Name(flag), ast.Truth(value=True)))
@@ -276,16 +278,21 @@ def parts(program: ast.Program, parameter: str) -> tuple[ast.Program, ast.Progra
 
 def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
     """Selection loops apart from the rest: their answer, their statements, and all others."""
-    for at in range(len(body) - 1):
-        before, alone, after = body[:at], body[at : at + 2], body[at + 2 :]
+    for position in range(len(body) - 1):
+        before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]
         try:
-            found: Selection = selection_of(alone, parameter)
+            selection: Selection = selection_of(alone, parameter)
         except NotUniform:
             continue
-        if not found.is_plain or not (before or after) or exits(before) or mentions((before, after), found.answer):
+        if (
+            not selection.is_plain
+            or not (before or after)
+            or exits(before)
+            or mentions((before, after), selection.answer)
+        ):
             continue
-        if found.held.isdisjoint(outputs) and not any(may_read(after, name) for name in found.held):
-            yield found.answer, alone, (*before, *after)
+        if selection.held.isdisjoint(outputs) and not any(may_read(after, name) for name in selection.held):
+            yield selection.answer, alone, (*before, *after)
 
 
 def _with_outputs(program: ast.Program, body: Block, ideal: Block, wanted: Callable[[str], bool]) -> ast.Program:
@@ -328,12 +335,12 @@ class LoopText:
         own = parse(core.source)
         number = Number(parameter, computed_from(own.declarations, core.given, parameter))
         tree = indices_to_the_end(own, number)
-        found = marked(tree, number, Constants.of(own, core, number))
-        if found is None:
+        result = marked(tree, number, Constants.of(own, core, number))
+        if result is None:
             return LoopText(program, number, tree, None, core.source if tree == own else None)
         if core.only_at is not None:
             raise NotUniform(f"a rate depends on `{parameter}`, and the program is read at one eps alone")
-        return LoopText(program, number, found[0], found[1], None)
+        return LoopText(program, number, result[0], result[1], None)
 
     def with_tree(self, tree: ast.Program) -> LoopText:
         """The same with another program in its place."""
@@ -405,7 +412,7 @@ def _beyond(high: ast.Expr | None, parameter: str) -> int | None:
 
 def _holding_indices(tree: ast.Program, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
     """The outputs that are given loop variables and numbers only, and are not read: their domain goes up to the end."""
-    found: set[str] = set()
+    result: set[str] = set()
     for declaration in tree.declarations:
         match declaration:
             case ast.VariableDecl(
@@ -418,8 +425,8 @@ def _holding_indices(tree: ast.Program, loops: set[str], parameter: str, beyond:
                 uses = [node for node in walk(tree) if _is(node, name)]
                 indices = [value for value in given if isinstance(value, ast.Name) and value.name in loops]
                 if len(uses) == len(given) and all(isinstance(v, ast.Number) or v in indices for v in given):
-                    found.add(name)
-    return frozenset(found)
+                    result.add(name)
+    return frozenset(result)
 
 
 @frozen
@@ -531,7 +538,7 @@ def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast
         return None
     loops = [found.variable for found in walk(tree.body) if isinstance(found, ast.For)]
     evaluation = InNumber("a rate", number.parameter, constants.values, ONE, list(constants.divisors))
-    found: list[Ratio] = []
+    ratios: list[Ratio] = []
 
     def mark(node: Any) -> Any:
         if not isinstance(node, ast.Noise) or not node.law.scales:
@@ -539,14 +546,14 @@ def marked(tree: ast.Program, number: Number, constants: Constants) -> tuple[ast
         if any(mentions(node.rate, variable) for variable in loops):
             raise NotUniform("a rate depends on the index", node.rate.span)
         rate = rate_of(evaluation, node.rate)
-        if rate not in found:
-            found.append(rate)
-        known = found.index(rate) + 1
+        if rate not in ratios:
+            ratios.append(rate)
+        known = ratios.index(rate) + 1
         factor = ast.Number(Fraction(known), str(known))
         return replace(node, rate=ast.Binary(ast.BinaryOp.MULTIPLY, factor, ast.Eps()))
 
     body = changed(tree.body, mark)
-    return replace(tree, body=body), Rates(tuple(found), tuple(evaluation.divisors))
+    return replace(tree, body=body), Rates(tuple(ratios), tuple(evaluation.divisors))
 
 
 def rate_of_mark(rates: Rates | None, rate: Fraction) -> Ratio:

@@ -253,9 +253,9 @@ class Selection:
 
 def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> Selection:
     """The loop that `body` is, with the declarations that it sees. Raises NotUniform where it is none."""
-    found = selection_of(body, parameter)
-    _require_initial(declared, found.answer, found.first, parameter)
-    return found
+    selection = selection_of(body, parameter)
+    _require_initial(declared, selection.answer, selection.first, parameter)
+    return selection
 
 
 def selection_of(body: Sequence[ast.Statement], parameter: str) -> Selection:
@@ -443,12 +443,12 @@ class Heads(Generic[N]):
         iterations: list[tuple[S, ...]] = []
         endings: list[tuple[S, ...]] = []
         while self._pending:
-            node, at = self._pending.pop(0)
+            node, position = self._pending.pop(0)
             if len(iterations) >= self._most:
                 raise LimitReached("heads", f"the head of the loop is reached in more than {self._most} states")
-            if at + 1 >= self._count:
+            if position + 1 >= self._count:
                 raise TooFew
-            iterations.append(tuple(iteration(node, at)))
+            iterations.append(tuple(iteration(node, position)))
             endings.append(tuple(ending(node)))
         return Automaton(first, tuple(iterations), tuple(endings))
 

@@ -110,19 +110,19 @@ def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
     if match is None:
         raise _mistake(text, 0, len(text), "E1405", "this is no adjacency", *_NOTES)
     distance = Distance(match[1])
-    at, end = match.span(2) if match[2] is not None else (0, len(text))
+    position, end = match.span(2) if match[2] is not None else (0, len(text))
     radius = Fraction(1)
     if match[2] is not None:
         try:
             radius = parse_rational(match[2].strip())
         except NotExact as error:
             message = f"`{match[2].strip()}` {error.reason}"
-            raise _mistake(text, at, end, "E1405", message, *_NOTES[:1]) from None
+            raise _mistake(text, position, end, "E1405", message, *_NOTES[:1]) from None
     if radius <= 0:
         note = "inputs are adjacent where they differ by a positive distance"
-        raise _mistake(text, at, end, "E1405", f"the distance {radius} is not positive", note)
+        raise _mistake(text, position, end, "E1405", f"the distance {radius} is not positive", note)
     if distance is Distance.HAMMING and radius.denominator != 1:
-        raise _mistake(text, at, end, "E1405", "a number of inputs is an integer", "write hamming:1")
+        raise _mistake(text, position, end, "E1405", "a number of inputs is an integer", "write hamming:1")
     unfit = [slot for slot in _inputs(program) if distance is not Distance.HAMMING and not _is_numeric(slot)]
     if unfit:
         verb = "has" if len(unfit) == 1 else "have"
@@ -223,11 +223,11 @@ def _are_finite(program: Program) -> bool:
     return not any(is_symbolic(program.core.slots[slot].type) for slot in program.core.inputs)
 
 
-def _related(points: Sequence[Input], found: FiniteInputs, adjacency: Within, limits: Limits) -> list[tuple[int, int]]:
-    place = {point: at for at, point in enumerate(points)}
+def _related(points: Sequence[Input], inputs: FiniteInputs, adjacency: Within, limits: Limits) -> list[tuple[int, int]]:
+    place = {point: index for index, point in enumerate(points)}
     ordered: list[tuple[int, int]] = []
-    for at, point in enumerate(points):
-        ordered += [(at, place[other]) for other in adjacency.neighbors(point, found.choices)]
+    for position, point in enumerate(points):
+        ordered += [(position, place[other]) for other in adjacency.neighbors(point, inputs.choices)]
         if len(ordered) > limits.rows:
             raise LimitReached("rows", f"there are more than {limits.rows} pairs of adjacent inputs")
     return ordered
@@ -238,7 +238,7 @@ def _listed(program: Program, adjacency: Listed) -> Pairs:
     slots = [core.slots[slot] for slot in core.inputs]
     # A table of a program that has each input twice, and no outputs.
     count = len(core.slots)
-    primed = [replace(slot, index=count + at, name=f"{slot.name}'") for at, slot in enumerate(slots)]
+    primed = [replace(slot, index=count + position, name=f"{slot.name}'") for position, slot in enumerate(slots)]
     twice = _with_inputs(core, slots, primed)
     table = read_table(adjacency.path, twice)
     pairs: dict[tuple[Input, Input], None] = {}
@@ -255,7 +255,7 @@ def _listed(program: Program, adjacency: Listed) -> Pairs:
     if mistakes:
         raise DiagnosticError(*mistakes)
     points = tuple(dict.fromkeys(point for pair in pairs for point in pair))
-    place_of = {point: at for at, point in enumerate(points)}
+    place_of = {point: position for position, point in enumerate(points)}
     ordered = tuple((place_of[one], place_of[two]) for one, two in pairs)
     return Pairs(points, ordered, table.name)
 
@@ -268,18 +268,18 @@ def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot
 def _row_place(adjacency: Listed, number: int) -> Excerpt | None:
     """Where a row of the file begins."""
     source = CsvSource(adjacency.path)
-    for at, _ in enumerate(source.records()):
-        if at == number:
+    for position, _ in enumerate(source.records()):
+        if position == number:
             return source.place(None)
     return None
 
 
 def _values(cells: Sequence[Cell]) -> Input:
-    found: list[Value] = []
+    result: list[Value] = []
     for cell in cells:
         assert cell.value is not None
-        found.append(cell.value)
-    return tuple(found)
+        result.append(cell.value)
+    return tuple(result)
 
 
 def texts(program: Program, point: Input) -> dict[str, str]:

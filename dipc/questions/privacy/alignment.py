@@ -89,9 +89,9 @@ class AlignedExit:
         return self.likeness == other.likeness and _shape(self) == _shape(other)
 
 
-def _shape(found: AlignedExit) -> Hashable:
-    slacks = tuple([(item.coefficients, item.strict) for item in found.slacks])
-    return slacks, tuple([(slot, form.coefficients) for slot, form in found.reals]), found.first_input
+def _shape(aligned: AlignedExit) -> Hashable:
+    slacks = tuple([(item.coefficients, item.strict) for item in aligned.slacks])
+    return slacks, tuple([(slot, form.coefficients) for slot, form in aligned.reals]), aligned.first_input
 
 
 def onto_others(
@@ -101,11 +101,11 @@ def onto_others(
     none left."""
     left = list(others)
     for one in ones:
-        found = next((other for other in left if one.corresponds(other)), None)
-        if found is None:
+        aligned = next((other for other in left if one.corresponds(other)), None)
+        if aligned is None:
             raise OutsideFragment("finite inputs that differ lead to exits that no shift maps into each other")
-        left.remove(found)
-        yield one, found
+        left.remove(aligned)
+        yield one, aligned
 
 
 def aligned_exits(program: Program, finite: Mapping[int, Value] | None = None) -> tuple[AlignedExit, ...]:
@@ -137,7 +137,9 @@ class Emptiness:
     def __init__(self, program: Program, like: AlignedExit) -> None:
         """For noises and inputs by their keys in an exit; other keys are for real numbers."""
         slots = [program.core.slots[slot] for slot in program.core.inputs]
-        integers = {like.first_input + at for at, slot in enumerate(slots) if isinstance(slot.type, IntType)}
+        integers = {
+            like.first_input + position for position, slot in enumerate(slots) if isinstance(slot.type, IntType)
+        }
         self.asked = 0
         self._limits = program.limits
         self._continuous = like.rates.keys() - like.whole
@@ -169,15 +171,15 @@ def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedE
     if len(alike) < 2:
         return alike
     is_empty = Emptiness(program, alike[0])
-    found = list(alike)
+    aligned_exits = list(alike)
     try:
-        while (pair := _joined(found, is_empty)) is not None:
+        while (pair := _joined(aligned_exits, is_empty)) is not None:
             first, second, slacks = pair
-            found[first] = replace(found[first], slacks=slacks)
-            del found[second]
+            aligned_exits[first] = replace(aligned_exits[first], slacks=slacks)
+            del aligned_exits[second]
     except LimitReached:
         return alike
-    return found
+    return aligned_exits
 
 
 def _joined(alike: Sequence[AlignedExit], is_empty: Emptiness) -> tuple[int, int, tuple[Halfspace, ...]] | None:
@@ -192,9 +194,9 @@ def _joined(alike: Sequence[AlignedExit], is_empty: Emptiness) -> tuple[int, int
 
 def _aligned(program: Program, state: ExitState, weight: Closed | None) -> AlignedExit:
     core = program.core
-    place = {noise.id: at for at, noise in enumerate(state.noises)}
+    place = {noise.id: position for position, noise in enumerate(state.noises)}
     first = len(place)
-    at_input = {slot: first + at for at, slot in enumerate(core.inputs)}
+    at_input = {slot: first + position for position, slot in enumerate(core.inputs)}
     means = {noise.id: noise.mean for noise in state.noises}
 
     def halfspace(form: Affine) -> Halfspace:
@@ -239,19 +241,19 @@ class Costly:
     shift: Shift | None
 
 
-def costliest(found: AlignedExit, within: Within, program: Program) -> Costly:
+def costliest(aligned: AlignedExit, within: Within, program: Program) -> Costly:
     """The worst move of the ball for one exit. Raises Undecided."""
     core = program.core
-    keys = [found.first_input + at for at in range(len(core.inputs))]
+    keys = [aligned.first_input + position for position in range(len(core.inputs))]
     whole = [isinstance(core.slots[slot].type, IntType) for slot in core.inputs]
     if any(whole):
-        return _over_integers(found, within, keys, list(compress(keys, whole)), program.limits)
-    slacks, equations = found.changes()
+        return _over_integers(aligned, within, keys, list(compress(keys, whole)), program.limits)
+    slacks, equations = aligned.changes()
     # Integer noises do not meet real inputs: they stay where they are.
-    rates = {key: rate for key, rate in found.rates.items() if key not in found.whole}
-    slacks, equations = ([_without(item, found.whole) for item in part] for part in (slacks, equations))
+    rates = {key: rate for key, rate in aligned.rates.items() if key not in aligned.whole}
+    slacks, equations = ([_without(item, aligned.whole) for item in halves] for halves in (slacks, equations))
     worst = worst_shift(rates, slacks, equations, keys, ball_of(within), within.radius, program.limits.vertices)
-    return Costly(found, worst.move, None if worst.found is None else worst.found.cost, worst.found)
+    return Costly(aligned, worst.move, None if worst.found is None else worst.found.cost, worst.found)
 
 
 def ball_of(within: Within) -> Ball:
@@ -260,18 +262,18 @@ def ball_of(within: Within) -> Ball:
 
 
 def _over_integers(
-    found: AlignedExit, within: Within, keys: Sequence[int], integers: Sequence[int], limits: Limits
+    aligned: AlignedExit, within: Within, keys: Sequence[int], integers: Sequence[int], limits: Limits
 ) -> Costly:
     """Every move of the int inputs, and what is left of the ball for the real ones at its vertices: for one move of the
     former the least cost is convex in that of the latter. Shifts of integer noises are integers."""
-    worst = Costly(found, dict.fromkeys(keys, _ZERO), _ZERO, None)
+    worst = Costly(aligned, dict.fromkeys(keys, _ZERO), _ZERO, None)
     for move in _moves(within, keys, integers, limits):
-        cost = integer_cost(found, move, limits)
+        cost = integer_cost(aligned, move, limits)
         if cost is None:
-            return Costly(found, move, None, None)
+            return Costly(aligned, move, None, None)
         assert worst.cost is not None
         if cost > worst.cost:
-            worst = Costly(found, move, cost, None)
+            worst = Costly(aligned, move, cost, None)
     return worst
 
 
@@ -330,20 +332,20 @@ def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[P
             yield {key: end}
 
 
-def integer_cost(found: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
+def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
     """The least cost of a shift for this move, into the exit `onto` where finite inputs differ, whose `whole` parts are
     integers; None if there is none. Raises Undecided."""
-    slacks, equations = ([moved(item, move) for item in part] for part in found.changes(onto))
-    if not found.whole:
-        shift = least_shift(found.rates, slacks, equations)
+    slacks, equations = ([moved(item, move) for item in halves] for halves in aligned.changes(onto))
+    if not aligned.whole:
+        shift = least_shift(aligned.rates, slacks, equations)
         return None if shift is None else shift.cost
     system = [*slacks, *[half for item in equations for half in equation(item.coefficients, item.constant)]]
-    size = {key: 1 + max(found.rates) + at for at, key in enumerate(sorted(found.rates))}
+    size = {key: 1 + max(aligned.rates) + position for position, key in enumerate(sorted(aligned.rates))}
     system += [Halfspace(sorted_terms({key: sign, size[key]: _ONE}), _ZERO) for key in size for sign in (_ONE, -_ONE)]
-    if integer_solution(system, found.whole, limits.branches) is None:
+    if integer_solution(system, aligned.whole, limits.branches) is None:
         return None
-    cost = Halfspace(sorted_terms({size[key]: rate for key, rate in found.rates.items()}), _ZERO)
-    least = integer_minimum(cost, system, found.whole, limits.branches)
+    cost = Halfspace(sorted_terms({size[key]: rate for key, rate in aligned.rates.items()}), _ZERO)
+    least = integer_minimum(cost, system, aligned.whole, limits.branches)
     assert least is not None
     return least[0]
 

@@ -49,11 +49,14 @@ class ImportedProgram:
         rows = [",".join([*names, *[f"{name}'" for name in names]])]
         places = [range(len(values)) for _, values in self.inputs]
         for one in product(*places):
-            near = [[at for at in place if abs(at - here) <= 1] for here, place in zip(one, places, strict=True)]
+            near = [
+                [position for position in place if abs(position - here) <= 1]
+                for here, place in zip(one, places, strict=True)
+            ]
             for two in product(*near):
                 if one < two:
                     both = zip((*one, *two), (*self.inputs, *self.inputs), strict=True)
-                    rows.append(",".join(values[at] for at, (_, values) in both))
+                    rows.append(",".join(values[position] for position, (_, values) in both))
         return "\n".join(rows) + "\n"
 
 
@@ -63,10 +66,10 @@ class _Word:
     span: Span
 
 
-def imported(source: Source, name: str, at: Fraction | None = None) -> ImportedProgram:
-    """The program in a file of DiPC's format; with `at` what it is at that eps only, so that rates which are no
+def imported(source: Source, name: str, point: Fraction | None = None) -> ImportedProgram:
+    """The program in a file of DiPC's format; with `point` what it is at that eps only, so that rates which are no
     multiple of eps have a meaning. Raises DiagnosticError with the place of the first mistake."""
-    return _Reader(source, name, at).read()
+    return _Reader(source, name, point).read()
 
 
 @dataclass(slots=True)
@@ -104,8 +107,8 @@ class _Reader:
             self._refuse(_Word(first, Span(0, len(first))), "the range is empty", "give the lower end first")
         start = len(first) + 1
         self.words = [
-            _Word(found[0], Span(start + found.start(), start + found.end()))
-            for found in _WORD.finditer(self.source.text[start:])
+            _Word(matched[0], Span(start + matched.start(), start + matched.end()))
+            for matched in _WORD.finditer(self.source.text[start:])
         ]
         self._look_ahead()
         body = self._block(1)
@@ -120,9 +123,11 @@ class _Reader:
     def _look_ahead(self) -> None:
         """What is assigned, and which variables always have the one integer that is."""
         known: dict[str, list[str]] = {}
-        for at, (word, after) in enumerate(pairwise(self.words)):
+        for position, (word, after) in enumerate(pairwise(self.words)):
             if after.text == "=":
-                value, end = (self.words[place].text if place < len(self.words) else "" for place in (at + 2, at + 3))
+                value, end = (
+                    self.words[place].text if place < len(self.words) else "" for place in (position + 2, position + 3)
+                )
                 known.setdefault(word.text, []).append(value if end == ";" else "")
         self.assigned = set(known)
         self.constants = {
@@ -155,7 +160,7 @@ class _Reader:
 
     def _block(self, depth: int) -> list[str]:
         """Statements up to a word that closes the block, which stays."""
-        found: list[str] = []
+        result: list[str] = []
         while self.at < len(self.words):
             word = self.words[self.at]
             if word.text == ";":
@@ -167,10 +172,10 @@ class _Reader:
                     self.warnings.append(Diagnostic("W1420", "this `fi` closes no `if`", place, notes=(note,)))
                     self.at += 1
                     continue
-                return found
+                return result
             else:
-                found += self._statement(depth)
-        return found
+                result += self._statement(depth)
+        return result
 
     def _statement(self, depth: int) -> list[str]:
         word = self._next("a statement")
@@ -262,9 +267,9 @@ class _Reader:
 
     def _inner_block(self, depth: int) -> list[str]:
         self.blocks.append(set())
-        found = self._block(depth + 1)
+        result = self._block(depth + 1)
         self.blocks.pop()
-        return found
+        return result
 
     def _assignment(self) -> list[str]:
         target = self._known_name()
@@ -275,32 +280,32 @@ class _Reader:
                 rate, mean = self._rate(), self._value()
                 if word.text == "DLap":
                     self.types[target] = "int"
-                found = [f"{target} <- {word.text}({rate}, {mean})"]
+                result = [f"{target} <- {word.text}({rate}, {mean})"]
             case "Exp":
                 rate, mean = self._rate(), self._value()
-                found = [f"{target} <- Expo({rate})", f"{target} <- {target} + {mean}"]
+                result = [f"{target} <- Expo({rate})", f"{target} <- {target} + {mean}"]
             case "TDLap":
                 rate, mean = self._rate(), self._value()
-                found = [self._clamped(target, rate, mean, self._integer(), self._integer())]
+                result = [self._clamped(target, rate, mean, self._integer(), self._integer())]
             case "!" | "not":
-                found = [f"{target} <- not {self._value()}"]
+                result = [f"{target} <- not {self._value()}"]
             case _:
                 self.at -= 1
                 left = self._value()
                 if self._peek() in (";", None):
-                    found = [f"{target} <- {left}"]
+                    result = [f"{target} <- {left}"]
                 else:
                     operator = self._next("an operator")
                     if operator.text == "%":
-                        found = [self._remainder(target, left, operator)]
+                        result = [self._remainder(target, left, operator)]
                     elif operator.text not in _OPERATORS:
                         self._refuse(
                             operator, f"`{operator.text}` is no operator that is read", "+ - * % and comparisons are"
                         )
                     else:
-                        found = [f"{target} <- {left} {_OPERATORS[operator.text]} {self._value()}"]
+                        result = [f"{target} <- {left} {_OPERATORS[operator.text]} {self._value()}"]
         self._end()
-        return found
+        return result
 
     def _remainder(self, target: str, left: str, operator: _Word) -> str:
         """The remainder of a division by a number, with the sign of what is divided: for each value of it."""
@@ -314,8 +319,8 @@ class _Reader:
             self._refuse(operator, f"`{left}` is no integer", "a remainder is one of integers")
         by_value = [(value, f"{target} <- {int(fmod(value, int(divisor)))}") for value in values]
         text = by_value[-1][1]
-        for value, found in reversed(by_value[:-1]):
-            text = _if(f"{left} = {value}", [found], [text])
+        for value, written in reversed(by_value[:-1]):
+            text = _if(f"{left} = {value}", [written], [text])
         return text
 
     def _clamped(self, target: str, rate: str, mean: str, low: int, high: int) -> str:
@@ -334,14 +339,16 @@ class _Reader:
 
         def choice(center: int) -> str:
             arms = []
-            for at in range(low, high + 1):
-                if low < at < high:
-                    weight = f"(1 - {z % 1})*{z % abs(at - center)}/{below}"
+            for position in range(low, high + 1):
+                if low < position < high:
+                    weight = f"(1 - {z % 1})*{z % abs(position - center)}/{below}"
                 else:
-                    out = center - at if at == low else at - center  # how far this end is from the center, outwards
+                    out = (
+                        center - position if position == low else position - center
+                    )  # how far this end is from the center, outwards
                     near = f"{z % out}/{below}" if out >= 0 else f"1 - {z % (1 - out)}/{below}"
                     weight = near
-                arms.append(f"{at} : {weight}")
+                arms.append(f"{position} : {weight}")
             return f"{target} <- choose {{ {', '.join(arms)} }}"
 
         text = choice(values[-1])
@@ -419,8 +426,8 @@ class _Reader:
                 return f"{factor}*eps"
         if self.fixed is None:
             self._refuse(word, f"the rate {text} is no multiple of eps", "fix eps: dipc import --at 1/2")
-        at = expression.rational_at(self.fixed, {})
-        if at is None or at <= 0:
+        point = expression.rational_at(self.fixed, {})
+        if point is None or point <= 0:
             self._refuse(
                 word, f"the rate {text} is no positive rational number at eps = {self.fixed}", "fix another eps"
             )
@@ -431,7 +438,7 @@ class _Reader:
         _, value = self._expression(text, word)
         if self.fixed is None:
             flat = value.flat()
-            if flat is not None and not all(_nowhere_negative(part) for part in (flat, 1 - flat)):
+            if flat is not None and not all(_nowhere_negative(poly) for poly in (flat, 1 - flat)):
                 place, note = self.source.excerpt(word.span), "fix eps: dipc import --at 1/2"
                 self.warnings.append(
                     Diagnostic("W1421", "this is a probability for some eps only", place, notes=(note,))
@@ -442,7 +449,9 @@ class _Reader:
         """An expression of the other language in this one's words, with numbers for what always has one value."""
         text = re.sub(r"\b(?:epsilon|e)\b", "eps", re.sub(r"\bExp\[([^\[\]]*)\]", r"exp(\1)", text))
         return re.sub(
-            _NAME, lambda found: f"({self.constants[found[0]]})" if found[0] in self.constants else found[0], text
+            _NAME,
+            lambda matched: f"({self.constants[matched[0]]})" if matched[0] in self.constants else matched[0],
+            text,
         )
 
     def _expression(self, text: str, word: _Word) -> tuple[ClaimExpression, Parametric]:

@@ -139,18 +139,18 @@ class EveryNumber:
         since = 0
         attained = True
         for number in self._in_turn(range(self.least, self.least + _MOST_SINGLY)):
-            found = self.at(number).constant(eps)
-            if found.refuted_below is None:
-                return replace(found, numbers=replace(self.numbers, at=number, onwards=self._goes_on))
-            if cost is not None and number == self.least and self._is_each(cost, found):
+            constant = self.at(number).constant(eps)
+            if constant.refuted_below is None:
+                return replace(constant, numbers=replace(self.numbers, at=number, onwards=self._goes_on))
+            if cost is not None and number == self.least and self._is_each(cost, constant):
                 each = None if cost.is_constant else cost.text(self.parameter)
                 numbers = replace(self.numbers, at=number, onwards=self._goes_on, each=each, exact=True)
-                shown = None if bound is None else found.at
-                return replace(found, proved=bound, refuted_below=bound, at=shown, reason=None, numbers=numbers)
-            attained = attained and cost is not None and found.refuted_below == cost.at(number)
+                candidate = None if bound is None else constant.at
+                return replace(constant, proved=bound, refuted_below=bound, at=candidate, reason=None, numbers=numbers)
+            attained = attained and cost is not None and constant.refuted_below == cost.at(number)
             since += 1
-            if best is None or found.refuted_below > best[1]:
-                best, since = (number, found.refuted_below, found), 0
+            if best is None or constant.refuted_below > best[1]:
+                best, since = (number, constant.refuted_below, constant), 0
             if best[1] == bound or (number >= self.least + _SINGLY - 1 and (cost is None or since >= _SETTLED)):
                 break
             if cost is not None and bound is None and number >= self.least + _SINGLY - 1:
@@ -207,14 +207,14 @@ class EveryNumber:
             if loop.selection is not None:
                 return self._cost_of_selection(loop.text, loop.selection), None
             assert loop.paths is not None, "it is one of both"
-            found = loop_cost(loop.paths, loop.text.rates, self._within, self.least, self.program.limits)
+            cost = loop_cost(loop.paths, loop.text.rates, self._within, self.least, self.program.limits)
         except NotUniform as refused:
             return None, refused.reason
         except Undecided as undecided:
             return None, undecided.reason
-        return found, None if found is not None else _NO_SHIFT
+        return cost, None if cost is not None else _NO_SHIFT
 
-    def _cost_of_selection(self, text: LoopText, found: Selection) -> LoopCost:
+    def _cost_of_selection(self, text: LoopText, selection: Selection) -> LoopCost:
         """v is selected where X_v exceeds all others (see `selection_loop`): it still does when its noise alone is
         shifted by as much as the queries can move towards each other."""
         core = text.instance(self.least + 2).core
@@ -222,7 +222,7 @@ class EveryNumber:
         if len(draws) < 3 or any((draw.law, draw.rate) != (draws[1].law, draws[1].rate) for draw in draws[2:]):
             raise NotUniform("the values of a selection are not drawn alike")
         costs = [shift_cost(draw.law, text.rates, draw.rate) for draw in draws[:2]]
-        one, other = found.scales
+        one, other = selection.scales
         box = self._within.distance is Distance.LINF
         # The first one against the others, another one against the first, and against others.
         apart = [

@@ -194,7 +194,7 @@ class _Explorer:
         alive = _alive(self._side, start)
         known = {noise.id for noise in start.noises}
         drawn = [noise for noise in state.noises if noise.id not in known]
-        numbers = {noise: at for at, noise in enumerate([*alive, *(noise.id for noise in drawn)])}
+        numbers = {noise: position for position, noise in enumerate([*alive, *(noise.id for noise in drawn)])}
         by_id = {noise.id: noise for noise in state.noises}
 
         def change(form: Affine) -> Change:
@@ -241,12 +241,12 @@ class _Explorer:
 
 def _alive(side: Side, state: State) -> tuple[int, ...]:
     """The noises in what later iterations may read, in the order in which a head is told by."""
-    found: dict[int, None] = {}
+    result: dict[int, None] = {}
     for slot in side.live:
         value = state.values[slot]
         if isinstance(value, Affine):
-            found.update(dict.fromkeys(noise for noise, _ in value.noises))
-    return tuple(found)
+            result.update(dict.fromkeys(noise for noise, _ in value.noises))
+    return tuple(result)
 
 
 #: The number of queries for which plans cost least, and how many of the first may have better ones.
@@ -341,8 +341,8 @@ def loop_cost(paths: LoopPaths, rates: Rates | None, within: Within, least: int,
         found = bounds(number)
         return None if found is None else max((bound.at(number) for bound in found), default=_ZERO)
 
-    found = bounds(_MANY)
-    return None if found is None else LoopCost(found, least, alone).greatest()
+    ratios = bounds(_MANY)
+    return None if ratios is None else LoopCost(ratios, least, alone).greatest()
 
 
 # --- what may happen ------------------------------------------------------------------------------------------
@@ -396,7 +396,9 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[list[_Step]]:
     graph: nx.DiGraph[_Place] = nx.DiGraph()
     graph.add_nodes_from(step.start for step in steps)
     graph.add_edges_from((step.start, step.goal) for step in steps if step.goal is not None)
-    component = {place: at for at, places in enumerate(nx.strongly_connected_components(graph)) for place in places}
+    component = {
+        place: position for position, places in enumerate(nx.strongly_connected_components(graph)) for place in places
+    }
     inside: dict[int, list[_Step]] = {}
     leaving: dict[int, list[_Step]] = {}
     for step in steps:
@@ -404,18 +406,18 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[list[_Step]]:
         stays = step.goal is not None and component[step.goal] == here
         (inside if stays else leaving).setdefault(here, []).append(step)
 
-    def onwards(at: int, taken: tuple[_Step, ...]) -> Iterator[list[_Step]]:
-        known = (*taken, *inside.get(at, ()))
-        for step in leaving.get(at, ()):
+    def onwards(position: int, taken: tuple[_Step, ...]) -> Iterator[list[_Step]]:
+        known = (*taken, *inside.get(position, ()))
+        for step in leaving.get(position, ()):
             if step.goal is None:
                 yield [*known, step]
             else:
                 yield from onwards(component[step.goal], (*known, step))
 
-    found = list(islice(onwards(component[steps[0].start], ()), most + 1)) if steps else []
-    if len(found) > most:
+    stepses = list(islice(onwards(component[steps[0].start], ()), most + 1)) if steps else []
+    if len(stepses) > most:
         raise LimitReached("paths", f"the loop's heads are connected by more than {most} paths")
-    yield from found
+    yield from stepses
 
 
 # --- what it costs --------------------------------------------------------------------------------------------
@@ -448,7 +450,9 @@ class _Units:
             ratio = shift_cost(law, rates, mark)
             unit = ONE if ratio.constant_value() is not None else ratio
             multiples = [(ratio / function).constant_value() for function in functions]
-            place = next((at for at, multiple in enumerate(multiples) if multiple is not None), len(functions))
+            place = next(
+                (position for position, multiple in enumerate(multiples) if multiple is not None), len(functions)
+            )
             if place == len(functions):
                 functions.append(unit)
             multiple = (ratio / functions[place]).constant_value()
@@ -472,8 +476,8 @@ class _Plan:
         units = range(len(self.units.functions))
         for unit in units:
             self._require({self._unknown("slope", unit): _ONE})
-        for at, step in enumerate(steps):
-            self._add(at, step)
+        for position, step in enumerate(steps):
+            self._add(position, step)
         count = Fraction(number - self.low + 1)
         most = {
             self._unknown(name, unit): factor * self.units.functions[unit].at(number)
@@ -490,10 +494,10 @@ class _Plan:
             total = total + function * (base + iterations * slope)
         return total
 
-    def _add(self, at: int, step: _Step) -> None:
+    def _add(self, position: int, step: _Step) -> None:
         """What one step asks for."""
         alive = [self._unknown("alive", step.start, place) for place in range(step.way.alive)]
-        drawn = [self._unknown("drawn", at, place) for place in range(len(step.way.drawn))]
+        drawn = [self._unknown("drawn", position, place) for place in range(len(step.way.drawn))]
         shifts = (*alive, *drawn)
         for change in step.way.slacks:
             self._require(_shifted(change, shifts), change.by(step.move))
@@ -537,7 +541,7 @@ class _Plan:
 
 def _shifted(change: Change, shifts: Sequence[int]) -> dict[int, Fraction]:
     """What the change is of the unknown shifts."""
-    found: dict[int, Fraction] = {}
+    result: dict[int, Fraction] = {}
     for place, c in change.noises:
-        found[shifts[place]] = found.get(shifts[place], _ZERO) + c
-    return found
+        result[shifts[place]] = result.get(shifts[place], _ZERO) + c
+    return result
