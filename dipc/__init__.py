@@ -29,6 +29,24 @@ if TYPE_CHECKING:
     from dipc.execution.run import Runs, run
     from dipc.inverse.solve import solve
     from dipc.inverse.tighten import tighten
+    from dipc.mechanisms.decorator import Mechanism, mechanism
+    from dipc.mechanisms.words import (
+        Const,
+        Eps,
+        Finite,
+        Int,
+        Ints,
+        Real,
+        Reals,
+        choice,
+        discrete_gaussian,
+        discrete_laplace,
+        exp,
+        exponential_mechanism,
+        exponential_noise,
+        gaussian,
+        laplace,
+    )
     from dipc.program.program import Outcome, Program, load
     from dipc.questions.privacy.check import check_privacy
     from dipc.questions.privacy.every_number import check_privacy_for_all
@@ -50,26 +68,39 @@ __version__ = "0.1.0"
 ANSWERED_BY = {
     "closed form": "dipc.library",
     "shown": "dipc.library",
+<<<<<<< HEAD
     "factor": "dipc.outcome.tighten",
     "privacy": "dipc.outcome.privacy",
     "run": "dipc.execution.run",
     "solution": "dipc.outcome.solve",
+=======
+    "run": "dipc.execution.run",
+    "program": "dipc.program.program",
+>>>>>>> b027480 (Mechanisms written as Python functions: @dipc.mechanism, FILE.py::NAME)
 }
 
 __all__ = [
     "Accepted",
     "ClosedForm",
     "Conformance",
+    "Const",
     "Counterexample",
     "Decision",
     "DiagnosticError",
+    "Eps",
     "Exhausted",
+    "Finite",
+    "Int",
     "Interrupted",
+    "Ints",
     "Limits",
+    "Mechanism",
     "Outcome",
     "PrivacyReport",
     "PrivacyVerdict",
     "Program",
+    "Real",
+    "Reals",
     "Rejected",
     "Report",
     "RowResult",
@@ -82,12 +113,21 @@ __all__ = [
     "check_for_all",
     "check_privacy",
     "check_privacy_for_all",
+    "choice",
     "conform",
+    "discrete_gaussian",
+    "discrete_laplace",
     "eps",
     "examples",
+    "exp",
     "expected_error",
+    "exponential_mechanism",
+    "exponential_noise",
+    "gaussian",
     "iter_rows",
+    "laplace",
     "load",
+    "mechanism",
     "run",
     "simulate",
     "solve",
@@ -132,6 +172,23 @@ _HOME = {
     "table": "dipc.questions.question",
     "tighten": "dipc.inverse.tighten",
     "verify": "dipc.verifier.command",
+    "Const": "dipc.mechanisms.words",
+    "Eps": "dipc.mechanisms.words",
+    "Finite": "dipc.mechanisms.words",
+    "Int": "dipc.mechanisms.words",
+    "Ints": "dipc.mechanisms.words",
+    "Real": "dipc.mechanisms.words",
+    "Reals": "dipc.mechanisms.words",
+    "choice": "dipc.mechanisms.words",
+    "discrete_gaussian": "dipc.mechanisms.words",
+    "discrete_laplace": "dipc.mechanisms.words",
+    "exp": "dipc.mechanisms.words",
+    "exponential_mechanism": "dipc.mechanisms.words",
+    "exponential_noise": "dipc.mechanisms.words",
+    "gaussian": "dipc.mechanisms.words",
+    "laplace": "dipc.mechanisms.words",
+    "Mechanism": "dipc.mechanisms.decorator",
+    "mechanism": "dipc.mechanisms.decorator",
 }
 
 

@@ -12,6 +12,11 @@ _PACKAGE = sys.modules["dipc"]
 VERSION: str = _PACKAGE.__version__
 
 
+def service(name: str) -> Any:
+    """What the package offers under this name, or the function that loads programs from sources."""
+    return getattr(_PACKAGE, name, None) or getattr(above("program"), name)
+
+
 def above(kind: str) -> Any:
     """The module that answers for objects of this kind, imported when it is first asked."""
     return import_module(_PACKAGE.ANSWERED_BY[kind])

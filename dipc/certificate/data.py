@@ -46,10 +46,11 @@ def rational(number: Fraction) -> str:
 def program_data(program: Program) -> dict[str, Any]:
     """The program with its constants."""
     core = program.core
+    text = core.source.in_language.text
     return {
         "name": core.name,
-        "text": core.source.text,
-        "sha256": hashlib.sha256(core.source.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        "text": text,
+        "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         "constants": {name: rational(value) for name, value in core.constants.items()},
         **({} if core.only_at is None else {"only_at": rational(core.only_at)}),
     }

@@ -25,13 +25,14 @@ from dipc.cli import later
 from dipc.cli.output import Output
 from dipc.cli.terminal import ProgressBar
 from dipc.decide.engine import Engine
+from dipc.mechanisms.reading import source_at
 from dipc.options import Options
 from dipc.outcome.words import Asked
 from dipc.program.program import Program, load_source, within
 from dipc.text.ast import Element, Item, Name, Values
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value
 from dipc.text.declarations import BadValue, NumberReader
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing, nearest, read_source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, listing, nearest
 from dipc.text.parser import parse_items, parse_lower_bound
 from dipc.text.program import CoreProgram
 
@@ -309,7 +310,7 @@ class Work:
         """The program with these constants, those of -D by default, to be asked about `eps`. Raises DiagnosticError."""
         found = parse_definitions(self._asked.definitions) if constants is None else constants
         options = self._asked.options
-        source = read_source(self._asked.program_path)
+        source = source_at(self._asked.program_path)
         return within(load_source(source, found, options.eps if eps is None else eps), options.limits)
 
     def engine(self, program: Program) -> Engine:
@@ -328,7 +329,7 @@ def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | 
 
 
 def program_argument(command: _F) -> _F:
-    """The argument PROG.dip."""
+    """The argument PROG.dip, a program or a mechanism of a Python file, `FILE.py::NAME`."""
     return click.argument("program_path", metavar="PROG.dip", type=Path)(command)
 
 

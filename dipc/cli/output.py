@@ -178,6 +178,8 @@ def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> No
 def _file(path: Path | None) -> Path | None:
     """The regular file that is at this path or may come to be there; None for a device, or what is no path."""
     try:
+        if path is not None and not path.exists():
+            path = Path(str(path).partition("::")[0])  # of a mechanism in a Python file, that file
         return None if path is None or (path.exists() and not path.is_file()) else _resolved(path)
     except (OSError, ValueError):  # too long for a path, or with a NUL character
         return None

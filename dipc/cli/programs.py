@@ -28,12 +28,13 @@ from dipc.cli.output import Output, check_target, write_text
 from dipc.cli.terminal import ExitCode, ProgressBar, look_of, write
 from dipc.examples import names, text
 from dipc.explain import Explanation, codes, explanation
+from dipc.mechanisms.reading import source_at
 from dipc.outcome import program as of_program
 from dipc.outcome.outcome import GAP, Fields, Line, Part, Tone, Verbatim
 from dipc.outcome.program import answers, outcomes_at, outputs
 from dipc.outcome.text import render_parts
 from dipc.questions.question import prepared
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest, read_source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, nearest
 from dipc.text.printer import formatted
 
 _PROB_EPILOG = """
@@ -155,8 +156,8 @@ def table(**given: Any) -> ExitCode:
 def fmt(program_path: Path, only_check: bool, target: Path | None) -> ExitCode:
     """Print a program in canonical form, with its comments, and one blank line where there are some."""
     check_target(target)
-    source = read_source(program_path)
-    canonical = formatted(source)
+    source = source_at(program_path)
+    canonical = formatted(source) if source.program_text is None else source.program_text
     if only_check:
         if source.text == canonical:
             return ExitCode.ACCURATE

@@ -28,8 +28,9 @@ from dipc.cli.options import (
 )
 from dipc.cli.output import Output, check_distinct, check_target, write_result
 from dipc.cli.terminal import ExitCode, ProgressBar, write, write_diagnostics
+from dipc.mechanisms.reading import source_at
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, read_source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span
 from dipc.text.parser import parse
 from dipc.text.statements import lower
 
@@ -156,7 +157,7 @@ def simulate(**given: Any) -> ExitCode:
     gamma = _gamma(given["gamma_text"], given["outputs"])
     compare, runs = later.compare, later.runs
     confidence = compare.CONFIDENCE if given["confidence_text"] is None else _confidence(given["confidence_text"])
-    source = read_source(asked.program_path)
+    source = source_at(asked.program_path)
     core = lower(parse(source), source, constants, eps)
     values = parse_input(given["input_texts"], core)
     events = [parse_output([text], core) for text in given["outputs"]]

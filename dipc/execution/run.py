@@ -11,7 +11,7 @@ from typing import TextIO, overload
 from dipc.algebra.numbers import exact_grid, exact_rational
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells
-from dipc.execution.tree import Answered, Drawn, Event, Tree
+from dipc.execution.tree import Answered, Drawn, Tree
 from dipc.noise.lazy import RandomBits
 from dipc.program.program import Program
 from dipc.text.core import RealType, Value, show_value
@@ -87,18 +87,10 @@ def run(
     Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for what goes
     wrong in some run, TypeError for floats, ValueError for numbers that make no sense, Undecided past a limit.
     """
-    point = exact_rational(eps, "eps")
-    if point <= 0:
-        raise ValueError(f"eps is positive, not {point}")
-    cell = None if grid is None else exact_grid(grid)
     if n < 0:
         raise ValueError(f"the number of runs is at least 0, not {n}")
-    given = {
-        name: cell.value
-        for name, cell in zip(program.inputs, input_cells(program.core, input, CellPool()), strict=True)
-        if cell.value is not None
-    }
-    return executed(program, given, point, n, grid=cell, seed=seed)
+    execution = Execution.of(program, input, eps, grid=grid, seed=seed)
+    return execution.runs(n)
 
 
 def executed(
@@ -112,16 +104,66 @@ def executed(
     progress: Progress | None = None,
 ) -> Runs:
     """What `run` gives, from a value for every input. Raises as it does."""
-    program.core.require_meaning(eps)
-    require_grid(program, grid)
-    bits = RandomBits(seed)
-    tree = Tree(program, list(values.values()), eps)
-    answers: list[Answer] = []
-    for done in range(n):
-        if progress is not None and done % _TOGETHER == 0:
-            progress(done, n)
-        answers.append(_once(program, tree.first(), bits, grid))
-    return Runs(program, dict(values), eps, grid, seed, tuple(answers), bits.drawn)
+    return Execution(program, values, eps, grid, seed).runs(n, progress)
+
+
+class Execution:
+    """Runs of a program at one input and one eps, one after another; what they find out about the program is kept."""
+
+    def __init__(
+        self, program: Program, values: Mapping[str, Value], eps: Fraction, grid: Fraction | None, seed: int | None
+    ) -> None:
+        """Raises DiagnosticError for a program that means something at another eps, or has no grid and needs one."""
+        program.core.require_meaning(eps)
+        require_grid(program, grid)
+        self.bits = RandomBits(seed)
+        self._program = program
+        self._given = dict(values), eps, grid, seed
+        self._grid = grid
+        self._tree = Tree(program, list(values.values()), eps)
+
+    @classmethod
+    def of(
+        cls,
+        program: Program,
+        input: Mapping[str, object],  # noqa: A002 - the contract's name
+        eps: Fraction | int | str,
+        *,
+        grid: Fraction | int | str | None = None,
+        seed: int | None = None,
+    ) -> Execution:
+        """That of values as `run` takes them. Raises as it does."""
+        point = exact_rational(eps, "eps")
+        if point <= 0:
+            raise ValueError(f"eps is positive, not {point}")
+        cells = zip(program.inputs, input_cells(program.core, input, CellPool()), strict=True)
+        values = {name: cell.value for name, cell in cells if cell.value is not None}
+        return cls(program, values, point, None if grid is None else exact_grid(grid), seed)
+
+    def runs(self, n: int, progress: Progress | None = None) -> Runs:
+        """So many runs more."""
+        before = self.bits.drawn
+        answers: list[Answer] = []
+        for done in range(n):
+            if progress is not None and done % _TOGETHER == 0:
+                progress(done, n)
+            answers.append(self.answer())
+        return Runs(self._program, *self._given, tuple(answers), self.bits.drawn - before)
+
+    def answer(self) -> Answer:
+        """The values of all outputs, after one more run. Raises DiagnosticError for what goes wrong in it."""
+        drawn: Drawn = {}
+        event = self._tree.first()
+        for _ in range(_MOST_EVENTS):
+            if isinstance(event, Answered):
+                return event.outputs(drawn, self.bits, self._grid)
+            event = event.after(drawn, self.bits)
+        message = f"a run of `{self._program.name}` has not ended after {_MOST_EVENTS} random events"
+        raise DiagnosticError(Diagnostic("E1702", message, notes=("`dipc prob` says whether a loop goes on forever",)))
+
+    def once(self) -> dict[str, Value | None]:
+        """The same by name."""
+        return dict(zip(self._program.outputs, self.answer(), strict=True))
 
 
 def require_grid(program: Program, grid: Fraction | None) -> None:
@@ -136,13 +178,3 @@ def require_grid(program: Program, grid: Fraction | None) -> None:
             "rounding it is post-processing, which keeps privacy; an answer within gamma is then within gamma + grid",
         )
         raise DiagnosticError(Diagnostic("E1701", message, core.source.excerpt(reals[0].span), notes=notes))
-
-
-def _once(program: Program, event: Event, bits: RandomBits, grid: Fraction | None) -> Answer:
-    drawn: Drawn = {}
-    for _ in range(_MOST_EVENTS):
-        if isinstance(event, Answered):
-            return event.outputs(drawn, bits, grid)
-        event = event.after(drawn, bits)
-    message = f"a run of `{program.name}` has not ended after {_MOST_EVENTS} random events"
-    raise DiagnosticError(Diagnostic("E1702", message, notes=("`dipc prob` says whether some loop goes on forever",)))

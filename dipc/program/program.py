@@ -27,12 +27,13 @@ from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, Share, UnexpandedBound
+from dipc.mechanisms.reading import SEPARATOR, source_at
 from dipc.noise.law import NoClosedForm
 from dipc.program.exits import Laws, exits
 from dipc.program.nearness import Nearness
 from dipc.program.weights import Choices, check_choices
 from dipc.text.core import Value
-from dipc.text.diagnostic import DiagnosticError, Source, read_source
+from dipc.text.diagnostic import DiagnosticError, Source
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
 from dipc.text.sampling import fixed_eps
@@ -554,8 +555,9 @@ def load(
 ) -> Program:
     """The program in a file or in a text, with `constants` in place of those of the same names.
 
-    A str is a path if it ends with `.dip` or names an existing file, else it is the text itself. Constants are ints,
-    Fractions, Decimals or texts such as "1/3": floats are not exact.
+    A str is a path if it ends with `.dip`, is `FILE.py::NAME` (a mechanism in a Python file, which is read, not
+    executed) or names an existing file, else it is the text itself. Constants are ints, Fractions, Decimals or texts
+    such as "1/3": floats are not exact.
 
     A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an exact
     meaning at one eps: the number `eps`, or that of its claim block. It is then `only_at` it, and every question about
@@ -587,10 +589,15 @@ def load_source(source: Source, constants: Mapping[str, Fraction], eps: GivenEps
 
 def _source(path_or_text: str | os.PathLike[str]) -> Source:
     if not isinstance(path_or_text, str):
-        return read_source(Path(path_or_text))
-    if path_or_text and "\n" not in path_or_text and (path_or_text.strip().endswith(".dip") or _is_file(path_or_text)):
-        return read_source(Path(path_or_text.strip()))
+        return source_at(Path(path_or_text))
+    if path_or_text and "\n" not in path_or_text and (_is_named(path_or_text.strip()) or _is_file(path_or_text)):
+        return source_at(Path(path_or_text.strip()))
     return Source("<text>", path_or_text)
+
+
+def _is_named(text: str) -> bool:
+    """Whether it ends as the path of a program, or of a mechanism in a Python file."""
+    return text.endswith((".dip", ".py")) or text.partition(SEPARATOR)[0].endswith(".py")
 
 
 def _is_file(text: str) -> bool:

@@ -357,7 +357,7 @@ _Types = Mapping[int, str]
 def promoted(program: Program) -> Program:
     """The program with as many numeric DOM inputs declared `real` or `int` as its rules allow; itself if none is."""
     core = program.core
-    tree = parse(core.source)
+    tree = parse(core.source.in_language)
     domains = [_domains(found, program) for found in tree.declarations]
     numeric = [at for at, found in enumerate(domains) if found and all(map(_is_numeric, found))]
     if not numeric:
@@ -396,7 +396,7 @@ def _is_numeric(values: Sequence[Value]) -> bool:
 def _retyped(program: Program, tree: ast.Program, types: _Types) -> Program | None:
     """The program with other types in these declarations, None if that breaks a rule."""
     core = program.core
-    source = Source(core.source.name, _substituted(core.source.text, tree.declarations, types))
+    source = Source(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
     try:
         parsed = parse(source)
         retyped = replace(lower(parsed, source, core.given, core.only_at), only_at=core.only_at)

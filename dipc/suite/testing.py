@@ -22,6 +22,7 @@ from dipc.algebra.limits import Undecided
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
+from dipc.mechanisms.reading import source_at
 from dipc.options import job_count
 from dipc.outcome import classes, privacy, rows
 from dipc.outcome.outcome import GAP, Case, Fields, Kind, Line, Outcome, Part, Standing, Tone, Verbatim
@@ -34,7 +35,7 @@ from dipc.questions.question import answer, question_of
 from dipc.questions.report import Report
 from dipc.questions.source import Source
 from dipc.suite.claims import ExpectedClaim
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, read_source, render
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, render
 
 
 @frozen
@@ -75,7 +76,7 @@ def asked(claim: ExpectedClaim) -> Source:
 
 
 def _program(claim: ExpectedClaim) -> Program:
-    program = load_source(read_source(claim.program), claim.constants, claim.options.eps)
+    program = load_source(source_at(claim.program), claim.constants, claim.options.eps)
     return within(program, claim.options.limits)
 
 

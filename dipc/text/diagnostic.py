@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dipc.frozen import frozen
 
@@ -35,10 +36,16 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Source:
-    """A named text. Resolves spans to excerpts; line starts are found once."""
+    """A named text. Resolves spans to excerpts; line starts are found once.
+
+    Where the text is not in the language itself, `tree` is the program that was read from it, with spans into it, and
+    `program_text` that program as a text of the language.
+    """
 
     name: str
     text: str
+    tree: Any = field(default=None, repr=False, compare=False)
+    program_text: str | None = field(default=None, repr=False)
     _starts: list[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -48,6 +55,11 @@ class Source:
             starts.append(at + 1)
             at = self.text.find("\n", at + 1)
         object.__setattr__(self, "_starts", starts)
+
+    @property
+    def in_language(self) -> Source:
+        """The same program as a text of the language."""
+        return self if self.program_text is None else Source(self.name, self.program_text)
 
     def excerpt(self, span: Span) -> Excerpt:
         """The excerpt for `span`; a span over several lines is marked to the end of its first line."""

@@ -539,6 +539,9 @@ def parse(source: Source) -> ast.Program:
 
     Raises DiagnosticError for anything that is not a program, and nothing else.
     """
+    if source.tree is not None:
+        assert isinstance(source.tree, ast.Program)
+        return source.tree
     return with_noiseless_ideal(hoisted(parse_as_written(source)), source)
 
 
@@ -547,6 +550,11 @@ def parse_as_written(source: Source) -> ast.Program:
     program = _read(source, "program")
     assert isinstance(program, ast.Program)
     return program
+
+
+def parse_at(source: Source, start: str, span: Span) -> Any:
+    """What `source` holds at `span`: an "expression", "intervals" or "items". Raises DiagnosticError only."""
+    return _read(source, start, " " * span.start + source.text[span.start : span.end])
 
 
 def parse_expression(source: Source) -> ast.Expr:

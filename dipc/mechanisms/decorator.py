@@ -1,0 +1,198 @@
+"""`@dipc.mechanism`: a Python function that is proved and run as the program that its source is."""
+
+from __future__ import annotations
+
+import ast as python
+import inspect
+import linecache
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cached_property, update_wrapper
+from types import FunctionType
+from typing import Any
+
+from dipc.above import above, service
+from dipc.mechanisms.module import BAD_CALL, NOT_FOUND, Module, decorator_name
+from dipc.mechanisms.reading import Part, Reading, read_mechanism
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source
+
+
+def mechanism(
+    *, claim: Mapping[str, object] | None = None, ideal: Callable[..., object] | None = None, **constants: object
+) -> Callable[[Callable[..., object]], Mechanism]:
+    """Make a function a mechanism: `claim` says how accurate it is meant to be (`dict(alpha="dd", beta="…")`), `ideal`
+    is a function that gives the right answer (by default the mechanism without its noise), the others are constants.
+
+    All of them are read from the source of the function, as its body is, when the mechanism is first used: nothing of
+    it is executed for a proof. Raises TypeError for what is no function.
+    """
+    del claim, ideal, constants
+
+    def decorate(function: Callable[..., object]) -> Mechanism:
+        if not isinstance(function, FunctionType):
+            raise TypeError(f"@dipc.mechanism decorates a function, not {type(function).__name__}")
+        return Mechanism(function)
+
+    return decorate
+
+
+class Mechanism:
+    """A mechanism. Calling it runs it once, with exact noise: `f(q=[-1, 0, 1], eps="1/2")`; what runs is the program
+    that proofs are about, step by step.
+
+    A mechanism that answers with real numbers takes a `grid`, to whose multiples they are rounded down; `seed` is for
+    tests. Numbers are ints, Fractions or texts such as "1/3"; floats are not exact, and refused.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = function
+        self._text = "".join(linecache.getlines(function.__code__.co_filename, function.__globals__))
+        self._execution: tuple[object, Any] | None = None
+        update_wrapper(self, function)
+
+    def __repr__(self) -> str:
+        return f"<dipc mechanism {self._function.__qualname__}>"
+
+    @cached_property
+    def _reading(self) -> Reading:
+        function = self._function
+        file = function.__code__.co_filename
+        if not self._text:
+            message = f"the source of `{function.__name__}` cannot be read"
+            notes = ("a mechanism is read from its file: save it in one, or in a cell of a notebook, and import it",)
+            raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
+        return read_mechanism(Source(file, self._text), function.__name__, self._node)
+
+    def _node(self, module: Module) -> python.FunctionDef:
+        """The function in its file: that of its name and its line."""
+        line = self._function.__code__.co_firstlineno
+        for part in python.walk(module.tree):
+            if isinstance(part, python.FunctionDef) and part.name == self._function.__name__:
+                lines = [part.lineno, *(each.lineno for each in part.decorator_list)]
+                if min(lines) <= line <= max(lines):
+                    if part not in module.tree.body:
+                        raise module.wrong(
+                            part,
+                            f"`{part.name}` stands inside of something else, which may change what it does",
+                            "let it stand at the top of the file; what it takes from around it becomes a constant, "
+                            "`@dipc.mechanism(k=3)`",
+                        )
+                    if any(decorator_name(module, each) == "dipc.mechanism" for each in part.decorator_list):
+                        return part
+        message = f"`{self._function.__name__}` is not found in `{module.source.name}` as a mechanism"
+        notes = ("write `@dipc.mechanism()` above the function itself; if the file has changed, import it again",)
+        raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
+
+    @cached_property
+    def program(self) -> Any:
+        """The program: a `dipc.Program`. Raises DiagnosticError for what is no mechanism."""
+        return service("load_source")(self._reading.source, {})
+
+    def dip(self) -> str:
+        """The program as a text of dipc's own language."""
+        text = self._reading.source.program_text
+        assert text is not None
+        return text
+
+    # --- questions: the library's functions, of this program ------------------------------------------
+
+    def check(self, table: Any = None, **given: Any) -> Any:
+        """`dipc.check` of this mechanism: a report."""
+        return service("check")(self.program, table, **given)
+
+    def privacy(self, adjacent: str, **given: Any) -> Any:
+        """`dipc.check_privacy` of this mechanism: a report."""
+        return service("check_privacy")(self.program, adjacent, **given)
+
+    def tighten(self, table: Any = None, **given: Any) -> Any:
+        """`dipc.tighten` of this mechanism."""
+        return service("tighten")(self.program, table, **given)
+
+    def solve(self, table: Any = None, **given: Any) -> Any:
+        """`dipc.solve` of this mechanism."""
+        return service("solve")(self.program, table, **given)
+
+    def prob(self, input: Mapping[str, object], output: Mapping[str, object] | None = None, **given: Any) -> Any:  # noqa: A002 - the library's name
+        """All answers with their probabilities at an input, or the probability of one `output`."""
+        return self.program.outcomes(input) if output is None else self.program.probability(input, output, **given)
+
+    def run(self, input: Mapping[str, object], eps: Fraction | int | str, n: int = 1, **given: Any) -> Any:  # noqa: A002 - as above
+        """`dipc.run` of this mechanism: n runs with exact noise, as outputs by name."""
+        return self.program.run(input, eps, n, **given)
+
+    # --- calls --------------------------------------------------------------------------------------
+
+    def __call__(
+        self, *args: Any, grid: Fraction | int | str | None = None, seed: int | None = None, **given: Any
+    ) -> Any:
+        """Run it once, with exact noise, and give its answer as the function would."""
+        reading = self._reading
+        try:
+            bound = inspect.signature(self._function).bind(*args, **given).arguments
+        except TypeError as error:
+            raise self._refused(f"{error}", f"its arguments are {inspect.signature(self._function)}") from None
+        for name, value in bound.items():
+            self._exact(name, value)
+        eps = bound.pop("eps")
+        values = {reading.arguments[name]: value for name, value in bound.items() if name in reading.arguments}
+        constants = {name: value for name, value in bound.items() if name not in reading.arguments}
+        try:
+            answer = self._once(values, eps, constants, grid, seed)
+        except (TypeError, ValueError) as error:
+            raise self._refused(str(error), 'write for example eps="1/2", q=[0, Fraction(1, 3)]') from None
+        found = [_part(part, answer) for part in reading.parts]
+        return tuple(found) if reading.together else found[0]
+
+    def _once(
+        self,
+        values: Mapping[str, object],
+        eps: Any,
+        constants: Mapping[str, Any],
+        grid: Fraction | int | str | None,
+        seed: int | None,
+    ) -> Mapping[str, Any]:
+        """One run, which goes on from what the last one found out about the same question."""
+        key = (repr(values), repr(eps), repr(constants), repr(grid), seed)
+        if self._execution is None or self._execution[0] != key or seed is not None:
+            program = (
+                self.program if not constants else service("load_source")(self._reading.source, _exact_of(constants))
+            )
+            self._execution = key, above("run").Execution.of(program, values, eps, grid=grid, seed=seed)
+        return self._execution[1].once()  # type: ignore[no-any-return]
+
+    def _exact(self, name: str, value: object) -> None:
+        """Raise DiagnosticError for a float, wherever it is."""
+        parts = value if isinstance(value, list | tuple) else [value]
+        for part in parts:
+            if isinstance(part, float):
+                raise self._refused(
+                    f"`{name}` is given the float {part!r}, which is not exact: a binary number near what is written",
+                    f'give a text such as "{part!r}", or a fractions.Fraction',
+                )
+
+    def _refused(self, message: str, note: str) -> DiagnosticError:
+        return DiagnosticError(
+            Diagnostic(BAD_CALL, f"`{self._function.__name__}` is not run: {message}", notes=(note,))
+        )
+
+
+def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:
+    return {name: Fraction(value) for name, value in constants.items()}
+
+
+def _part(part: Part, answer: Mapping[str, Any]) -> Any:
+    """One part of an answer as the function gives it."""
+    if not part.is_list:
+        return _value(part, answer[part.name])
+    elements = [_value(part, value) for name, value in answer.items() if name.startswith(f"{part.name}[")]
+    if part.grows and None in elements:
+        return elements[: elements.index(None)]
+    return elements
+
+
+def _value(part: Part, value: Any) -> Any:
+    if part.none is not None and str(value) == str(part.none):
+        return None
+    if part.words:
+        return {"no": False, "yes": True}[value]
+    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value

@@ -1,0 +1,940 @@
+"""Expressions of Python as expressions of the language; what draws noise is put before the statement it stands in."""
+
+from __future__ import annotations
+
+import ast as python
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dipc.mechanisms.module import BAD_NOISE, UNKNOWN_TYPE, Module, literal, number, rational
+from dipc.mechanisms.types import FALSE_NAME, NONE, NONE_NAME, TRUE_NAME, Bound, Kind, bound_of
+from dipc.noise.laws import law_of
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, CompareOp, UnaryOp
+from dipc.text.diagnostic import DiagnosticError, Span, nearest
+from dipc.text.syntax_errors import KEYWORDS, spelling
+
+#: Noise by its name in Python: the law, whether it has a mean, and the keywords for its width.
+NOISES: Mapping[str, tuple[str, bool, tuple[str, ...]]] = {
+    "dipc.laplace": ("Lap", True, ("scale", "rate")),
+    "dipc.discrete_laplace": ("DLap", True, ("scale", "rate")),
+    "dipc.exponential_noise": ("Expo", False, ("scale", "rate")),
+    "dipc.gaussian": ("Gauss", True, ("sigma",)),
+    "dipc.discrete_gaussian": ("DGauss", True, ("sigma",)),
+}
+CHOICE, MECHANISM = "dipc.choice", "dipc.exponential_mechanism"
+
+#: What others draw noise with, and what to write in its place.
+_FOREIGN = {
+    "numpy.random": "write `dipc.laplace(mean, scale=…)`: floating-point noise is neither private nor what is proved",
+    "random": "write `dipc.laplace(mean, scale=…)` or `dipc.choice({value: weight, …})`",
+}
+
+_COMPARISONS = {
+    python.Lt: CompareOp.LT,
+    python.LtE: CompareOp.LE,
+    python.Eq: CompareOp.EQ,
+    python.NotEq: CompareOp.NE,
+    python.GtE: CompareOp.GE,
+    python.Gt: CompareOp.GT,
+    python.Is: CompareOp.EQ,
+    python.IsNot: CompareOp.NE,
+}
+_OPERATORS = {
+    python.Add: BinaryOp.ADD,
+    python.Sub: BinaryOp.SUBTRACT,
+    python.Mult: BinaryOp.MULTIPLY,
+    python.Div: BinaryOp.DIVIDE,
+}
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+#: Words of the language that no variable may be called by; `_` is put behind.
+RESERVED = frozenset(
+    (
+        *map(spelling, KEYWORDS),
+        *("metric", "inputs", "noiseless", "alpha", "beta", "gamma", "dd", "inf", "exp", "log", "min", "max", "abs"),
+        *(NONE_NAME, FALSE_NAME, TRUE_NAME),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A variable of the program."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A name for an expression: a constant, one with eps in it, an element that a loop goes through."""
+
+    value: ast.Expr
+
+
+@dataclass
+class Array:
+    """A list: an array of the program with indices from 0 on. One that grows by `append` has a `counter` of its
+    elements, unless the loop around says which is next. `initial` is what all elements begin as; `partial` that some
+    may be missing in the end."""
+
+    name: str
+    length: Bound
+    is_input: bool = False
+    initial: ast.Expr | None = None
+    counter: str | None = None
+    loop: python.For | None = None
+    grows: bool = False
+    partial: bool = False
+
+
+Binding = Scalar | Alias | Array
+
+#: What a loop goes through: an expression, or several together.
+Item = ast.Expr | Array | tuple["Item", ...]
+
+
+@dataclass(frozen=True)
+class Many:
+    """Something with a length, and the item at each place from 0 on."""
+
+    length: Bound
+    item: Callable[[ast.Expr], Item]
+
+
+class Expressions:
+    """The expressions of one function, and of those that it calls."""
+
+    def __init__(self, module: Module, constants: Mapping[str, Fraction]) -> None:
+        self.module = module
+        self.constants = dict(constants)
+        self.frozen: dict[str, tuple[ast.Expr, python.AST]] = {}
+        self.env: dict[str, Binding] = {}
+        self.out: list[ast.Statement] = []
+        self.taken: set[str] = {*RESERVED, *constants, "out", *(f"out_{place}" for place in range(10))}
+        self.shown: dict[str, str] = {}
+        self.strings: dict[str, python.AST] = {}
+        self.annotated: dict[str, Kind] = {}
+        self.loops: list[Bound] = []
+        self.gone: set[str] = set()
+
+    @abstractmethod
+    def inline(self, node: python.Call, function: python.FunctionDef) -> ast.Expr:
+        """The value of a call of a function of the file."""
+
+    # --- names ------------------------------------------------------------------------------------
+
+    def fresh(self, wanted: str, shown: str | None = None) -> str:
+        """A name for a variable that nothing else has."""
+        stem = wanted if _WORD.fullmatch(wanted) else "v"
+        name, count = stem, 1
+        while name in self.taken:
+            name, count = f"{stem}_{count}", count + 1
+        self.taken.add(name)
+        self.shown[name] = shown or wanted
+        return name
+
+    def name_shown(self, name: str) -> str:
+        """The name of a variable as the function has it."""
+        return self.shown.get(name, name)
+
+    @contextmanager
+    def before(self) -> Iterator[list[ast.Statement]]:
+        """Collect the statements that are written inside of the block."""
+        kept, self.out = self.out, []
+        try:
+            yield self.out
+        finally:
+            self.out = kept
+
+    def emit(self, statement: ast.Statement) -> None:
+        self.out.append(statement)
+
+    def scalar(self, name: str) -> Scalar:
+        """The variable of this name, made where there is none."""
+        bound = self.env.get(name)
+        if not isinstance(bound, Scalar):
+            bound = self.env[name] = Scalar(self.fresh(name))
+        return bound
+
+    # --- expressions ------------------------------------------------------------------------------
+
+    def expr(self, node: python.expr) -> ast.Expr:
+        """The expression. Raises DiagnosticError with a caret for what is no part of a mechanism."""
+        span = self.module.span(node)
+        match node:
+            case python.Constant():
+                return self._constant(node, span)
+            case python.Name(id=name):
+                return self._name(node, name, span)
+            case python.UnaryOp(op=python.USub(), operand=operand):
+                return ast.Unary(UnaryOp.NEGATE, self.expr(operand), span)
+            case python.UnaryOp(op=python.UAdd(), operand=operand):
+                return self.expr(operand)
+            case python.UnaryOp(op=python.Not(), operand=operand):
+                return ast.Unary(UnaryOp.NOT, self.expr(operand), span)
+            case python.BinOp(left=left, op=op, right=right):
+                return self._binary(node, left, op, right, span)
+            case python.BoolOp(op=op, values=values):
+                kind = BinaryOp.AND if isinstance(op, python.And) else BinaryOp.OR
+                found = self.expr(values[0])
+                for value in values[1:]:
+                    found = ast.Binary(kind, found, self.expr(value), span)
+                return found
+            case python.Compare():
+                return self._compare(node, span)
+            case python.IfExp():
+                target = ast.Name(self.fresh("value"), span)
+                self.assign(target, node, span)
+                return target
+            case python.Subscript(value=value, slice=index):
+                return self._element(node, value, index, span)
+            case python.Call():
+                return self._call(node, span)
+            case python.List() | python.ListComp() | python.Tuple() | python.Dict() | python.Set():
+                raise self.module.wrong(
+                    node,
+                    f"`{self.module.text(node)}` stands where a number or a truth value is expected",
+                    "give the list a name first, `xs = [...]`, and use its elements",
+                )
+            case python.Lambda():
+                raise self.module.wrong(node, "a `lambda` is the score of an exponential mechanism only", "write `def`")
+            case python.JoinedStr():
+                raise self.module.wrong(node, 'a string is the name of an answer: `f"…"` is none', 'write `"top"`')
+            case python.Attribute():
+                self._attribute(node)
+            case python.Await() | python.Yield() | python.YieldFrom() | python.NamedExpr() | python.Starred():
+                raise self.module.wrong(node, f"`{self.module.text(node)}` is no part of a mechanism")
+        raise self.module.wrong(node, f"`{self.module.text(node)}` is no part of a mechanism")
+
+    def assign(self, target: ast.Name | ast.Element, node: python.expr, span: Span) -> None:
+        """Give a variable the value of an expression, by the fewest statements."""
+        if isinstance(node, python.IfExp):
+            condition = self.expr(node.test)
+            with self.before() as then:
+                self.assign(target, node.body, span)
+            with self.before() as otherwise:
+                self.assign(target, node.orelse, span)
+            self.emit(ast.If(condition, tuple(then), tuple(otherwise), span))
+            return
+        drawn = self._distribution(node)
+        self.emit(ast.Assign(target, self.expr(node), span) if drawn is None else ast.Sample(target, drawn, span))
+
+    def _constant(self, node: python.Constant, span: Span) -> ast.Expr:
+        value = node.value
+        if value is None:
+            return ast.Name(NONE, span)
+        if isinstance(value, bool):
+            return ast.Truth(value, span)
+        if isinstance(value, str):
+            if not _WORD.fullmatch(value) or value in RESERVED - {NONE_NAME}:
+                raise self.module.wrong(
+                    node, f"the string {value!r} is no name of an answer", 'write a word, such as "top" or "bottom"'
+                )
+            self.strings.setdefault(value, node)
+            return ast.Name(value, span)
+        found = literal(self.module, node)
+        if found is None:
+            raise self.module.wrong(node, f"`{self.module.text(node)}` is no number, string or truth value")
+        if found.denominator == 1 or isinstance(value, int):
+            return number(found, span)
+        return ast.Number(found, self.module.source.text[span.start : span.end].replace("_", ""), span)
+
+    def _name(self, node: python.expr, name: str, span: Span) -> ast.Expr:
+        bound = self.env.get(name)
+        match bound:
+            case Scalar(own):
+                return ast.Name(own, span)
+            case Alias(value):
+                return replace(value, span=span)
+            case Array():
+                raise self.module.wrong(
+                    node,
+                    f"the list `{name}` stands where a number or a truth value is expected",
+                    f"write an element, `{name}[0]`, or `sum({name})`, `max({name})`, `len({name})`",
+                )
+        if name in self.gone:
+            raise self.module.wrong(
+                node, f"`{name}` is used after its loop", "keep what is needed in a variable of its own inside the loop"
+            )
+        return self.frozen_constant(node, name, span)
+
+    def frozen_constant(self, node: python.expr, name: str, span: Span) -> ast.Expr:
+        """A constant of the mechanism, or of the file. Raises DiagnosticError for any other name."""
+        if name in self.constants:
+            return ast.Name(name, span)
+        module = self.module
+        if name in module.changing and name in module.constants:
+            raise module.wrong(
+                node,
+                f"`{name}` is assigned more than once in this file",
+                "a mechanism takes only what never changes from the file: make it a constant, `@dipc.mechanism(k=3)`",
+                related=[(module.changing[name], "assigned again here")],
+            )
+        if name in module.constants:
+            value = rational(module, module.constants[name])
+            if value is None:
+                raise module.wrong(
+                    node,
+                    f"`{name}` is neither an integer nor a Fraction",
+                    "a mechanism takes exact numbers from the file: `k = 3`, `T = Fraction(1, 2)`",
+                    related=[(module.constants[name], "its value")],
+                )
+            if name in self.taken:
+                return number(value, span)
+            self.taken.add(name)
+            self.constants[name] = value
+            self.frozen[name] = number(value, module.span(module.constants[name])), module.constants[name]
+            return ast.Name(name, span)
+        if name in module.functions:
+            raise module.wrong(
+                node, f"the function `{name}` stands where a number is expected", f"call it: `{name}(…)`"
+            )
+        if name in module.aliases:
+            raise module.wrong(
+                node,
+                f"`{name}` is imported: what it is cannot be seen here",
+                "a mechanism is made of what stands in its own file; copy the number or the function into it",
+            )
+        close = nearest(name, [*self.env, *self.constants, *module.constants, *module.functions])
+        raise module.wrong(
+            node,
+            f"`{name}` has no value here",
+            *([f"did you mean `{close}`?"] if close else []),
+            "a mechanism knows its arguments, its variables and the integers, Fractions and functions of its file",
+        )
+
+    def _attribute(self, node: python.Attribute) -> None:
+        called = self.module.called(node)
+        if called in ("math.inf", "math.pi", "math.e"):
+            raise self.module.wrong(node, f"`{self.module.text(node)}` is no exact rational number", "write a Fraction")
+        raise self.module.wrong(node, f"`{self.module.text(node)}` is no part of a mechanism")
+
+    def _binary(
+        self, node: python.expr, left: python.expr, op: python.operator, right: python.expr, span: Span
+    ) -> ast.Expr:
+        if isinstance(left, python.List) or isinstance(right, python.List):
+            raise self.module.wrong(
+                node, "a list stands where a number is expected", "give it a name first: `xs = [0] * m`"
+            )
+        kind = _OPERATORS.get(type(op))
+        if kind is not None:
+            return ast.Binary(kind, self.expr(left), self.expr(right), span)
+        one, two = self.expr(left), self.expr(right)
+        values = bound_of(one, self.constants), bound_of(two, self.constants)
+        plain = [None if each is None or each.terms else each.value for each in values]
+        first, second = plain
+        if first is not None and second is not None:
+            match op:
+                case python.FloorDiv() if second:
+                    return number(Fraction(first // second), span)
+                case python.Mod() if second:
+                    return number(first % second, span)
+                case python.Pow() if second.denominator == 1 and abs(second) <= 64 and (first or second >= 0):
+                    return number(first**second, span)  # type: ignore[arg-type]
+        if isinstance(op, python.Pow) and second == 2 and not isinstance(one, ast.Call):
+            return ast.Binary(BinaryOp.MULTIPLY, one, one, span)
+        sign = {python.FloorDiv: "//", python.Mod: "%", python.Pow: "**"}.get(type(op), "this operator")
+        raise self.module.wrong(
+            node,
+            f"`{sign}` is not in the language, but between numbers that are written out",
+            "give what it comes to as a constant of the mechanism, `@dipc.mechanism(half=2)`",
+        )
+
+    def _compare(self, node: python.Compare, span: Span) -> ast.Expr:
+        sides = [node.left, *node.comparators]
+        written: list[ast.Expr | None] = [None] * len(sides)
+
+        def side(at: int) -> ast.Expr:
+            found = written[at]
+            if found is None:
+                found = written[at] = self.expr(sides[at])
+            return found
+
+        result: ast.Expr | None = None
+        for at, op in enumerate(node.ops):
+            one, two = sides[at], sides[at + 1]
+            if isinstance(op, python.In | python.NotIn):
+                part = self._member(node, side(at), two, span)
+                if isinstance(op, python.NotIn):
+                    part = ast.Unary(UnaryOp.NOT, part, span)
+            else:
+                kind = _COMPARISONS[type(op)]
+                if isinstance(op, python.Is | python.IsNot) and not any(
+                    isinstance(each, python.Constant) and (each.value is None or isinstance(each.value, bool))
+                    for each in (one, two)
+                ):
+                    raise self.module.wrong(node, "`is` compares with None only", "write `==`")
+                part = self._compared(kind, side(at), side(at + 1), span)
+            result = part if result is None else ast.Binary(BinaryOp.AND, result, part, span)
+        assert result is not None
+        return result
+
+    def _compared(self, kind: CompareOp, left: ast.Expr, right: ast.Expr, span: Span) -> ast.Expr:
+        for one, two in ((left, right), (right, left)):
+            if isinstance(two, ast.Truth) and kind in (CompareOp.EQ, CompareOp.NE):
+                return one if two.value is (kind is CompareOp.EQ) else ast.Unary(UnaryOp.NOT, one, span)
+        return ast.Compare(kind, left, right, span)
+
+    def _member(self, node: python.expr, left: ast.Expr, right: python.expr, span: Span) -> ast.Expr:
+        if not isinstance(right, python.Tuple | python.List | python.Set) or not right.elts:
+            raise self.module.wrong(
+                node, "`in` asks for one of some values that are written out", "write `x in (1, 2)`"
+            )
+        result: ast.Expr | None = None
+        for each in right.elts:
+            part = ast.Compare(CompareOp.EQ, left, self.expr(each), span)
+            result = part if result is None else ast.Binary(BinaryOp.OR, result, part, span)
+        assert result is not None
+        return result
+
+    # --- lists ------------------------------------------------------------------------------------
+
+    def array(self, node: python.expr) -> Array | None:
+        """The list that a name stands for."""
+        if isinstance(node, python.Name):
+            bound = self.env.get(node.id)
+            if isinstance(bound, Array):
+                return bound
+        return None
+
+    def _element(self, node: python.expr, value: python.expr, index: python.expr, span: Span) -> ast.Element:
+        array = self.array(value)
+        if isinstance(index, python.Slice):
+            raise self.module.wrong(
+                node, "a part of a list is no list here", "go through it: `for i in range(1, len(q))`"
+            )
+        if array is None:
+            raise self.module.wrong(
+                node, f"`{self.module.text(value)}` is no list of this function", "index a list by its name"
+            )
+        return ast.Element(array.name, self.index(array, index), span)
+
+    def index(self, array: Array, node: python.expr) -> ast.Expr:
+        """The index; a negative number counts from the end."""
+        span = self.module.span(node)
+        back = rational(self.module, node)
+        if back is not None and back < 0:
+            if array.grows:
+                raise self.module.wrong(
+                    node, "the end of a list that grows is not known here", "keep the value in a variable"
+                )
+            return array.length.plus(int(back)).expression(span)
+        return self.expr(node)
+
+    def length(self, node: python.expr) -> Bound:
+        """A number of times that is known before anything runs: a constant, `len(q)`, sums of such."""
+        with self.before() as written:
+            found = bound_of(self.expr(node), self.constants)
+        if found is None or written:
+            raise self.module.wrong(
+                node,
+                f"`{self.module.text(node)}` is not known before the mechanism runs",
+                "a length is made of numbers, constants and `len(q)`; leave a loop early with `break`",
+                code=UNKNOWN_TYPE,
+            )
+        return found
+
+    def many(self, node: python.expr) -> Many | None:
+        """What a loop can go through; None for anything else."""
+        span = self.module.span(node)
+        array = self.array(node)
+        if array is not None:
+            if array.grows:
+                raise self.module.wrong(
+                    node, "a list that grows is not gone through", "make it with its length: `[0] * m`"
+                )
+            own = array.name
+            return Many(array.length, lambda at: ast.Element(own, at, span))
+        match node:
+            case python.Call(func=python.Name(id="range"), args=[_, *_] as arguments, keywords=[]):
+                return self._range(node, arguments, span)
+            case python.Call(func=python.Name(id="enumerate"), args=[inner, *rest]):
+                found = self.many(inner)
+                start = self.length(rest[0]) if rest else Bound.of(0)
+                for keyword in node.keywords:
+                    if keyword.arg == "start":
+                        start = self.length(keyword.value)
+                if found is None:
+                    return None
+                item = found.item
+                return Many(found.length, lambda at: (plus(at, start, self.constants, span), item(at)))
+            case python.Call(func=python.Name(id="zip"), args=[_, *_] as arguments):
+                parts = [self.many(each) for each in arguments]
+                if any(part is None for part in parts):
+                    return None
+                together = [part for part in parts if part is not None]
+                least = min((part.length for part in together), key=lambda each: each.value)
+                return Many(least, lambda at: tuple(part.item(at) for part in together))
+            case python.List(elts=[_, *_] as elements) | python.Tuple(elts=[_, *_] as elements):
+                constants = [self.expr(each) for each in elements]
+                name = self.fresh("list")
+                for at, value in enumerate(constants):
+                    self.emit(ast.Assign(ast.Element(name, number(Fraction(at), span), span), value, span))
+                made = Array(name, Bound.of(len(constants)))
+                self.made(made)
+                return Many(made.length, lambda at: ast.Element(name, at, span))
+        return None
+
+    @abstractmethod
+    def made(self, array: Array) -> None:
+        """Remember a list, to be declared."""
+
+    def _range(self, node: python.expr, arguments: list[python.expr], span: Span) -> Many:
+        ends = [self.length(each) for each in arguments]
+        low, high = (Bound.of(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
+        step = ends[2] if len(ends) == 3 else Bound.of(1)
+        if len(ends) > 3 or step.terms or step.value not in (1, -1):
+            raise self.module.wrong(node, "a range goes by steps of 1 or -1", "write `for k in range(n)` and use `2*k`")
+        if step.value == 1:
+            first = low
+            return Many(high.plus(low.times(Bound.of(-1))), lambda at: plus(at, first, self.constants, span))
+        return Many(
+            low.plus(high.times(Bound.of(-1))),
+            lambda at: ast.Binary(BinaryOp.SUBTRACT, low.expression(span), at, span),
+        )
+
+    def loop_name(self, wanted: str) -> str:
+        """A name for a variable of a loop."""
+        return self.fresh(wanted)
+
+    def over(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
+        """Write a loop over the places from `first` on, with what the body writes."""
+        variable = self.loop_name("k")
+        at = ast.Name(variable, span)
+        self.loops.append(many.length.plus(-first))
+        with self.before() as inner:
+            body(at, many.item(at))
+        self.loops.pop()
+        low = number(Fraction(first), span)
+        self.emit(ast.For(variable, low, many.length.plus(-1).expression(span), tuple(inner), span))
+
+    # --- calls ------------------------------------------------------------------------------------
+
+    def _call(self, node: python.Call, span: Span) -> ast.Expr:
+        distribution = self._distribution(node)
+        if distribution is not None:
+            target = ast.Name(self.fresh("draw", self.module.text(node)), span)
+            self.emit(ast.Sample(target, distribution, span))
+            return target
+        function = node.func
+        called = self.module.called(function)
+        if called in ("math.exp", "dipc.exp"):
+            return ast.Call("exp", (self._single(node),), span)
+        written = rational(self.module, node)
+        if written is not None:
+            return number(written, span)
+        match function:
+            case python.Name(id=name) if name in self.module.functions:
+                return self.inline(node, self.module.functions[name])
+            case python.Name(id="len"):
+                return self._len(node, span)
+            case python.Name(id="abs"):
+                return ast.Call("abs", (self._single(node),), span)
+            case python.Name(id="min" | "max" as name):
+                return self._extreme(node, name, span)
+            case python.Name(id="sum" | "any" | "all" as name):
+                return self._fold(node, name, span)
+            case python.Name(id="bool"):
+                return self._single(node)
+            case python.Name(id="int"):
+                return self._int(node, span)
+            case python.Attribute(value=value, attr="index") if self.array(value) is not None:
+                return self._index_of(node, value, span)
+        raise self._not_called(node, called)
+
+    def _not_called(self, node: python.Call, called: str | None) -> DiagnosticError:
+        written = self.module.text(node.func)
+        if called is not None:
+            for root, note in _FOREIGN.items():
+                if called.startswith(root + "."):
+                    return self.module.wrong(
+                        node, f"`{written}` is no noise that anything can be proved of", note, code=BAD_NOISE
+                    )
+            if called.startswith("dipc."):
+                names = [each.removeprefix("dipc.") for each in (*NOISES, CHOICE, MECHANISM)]
+                close = nearest(called.removeprefix("dipc."), names)
+                return self.module.wrong(
+                    node.func,
+                    f"`{written}` is no noise of dipc",
+                    *([f"did you mean `dipc.{close}`?"] if close else []),
+                    f"the noises are {', '.join(names)}",
+                    code=BAD_NOISE,
+                )
+            if called in ("math.sqrt", "math.log"):
+                return self.module.wrong(node, f"`{written}` gives no exact number", "write a Fraction")
+            return self.module.wrong(
+                node.func,
+                f"`{written}` is imported: what it does cannot be seen here",
+                "a mechanism calls functions of its own file; copy this one into it",
+            )
+        if isinstance(node.func, python.Name) and node.func.id == "float":
+            return self.module.wrong(node, "a `float` is not exact", "write the number as it is, `1/10`, or a Fraction")
+        if isinstance(node.func, python.Name) and node.func.id in ("print", "input", "open", "sorted", "map", "filter"):
+            return self.module.wrong(node, f"`{written}` is no part of a mechanism")
+        close = nearest(written, [*self.module.functions, "min", "max", "abs", "sum", "len", "any", "all"])
+        return self.module.wrong(
+            node.func,
+            f"the function `{written}` is not known here",
+            *([f"did you mean `{close}`?"] if close else []),
+            "a mechanism calls min, max, abs, sum, len, any, all, dipc's noise and functions of its own file",
+        )
+
+    def _single(self, node: python.Call) -> ast.Expr:
+        if len(node.args) != 1 or node.keywords or isinstance(node.args[0], python.Starred):
+            raise self.module.wrong(node, f"`{self.module.text(node.func)}` takes one argument here")
+        return self.expr(node.args[0])
+
+    def _len(self, node: python.Call, span: Span) -> ast.Expr:
+        array = self.array(node.args[0]) if len(node.args) == 1 else None
+        if array is None:
+            raise self.module.wrong(node, "`len` is that of a list of this function", "write `len(q)`")
+        if array.grows:
+            if array.counter is None:
+                raise self.module.wrong(
+                    node, "how long a list has grown is not known here", "count in a variable of its own"
+                )
+            return ast.Name(array.counter, span)
+        return array.length.expression(span)
+
+    def _int(self, node: python.Call, span: Span) -> ast.Expr:
+        condition = self._single(node)
+        if not _is_condition(condition):
+            raise self.module.wrong(
+                node, "`int` is 1 or 0 for a condition only", "numbers are exact here, and need no `int`"
+            )
+        return self._counted(condition, span)
+
+    def _counted(self, condition: ast.Expr, span: Span) -> ast.Name:
+        target = ast.Name(self.fresh("one"), span)
+        one, zero = (ast.Assign(target, number(Fraction(each), span), span) for each in (1, 0))
+        self.emit(ast.If(condition, (one,), (zero,), span))
+        return target
+
+    def _extreme(self, node: python.Call, name: str, span: Span) -> ast.Expr:
+        keys = {keyword.arg: keyword.value for keyword in node.keywords}
+        if set(keys) == {"key"} and len(node.args) == 1:
+            return self._best_by(node, name, node.args[0], keys["key"], span)
+        if keys:
+            raise self.module.wrong(node, f"`{name}` takes numbers, a list, or `key=lambda i: …`")
+        if len(node.args) >= 2:
+            return ast.Call(name, tuple(self.expr(each) for each in node.args), span)
+        return self._folded(node, name, span)
+
+    def _fold(self, node: python.Call, name: str, span: Span) -> ast.Expr:
+        if len(node.args) != 1 or node.keywords:
+            raise self.module.wrong(
+                node, f"`{name}` takes a list here", f"write `{name}(q)`, or `{name}(… for x in q)`"
+            )
+        return self._folded(node, name, span)
+
+    def _folded(self, node: python.Call, name: str, span: Span) -> ast.Expr:
+        """sum, any, all, min or max over a list or a generator, by a loop."""
+        if not node.args:
+            raise self.module.wrong(node, f"`{name}` of nothing")
+        over = node.args[0]
+        conditions: list[python.expr] = []
+        element: python.expr | None = None
+        pattern: python.expr | None = None
+        if isinstance(over, python.GeneratorExp | python.ListComp):
+            if len(over.generators) != 1:
+                raise self.module.wrong(over, "one `for` at a time here", "write the inner loop as a statement")
+            (generator,) = over.generators
+            element, pattern, conditions, over = over.elt, generator.target, generator.ifs, generator.iter
+        many = self.many(over)
+        if many is None:
+            raise self.module.wrong(node, f"`{name}` is over a list, or what `for` goes through", f"write `{name}(q)`")
+        total = ast.Name(self.fresh({"sum": "total", "any": "some", "all": "every"}.get(name, "best")), span)
+        start: ast.Expr | None = {
+            "sum": number(Fraction(0), span),
+            "any": ast.Truth(False, span),
+            "all": ast.Truth(True, span),
+        }.get(name)
+        if start is None and conditions:
+            raise self.module.wrong(node, f"`{name}` of what may be nothing", "write the loop as statements")
+
+        def value(item: Item) -> ast.Expr:
+            if element is not None and pattern is not None:
+                self.bind(pattern, item)
+                return self.expr(element)
+            if isinstance(item, tuple | Array):
+                raise self.module.wrong(node, f"`{name}` is of numbers or truth values")
+            return item
+
+        kept = dict(self.env)
+        if start is None:
+            at = number(Fraction(0), span)
+            self.emit(ast.Assign(total, value(many.item(at)), span))
+        else:
+            self.emit(ast.Assign(total, start, span))
+
+        def step(_: ast.Expr, item: Item) -> None:
+            found = value(item)
+            tests = [self.expr(each) for each in conditions]
+            with self.before() as inner:
+                if name == "sum" and _is_condition(found):
+                    found = self._counted(found, span)
+                combined: ast.Expr
+                match name:
+                    case "sum":
+                        combined = ast.Binary(BinaryOp.ADD, total, found, span)
+                    case "any":
+                        combined = ast.Binary(BinaryOp.OR, total, found, span)
+                    case "all":
+                        combined = ast.Binary(BinaryOp.AND, total, found, span)
+                    case _:
+                        combined = ast.Call(name, (total, found), span)
+                self.emit(ast.Assign(total, combined, span))
+            written: tuple[ast.Statement, ...] = tuple(inner)
+            for test in reversed(tests):
+                written = (ast.If(test, written, (), span),)
+            self.out.extend(written)
+
+        self.over(many, span, step, first=1 if start is None else 0)
+        self.env = kept
+        return total
+
+    def _index_of(self, node: python.Call, value: python.expr, span: Span) -> ast.Expr:
+        """`xs.index(max(xs))`."""
+        match node.args:
+            case [
+                python.Call(func=python.Name(id="max" | "min" as name), args=[python.Name(id=other)], keywords=[])
+            ] if isinstance(value, python.Name) and other == value.id:
+                many = self.many(value)
+                assert many is not None
+                return self._arg_best(name, many, lambda item: item, lambda at: at, span)
+        raise self.module.wrong(
+            node, "`index` is that of a greatest or least element only", "write `xs.index(max(xs))`, or a loop"
+        )
+
+    def _best_by(self, node: python.Call, name: str, over: python.expr, key: python.expr, span: Span) -> ast.Expr:
+        """`max(range(m), key=lambda i: scores[i])`."""
+        many = self.many(over)
+        if many is None or not isinstance(key, python.Lambda) or len(key.args.args) != 1:
+            raise self.module.wrong(node, f"`{name}` with a key is over a list or a range, by a `lambda i: …`")
+        kept = dict(self.env)
+
+        def score(item: Item) -> Item:
+            self.env[key.args.args[0].arg] = _bound_to(item)
+            return self.expr(key.body)
+
+        item = many.item
+        found = self._arg_best(name, many, score, lambda at: _plain(item(at)), span)
+        self.env = kept
+        return found
+
+    def _arg_best(
+        self, name: str, many: Many, score: Callable[[Item], Item], answer: Callable[[ast.Expr], ast.Expr], span: Span
+    ) -> ast.Expr:
+        """The answer at the first place with the greatest (least) score."""
+        best, place = ast.Name(self.fresh("best"), span), ast.Name(self.fresh("place"), span)
+        zero = number(Fraction(0), span)
+        self.emit(ast.Assign(best, _plain(score(many.item(zero))), span))
+        self.emit(ast.Assign(place, answer(zero), span))
+
+        def step(at: ast.Expr, item: Item) -> None:
+            here = _plain(score(item))
+            op = CompareOp.GT if name == "max" else CompareOp.LT
+            then = (ast.Assign(best, here, span), ast.Assign(place, answer(at), span))
+            self.emit(ast.If(ast.Compare(op, here, best, span), then, (), span))
+
+        self.over(many, span, step, first=1)
+        return place
+
+    def bind(self, pattern: python.expr, item: Item) -> None:
+        """Let the names of a pattern stand for an item of a loop."""
+        match pattern:
+            case python.Name(id=name):
+                self.env[name] = _bound_to(item)
+            case python.Tuple(elts=parts) if isinstance(item, tuple) and len(parts) == len(item):
+                for part, each in zip(parts, item, strict=True):
+                    self.bind(part, each)
+            case _:
+                raise self.module.wrong(pattern, "this pattern does not fit what the loop goes through")
+
+    # --- noise ------------------------------------------------------------------------------------
+
+    def _distribution(self, node: python.expr) -> ast.Distribution | None:
+        """What a call of noise draws from; None for anything else."""
+        if not isinstance(node, python.Call):
+            return None
+        called = self.module.called(node.func) or ""
+        span = self.module.span(node)
+        if called in NOISES:
+            return self._noise(node, called, span)
+        if called == CHOICE:
+            return self._choice(node, span)
+        if called == MECHANISM:
+            return self._mechanism(node, span)
+        return None
+
+    def _noise(self, node: python.Call, called: str, span: Span) -> ast.Noise:
+        keyword, has_mean, widths = NOISES[called]
+        name = self.module.text(node.func)
+        example = f"`{name}({'mean, ' if has_mean else ''}{widths[0]}=2/eps)`"
+        given = self._keywords(node, (*widths, *(["mean"] if has_mean else [])), example)
+        known = [width for width in widths if width in given]
+        if len(node.args) > int(has_mean):
+            raise self.module.wrong(
+                node.args[int(has_mean)],
+                "the width of noise is said by its name",
+                f"write {example}: `scale` grows with the noise, `rate` is its inverse"
+                if len(widths) > 1
+                else f"write {example}",
+                code=BAD_NOISE,
+            )
+        if len(known) != 1:
+            what = "both `scale` and `rate`" if len(known) > 1 else f"no {' or '.join(f'`{each}`' for each in widths)}"
+            raise self.module.wrong(node, f"`{name}` is given {what}", f"write {example}", code=BAD_NOISE)
+        try:
+            law = law_of(keyword)
+        except KeyError:
+            raise self.module.wrong(node, f"`{name}` is not in the language yet", code=BAD_NOISE) from None
+        mean: ast.Expr | None = None
+        if has_mean:
+            written = node.args[0] if node.args else given.get("mean")
+            mean = number(Fraction(0), span) if written is None else self.expr(written)
+        width = self.expr(given[known[0]])
+        rate = inverse(width) if known[0] == "scale" else width
+        return ast.Noise(law, rate, mean, span)
+
+    def _keywords(self, node: python.Call, known: tuple[str, ...], example: str) -> dict[str, python.expr]:
+        given: dict[str, python.expr] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None or keyword.arg not in known:
+                shown = "**" if keyword.arg is None else keyword.arg
+                close = None if keyword.arg is None else nearest(keyword.arg, known)
+                raise self.module.wrong(
+                    Span(self.module.span(keyword).start, self.module.span(keyword).end),
+                    f"`{self.module.text(node.func)}` has no argument `{shown}`",
+                    *([f"did you mean `{close}`?"] if close else []),
+                    f"write {example}",
+                    code=BAD_NOISE,
+                )
+            given[keyword.arg] = keyword.value
+        return given
+
+    def _choice(self, node: python.Call, span: Span) -> ast.Choose:
+        match node:
+            case python.Call(args=[python.Dict(keys=keys, values=weights)], keywords=[]) if keys and None not in keys:
+                arms = [
+                    (self.expr(key), self.expr(weight))
+                    for key, weight in zip(keys, weights, strict=True)
+                    if key is not None
+                ]
+                return ast.Choose(tuple(arms), span)
+        raise self.module.wrong(
+            node,
+            "a choice is between values that are written out",
+            "write `dipc.choice({True: 3/4, False: 1/4})`; weights may have eps and `math.exp(eps)` in them",
+            code=BAD_NOISE,
+        )
+
+    def _mechanism(self, node: python.Call, span: Span) -> ast.ExponentialMechanism:
+        example = "`dipc.exponential_mechanism(range(3), lambda v: scores[v], rate=eps/2)`"
+        given = self._keywords(node, ("rate", "score", "candidates"), example)
+        values = [*node.args, *(given[name] for name in ("candidates", "score")[len(node.args) :] if name in given)]
+        if len(values) != 2 or "rate" not in given:
+            raise self.module.wrong(
+                node, "an exponential mechanism has candidates, a score and a rate", f"write {example}", code=BAD_NOISE
+            )
+        candidates, score = values
+        domain = self._candidates(candidates)
+        variable = self.fresh("candidate")
+        here = ast.Name(variable, span)
+        kept = dict(self.env)
+        with self.before() as written:
+            match score:
+                case python.Lambda(args=python.arguments(args=[python.arg(arg=name)]), body=body):
+                    self.env[name] = Alias(here)
+                    value = self.expr(body)
+                case python.Name(id=name) if isinstance(self.env.get(name), Array):
+                    array = self.env[name]
+                    assert isinstance(array, Array)
+                    value = ast.Element(array.name, here, self.module.span(score))
+                case python.Name(id=name) if name in self.module.functions:
+                    self.env["_candidate_"] = Alias(here)
+                    call = python.Call(
+                        score, [python.copy_location(python.Name("_candidate_", python.Load()), score)], []
+                    )
+                    value = self.inline(python.copy_location(call, score), self.module.functions[name])
+                case _:
+                    raise self.module.wrong(
+                        score, "a score is a `lambda`, a list or a function", f"write {example}", code=BAD_NOISE
+                    )
+        self.env = kept
+        if written:
+            raise self.module.wrong(
+                score,
+                "a score is one expression of the candidate, without noise, loops or `if`",
+                "compute the scores in a list first, and give that list",
+                code=BAD_NOISE,
+            )
+        return ast.ExponentialMechanism(self.expr(given["rate"]), variable, domain, value, span)
+
+    def _candidates(self, node: python.expr) -> ast.DomainExpr:
+        span = self.module.span(node)
+        match node:
+            case python.Call(func=python.Name(id="range"), args=[_, *_] as arguments, keywords=[]) if (
+                len(arguments) < 3
+            ):
+                ends = [self.length(each) for each in arguments]
+                low, high = (Bound.of(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
+                return ast.RangeDomain(low.expression(span), high.plus(-1).expression(span), span)
+            case python.List(elts=[_, *_] as elements) | python.Tuple(elts=[_, *_] as elements):
+                return ast.ListedDomain(tuple(self.expr(each) for each in elements), span)
+        raise self.module.wrong(
+            node,
+            "the candidates are a range or values that are written out",
+            "write `range(m)` or `[0, 1, 2]`",
+            code=BAD_NOISE,
+        )
+
+
+def _bound_to(item: Item) -> Binding:
+    assert not isinstance(item, tuple), "a pattern takes tuples apart"
+    return item if isinstance(item, Array) else Alias(item)
+
+
+def _plain(item: Item) -> ast.Expr:
+    assert not isinstance(item, tuple | Array), "a number or a truth value"
+    return item
+
+
+def _is_condition(tree: ast.Expr) -> bool:
+    match tree:
+        case ast.Truth() | ast.Compare() | ast.Unary(op=UnaryOp.NOT):
+            return True
+        case ast.Binary(op=BinaryOp.AND | BinaryOp.OR):
+            return True
+    return False
+
+
+def plus(at: ast.Expr, bound: Bound, constants: Mapping[str, Fraction], span: Span) -> ast.Expr:
+    """The sum, without a 0 in it."""
+    own = bound_of(at, constants)
+    if own is not None:
+        return own.plus(bound).expression(span)
+    if not bound.terms and not bound.constant:
+        return at
+    return ast.Binary(BinaryOp.ADD, at, bound.expression(span), span)
+
+
+def inverse(tree: ast.Expr) -> ast.Expr:
+    """1 over the expression, without a double fraction: that of 2*c/eps is eps/(2*c)."""
+    match tree:
+        case ast.Binary(op=BinaryOp.DIVIDE, left=left, right=right):
+            if isinstance(left, ast.Number) and left.value == 1:
+                return right
+            return ast.Binary(BinaryOp.DIVIDE, right, left, tree.span)
+        case ast.Binary(op=BinaryOp.MULTIPLY, left=left, right=right) if ast.mentions(tree, "eps") or any(
+            isinstance(part, ast.Eps) for part in ast.walk(tree)
+        ):
+            return ast.Binary(BinaryOp.MULTIPLY, inverse(left), inverse(right), tree.span)
+    one = ast.Number(Fraction(1), "1", tree.span)
+    return ast.Binary(BinaryOp.DIVIDE, one, tree, tree.span)

@@ -1,0 +1,225 @@
+"""A Python file with mechanisms: places in its text, what its names stand for, and what is wrong with it."""
+
+from __future__ import annotations
+
+import ast as python
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dipc.text import ast
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span, nearest
+from dipc.text.syntax_errors import MAX_DIGITS
+
+#: E18xx: what is wrong with a mechanism that is written in Python.
+OUTSIDE, BAD_NOISE, UNKNOWN_TYPE, BAD_HEADER = "E1801", "E1802", "E1803", "E1804"
+NOT_FOUND, BAD_CALL = "E1805", "E1806"
+
+_SUBSET = (
+    "a mechanism is made of numbers, lists and conditions, `for`, `while`, `if`, `return`, dipc's noise and functions "
+    "of this file that are made of these"
+)
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file, parsed. `aliases` says which of its names stand for what of which module (`dipc`, `dipc.laplace`);
+    `functions` and `constants` are those of the module itself, `changing` its names that are assigned something else,
+    or more than once."""
+
+    source: Source
+    tree: python.Module
+    aliases: Mapping[str, str]
+    functions: Mapping[str, python.FunctionDef]
+    constants: Mapping[str, python.expr]
+    changing: Mapping[str, python.AST]
+    _starts: list[int] = field(repr=False)
+
+    def span(self, node: python.AST) -> Span:
+        """Where the node stands in the text."""
+        lines = self.source.text
+        first: int = getattr(node, "lineno", 1)
+        last: int = getattr(node, "end_lineno", None) or first
+        column: int = getattr(node, "col_offset", 0)
+        end: int = getattr(node, "end_col_offset", None) or 0
+        return Span(self._offset(lines, first, column), self._offset(lines, last, end))
+
+    def head(self, node: python.stmt) -> Span:
+        """The first line of a statement, without blanks."""
+        whole = self.span(node)
+        end = self.source.text.find("\n", whole.start)
+        return Span(whole.start, whole.end if end < 0 else min(whole.end, end))
+
+    def _offset(self, text: str, line: int, column: int) -> int:
+        """The place of a column that is counted in bytes."""
+        start = self._starts[min(line, len(self._starts)) - 1]
+        end = text.find("\n", start)
+        content = text[start : end if end >= 0 else len(text)]
+        if content.isascii():
+            return start + column
+        return start + len(content.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
+
+    def text(self, node: python.AST) -> str:
+        """The node as it is written, on one line and not too long."""
+        span = self.span(node)
+        written = " ".join(self.source.text[span.start : span.end].split())
+        return written if len(written) <= 40 else written[:37] + "..."
+
+    def wrong(
+        self,
+        node: python.AST | Span,
+        message: str,
+        *notes: str,
+        code: str = OUTSIDE,
+        label: str = "",
+        related: Sequence[tuple[python.AST, str]] = (),
+    ) -> DiagnosticError:
+        """The error with a caret at the node. Without notes it says what a mechanism is made of."""
+        span = node if isinstance(node, Span) else self.head(node) if isinstance(node, python.stmt) else self.span(node)
+        secondary = tuple(Label(self.source.excerpt(self.span(each)), text) for each, text in related)
+        excerpt = self.source.excerpt(span)
+        return DiagnosticError(Diagnostic(code, message, excerpt, label, notes or (_SUBSET,), secondary))
+
+    def called(self, node: python.expr) -> str | None:
+        """What a name or an attribute of a module stands for: `dipc.laplace`, `math.exp`; None for what is no such."""
+        match node:
+            case python.Name(id=name):
+                return self.aliases.get(name)
+            case python.Attribute(value=python.Name(id=name), attr=attribute) if name in self.aliases:
+                return f"{self.aliases[name]}.{attribute}"
+        return None
+
+
+def parsed(source: Source) -> Module:
+    """The file of this text. Raises DiagnosticError (E1801) for what is no Python."""
+    try:
+        tree = python.parse(source.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise DiagnosticError(_no_python(source, error)) from None
+    aliases: dict[str, str] = {}
+    functions: dict[str, python.FunctionDef] = {}
+    constants: dict[str, python.expr] = {}
+    changing: dict[str, python.AST] = {}
+    for statement in tree.body:
+        match statement:
+            case python.Import(names=names):
+                aliases |= {each.asname or each.name.split(".")[0]: each.name for each in names}
+            case python.ImportFrom(module=module, names=names, level=0) if module:
+                aliases |= {each.asname or each.name: f"{module}.{each.name}" for each in names}
+            case python.FunctionDef(name=name):
+                functions[name] = statement
+            case (
+                python.Assign(targets=[python.Name(id=name)], value=value)
+                | python.AnnAssign(target=python.Name(id=name), value=python.expr() as value)
+            ):
+                if name in constants:
+                    changing[name] = statement
+                constants[name] = value
+    for part in python.walk(tree):
+        match part:
+            case python.Global(names=changed) | python.Nonlocal(names=changed):
+                changing |= dict.fromkeys(changed, part)
+            case python.AugAssign(target=python.Name(id=name)) if part in tree.body:
+                changing[name] = part
+    starts = [0]
+    starts += [at + 1 for at, letter in enumerate(source.text) if letter == "\n"]
+    return Module(source, tree, aliases, functions, constants, changing, starts)
+
+
+def _no_python(source: Source, error: Exception) -> Diagnostic:
+    message = f"`{source.name}` is no Python: {getattr(error, 'msg', None) or error}"
+    line = getattr(error, "lineno", None)
+    excerpt = None
+    if line:
+        start = 0
+        for _ in range(line - 1):
+            start = source.text.find("\n", start) + 1
+        at = min(start + max(0, (getattr(error, "offset", 1) or 1) - 1), len(source.text))
+        excerpt = source.excerpt(Span(at, at + 1))
+    return Diagnostic(OUTSIDE, message, excerpt, notes=("mend the file first: `python FILE.py` says the same",))
+
+
+def mechanism_in(module: Module, name: str) -> python.FunctionDef:
+    """The function of this name that is a mechanism. Raises DiagnosticError (E1805)."""
+    found = module.functions.get(name)
+    all_of = [each for each in module.functions.values() if is_mechanism(module, each)]
+    if found is None:
+        close = nearest(name, [each.name for each in all_of])
+        notes = [f"did you mean `{close}`?"] if close else []
+        names = ", ".join(f"`{each.name}`" for each in all_of)
+        notes.append(f"its mechanisms are {names}" if names else "write `@dipc.mechanism()` above a function `def …`")
+        message = f"`{module.source.name}` has no function `{name}`"
+        raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=tuple(notes)))
+    if not is_mechanism(module, found):
+        raise module.wrong(found, f"`{name}` is no mechanism", "write `@dipc.mechanism()` above it", code=NOT_FOUND)
+    return found
+
+
+def is_mechanism(module: Module, function: python.FunctionDef) -> bool:
+    """Whether some decorator of the function is `dipc.mechanism`."""
+    return any(decorator_name(module, each) == "dipc.mechanism" for each in function.decorator_list)
+
+
+def decorator_name(module: Module, decorator: python.expr) -> str | None:
+    """What a decorator is, called or not."""
+    return module.called(decorator.func if isinstance(decorator, python.Call) else decorator)
+
+
+# --- numbers -------------------------------------------------------------------------------------------
+
+
+def number(value: Fraction, span: Span) -> ast.Expr:
+    """The number as a program has it: a negative one is a negation, a fraction a division."""
+    size = abs(value)
+    node: ast.Expr = ast.Number(Fraction(size.numerator), str(size.numerator), span)
+    if size.denominator != 1:
+        below = ast.Number(Fraction(size.denominator), str(size.denominator), span)
+        node = ast.Binary(ast.BinaryOp.DIVIDE, node, below, span)
+    return ast.Unary(ast.UnaryOp.NEGATE, node, span) if value < 0 else node
+
+
+def literal(module: Module, node: python.Constant) -> Fraction | None:
+    """The exact value of a number as it is written, 0.1 for 1/10; None for what is no number."""
+    if isinstance(node.value, bool) or not isinstance(node.value, int | float):
+        return None
+    span = module.span(node)
+    written = module.source.text[span.start : span.end].replace("_", "")
+    if len(written) > MAX_DIGITS:
+        raise module.wrong(node, "this number is too long", f"a number has at most {MAX_DIGITS} digits")
+    if isinstance(node.value, int):
+        return Fraction(node.value)
+    try:
+        return Fraction(written)
+    except ValueError:
+        raise module.wrong(node, f"`{written}` is not finite", "write an exact number") from None
+
+
+def rational(module: Module, node: python.expr) -> Fraction | None:
+    """The value of `3`, `-1`, `1/3`, `Fraction(1, 3)` or `Fraction("1/3")`; None for anything else."""
+    match node:
+        case python.Constant():
+            return literal(module, node)
+        case python.UnaryOp(op=python.USub(), operand=operand):
+            value = rational(module, operand)
+            return None if value is None else -value
+        case python.BinOp(left=left, op=python.Div(), right=right):
+            above, below = rational(module, left), rational(module, right)
+            return None if above is None or not below else above / below
+        case python.Call(func=function, args=arguments, keywords=[]) if (
+            module.called(function) == "fractions.Fraction" and 1 <= len(arguments) <= 2
+        ):
+            if isinstance(arguments[0], python.Constant) and isinstance(arguments[0].value, str):
+                try:
+                    return Fraction(arguments[0].value) if len(arguments) == 1 else None
+                except (ValueError, ZeroDivisionError):
+                    return None
+            values = [rational(module, each) for each in arguments]
+            if any(value is None for value in values) or (len(values) == 2 and not values[1]):
+                return None
+            return Fraction(*values)  # type: ignore[arg-type]
+    return None
+
+
+def names_in(node: python.AST) -> Iterator[str]:
+    """The names that are read or written somewhere in the node."""
+    return (part.id for part in python.walk(node) if isinstance(part, python.Name))

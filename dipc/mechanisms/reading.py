@@ -1,0 +1,683 @@
+"""A mechanism of a Python file as a program: its header, its claim, its statements, its right answer.
+
+The file is parsed, never executed. Every part of the program's tree carries its place in the file, so that whatever is
+wrong with it, anywhere in dipc, is shown there.
+"""
+
+from __future__ import annotations
+
+import ast as python
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import assert_never
+
+from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar
+from dipc.mechanisms.module import (
+    BAD_HEADER,
+    NOT_FOUND,
+    UNKNOWN_TYPE,
+    Module,
+    decorator_name,
+    literal,
+    mechanism_in,
+    number,
+    parsed,
+    rational,
+)
+from dipc.mechanisms.statements import Answer, Statements
+from dipc.mechanisms.types import (
+    FALSE_NAME,
+    NONE,
+    NONE_NAME,
+    ONLY_NONE,
+    TRUE_NAME,
+    Bound,
+    Inference,
+    Kind,
+    Mixed,
+    bound_of,
+    joined,
+)
+from dipc.text import ast
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Source, Span, nearest, read_source
+from dipc.text.noiseless import with_noiseless_ideal
+from dipc.text.parser import parse_at
+from dipc.text.printer import print_program
+
+#: What stands between a file and the name of a mechanism in it.
+SEPARATOR = "::"
+
+#: The privacy parameter among the names of a function.
+_Eps = Alias(ast.Eps())
+
+CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a function's answer, as the program has it: an output, or an array from 0 on. `none` is the value
+    that stands for None; `words` that its values are the names of False and True; `grows` that what comes after the
+    first None of a list was never appended."""
+
+    name: str
+    is_list: bool
+    none: str | Fraction | None
+    words: bool
+    grows: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A mechanism that was read: its program, the names of its inputs by the arguments that give them, and what its
+    outputs mean in Python. `together`: the parts are a tuple."""
+
+    source: Source
+    function: str
+    arguments: Mapping[str, str]
+    arrays: frozenset[str]
+    parts: tuple[Part, ...]
+    together: bool
+
+
+def source_at(path: Path) -> Source:
+    """The program at a path: a text of the language, or `FILE.py::NAME`. Raises DiagnosticError."""
+    file, separator, name = str(path).partition(SEPARATOR)
+    if not separator:
+        if path.suffix == ".py":
+            message = f"`{path}` is a Python file: which of its mechanisms is meant?"
+            notes = (f"write `{path}{SEPARATOR}NAME`, with the name of the function",)
+            raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
+        return read_source(path)
+    return read_mechanism(read_source(Path(file)), name).source
+
+
+def read_mechanism(
+    source: Source, name: str, function: Callable[[Module], python.FunctionDef] | None = None
+) -> Reading:
+    """The mechanism of this name in a file, or the one that `function` finds there. Raises DiagnosticError."""
+    module = parsed(source)
+    node = mechanism_in(module, name) if function is None else function(module)
+    return _Header(module, node).reading()
+
+
+class _Header:
+    """The decorator and the arguments of a mechanism."""
+
+    def __init__(self, module: Module, node: python.FunctionDef) -> None:
+        self.module = module
+        self.node = node
+        self.constants: dict[str, Fraction] = {}
+        self.written: dict[str, ast.Expr] = {}
+        self.claim: python.expr | None = None
+        self.ideal: python.FunctionDef | None = None
+        self.ideal_written: python.expr | None = None
+        self._decorator()
+
+    # --- the decorator ----------------------------------------------------------------------------
+
+    def _decorator(self) -> None:
+        module, node = self.module, self.node
+        decorators = node.decorator_list
+        if len(decorators) > 1:
+            other = next(each for each in decorators if decorator_name(module, each) != "dipc.mechanism")
+            raise module.wrong(
+                other,
+                f"`{node.name}` has another decorator: what it does is not proved",
+                "let `@dipc.mechanism` stand alone",
+                code=BAD_HEADER,
+            )
+        (decorator,) = decorators
+        if not isinstance(decorator, python.Call):
+            return
+        if decorator.args:
+            raise module.wrong(
+                decorator.args[0],
+                "a mechanism's constants are said by their names",
+                "write `@dipc.mechanism(m=3)`",
+                code=BAD_HEADER,
+            )
+        for keyword in decorator.keywords:
+            match keyword.arg:
+                case None:
+                    raise module.wrong(keyword, "`**` hides what the constants are", "write them out", code=BAD_HEADER)
+                case "claim":
+                    self.claim = keyword.value
+                case "ideal":
+                    self._ideal_of(keyword.value)
+                case name:
+                    self._constant(name, keyword.value)
+
+    def _constant(self, name: str, value: python.expr) -> None:
+        found = rational(self.module, value)
+        if found is None and isinstance(value, python.Constant) and isinstance(value.value, str):
+            found = rational(self.module, _expression(value.value, value))
+        if found is None and isinstance(value, python.Name) and value.id in self.module.constants:
+            found = rational(self.module, self.module.constants[value.id])
+        if found is None:
+            raise self.module.wrong(
+                value,
+                f"the constant `{name}` is no exact number",
+                f'write `{name}=3`, or `{name}="1/3"`',
+                code=BAD_HEADER,
+            )
+        if name in RESERVED:
+            raise self.module.wrong(
+                value, f"`{name}` is a word of dipc", "call the constant something else", code=BAD_HEADER
+            )
+        self.constants[name] = found
+        self.written[name] = number(found, self.module.span(value))
+
+    def _ideal_of(self, value: python.expr) -> None:
+        match value:
+            case python.Constant(value=None):
+                pass
+            case python.Name(id=name) if name in self.module.functions:
+                self.ideal, self.ideal_written = self.module.functions[name], value
+            case _:
+                raise self.module.wrong(
+                    value,
+                    "the right answer is a function of this file",
+                    "write `ideal=exact`, with `def exact(q): …` above",
+                    code=BAD_HEADER,
+                )
+
+    # --- the program ------------------------------------------------------------------------------
+
+    def reading(self) -> Reading:
+        module, node, span = self.module, self.node, self.module.head(self.node)
+        statements = Statements(module, self.constants)
+        inputs = list(self._inputs(statements))
+        body = statements.body(node)
+        known = self.known = {each.name: kind for each, kind, _ in inputs}
+        final = _Final(self, statements, body, known)
+        declarations: list[ast.Declaration] = []
+        constants = [*self.written.items(), *((name, value) for name, (value, _) in statements.frozen.items())]
+        if constants:
+            declarations.append(ast.ConstDecl(tuple(constants), span))
+        for declared, kind, place in inputs:
+            declarations.append(ast.VariableDecl(ast.Role.INPUT, (declared,), kind.type(place), None, place))
+        outputs = list(final.outputs())
+        declarations += outputs
+        declarations += final.variables()
+        if self.claim is not None:
+            declarations.append(self._claim(self.claim))
+        statements_of = final.statements
+        declarations += self._right_answer(final, outputs, known)
+        name = node.name if node.name not in RESERVED else f"{node.name}_"
+        tree = ast.Program(name, tuple(declarations), statements_of, module.span(node))
+        tree = with_noiseless_ideal(tree, module.source)
+        source = replace(module.source, name=f"{module.source.name}", tree=tree, program_text=print_program(tree))
+        arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
+        arrays = frozenset(each.name for each, _, _ in inputs if each.low is not None)
+        return Reading(source, node.name, arguments, arrays, tuple(final.parts()), statements.together)
+
+    def _arguments(self) -> Iterator[str]:
+        for each in (*self.node.args.args, *self.node.args.kwonlyargs):
+            if each.arg != "eps" and not self._is_constant(each):
+                yield each.arg
+
+    def _is_constant(self, argument: python.arg) -> bool:
+        return argument.annotation is not None and self.module.called(argument.annotation) == "dipc.Const"
+
+    def _inputs(self, statements: Statements) -> Iterator[tuple[ast.Declarator, Kind, Span]]:
+        """The inputs, whose names the statements then know."""
+        module, arguments = self.module, self.node.args
+        for odd in (arguments.vararg, arguments.kwarg, *arguments.posonlyargs):
+            if odd is not None:
+                raise module.wrong(
+                    odd, f"the argument `{odd.arg}` takes whatever comes", "name each argument", code=BAD_HEADER
+                )
+        both = [*arguments.args, *arguments.kwonlyargs]
+        count = len(arguments.args) - len(arguments.defaults)
+        defaults = [*[None] * count, *arguments.defaults, *arguments.kw_defaults]
+        for argument, default in zip(both, defaults, strict=True):
+            if self._is_constant(argument):
+                value = None if default is None else rational(module, default)
+                if argument.arg in self.constants:
+                    continue
+                if value is None:
+                    raise module.wrong(
+                        argument,
+                        f"the constant `{argument.arg}` has no value",
+                        f"write `{argument.arg}: dipc.Const = 0`, or `@dipc.mechanism({argument.arg}=0)`",
+                        code=BAD_HEADER,
+                    )
+                self.constants[argument.arg] = value
+                self.written[argument.arg] = number(value, module.span(argument))
+        statements.constants.update(self.constants)
+        statements.taken.update(self.constants)
+        has_eps = False
+        for argument, default in zip(both, defaults, strict=True):
+            if argument.arg == "eps":
+                has_eps = True
+                statements.env["eps"] = _Eps
+                continue
+            if self._is_constant(argument):
+                continue
+            span = module.span(argument)
+            if default is not None:
+                raise module.wrong(
+                    default, f"the input `{argument.arg}` has a value already", "leave it out", code=BAD_HEADER
+                )
+            if argument.annotation is None:
+                raise module.wrong(
+                    argument,
+                    f"the input `{argument.arg}` has no type",
+                    f'write `{argument.arg}: dipc.Real`, dipc.Reals["m"], dipc.Int, dipc.Finite[0:5] or dipc.Const',
+                    code=BAD_HEADER,
+                )
+            name = statements.fresh(argument.arg)
+            size = self._size(statements, argument.annotation)
+            if size is not None:
+                length, kind = size
+                array = Array(name, length, is_input=True)
+                statements.env[argument.arg] = array
+                low, high = number(Fraction(0), span), length.plus(-1).expression(span)
+                yield ast.Declarator(name, low, high, span), kind, span
+            else:
+                statements.env[argument.arg] = Scalar(name)
+                yield ast.Declarator(name, None, None, span), statements.kind(argument.annotation), span
+        if not has_eps:
+            raise module.wrong(
+                self.node,
+                f"`{self.node.name}` has no argument `eps`",
+                f"write `def {self.node.name}(…, eps):`",
+                code=BAD_HEADER,
+            )
+
+    def _size(self, statements: Statements, annotation: python.expr) -> tuple[Bound, Kind] | None:
+        """The length of `dipc.Reals["m"]` or `dipc.Ints[3]`, and the type of an element; None for what is no list."""
+        module = self.module
+        match annotation:
+            case python.Subscript(value=value, slice=inside):
+                called = module.called(value)
+            case _:
+                called = module.called(annotation)
+                if called in ("dipc.Reals", "dipc.Ints"):
+                    raise module.wrong(annotation, "how long is the list?", f'write `{called}["m"]`', code=BAD_HEADER)
+                return None
+        if called not in ("dipc.Reals", "dipc.Ints"):
+            return None
+        kind = Kind("real" if called == "dipc.Reals" else "int")
+        if isinstance(inside, python.Constant) and isinstance(inside.value, str):
+            if inside.value not in self.constants:
+                close = nearest(inside.value, self.constants)
+                notes = [f"did you mean `{close}`?"] if close else []
+                notes.append(f"say how many there are: `@dipc.mechanism({inside.value}=3)`")
+                raise module.wrong(inside, f"the length `{inside.value}` is no constant", *notes, code=BAD_HEADER)
+            return Bound(Fraction(0), ((inside.value, Fraction(1)),), self.constants[inside.value]), kind
+        return statements.length(inside), kind
+
+    def _claim(self, node: python.expr) -> ast.ClaimDecl:
+        """The claim of `claim=dict(beta="…")`."""
+        module = self.module
+        fields: list[tuple[str, python.expr]] = []
+        match node:
+            case python.Call(func=python.Name(id="dict"), args=[], keywords=keywords):
+                fields = [(each.arg, each.value) for each in keywords if each.arg is not None]
+            case python.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if not isinstance(key, python.Constant) or not isinstance(key.value, str):
+                        raise module.wrong(
+                            node, "a claim is written out", 'write `claim=dict(alpha="dd", beta="…")`', code=BAD_HEADER
+                        )
+                    fields.append((key.value, value))
+            case _:
+                raise module.wrong(
+                    node, "a claim is written out", 'write `claim=dict(alpha="dd", beta="…")`', code=BAD_HEADER
+                )
+        found = []
+        for name, value in fields:
+            if name not in CLAIM_FIELDS:
+                close = nearest(name, CLAIM_FIELDS)
+                notes = [f"did you mean `{close}`?"] if close else []
+                notes.append(f"the fields are {', '.join(CLAIM_FIELDS)}")
+                raise module.wrong(value, f"a claim has no field `{name}`", *notes, code=BAD_HEADER)
+            found.append(ast.ClaimField(name, self._field(name, value), module.span(value)))
+        return ast.ClaimDecl(tuple(found), module.span(node))
+
+    def _field(self, name: str, value: python.expr) -> ast.Expr | tuple[ast.IntervalExpr, ...] | ast.ClaimedInputs:
+        module, span = self.module, self.module.span(value)
+        if isinstance(value, python.Constant) and isinstance(value.value, str):
+            inside = _inside(module.source, span, value.value)
+            if inside is None:
+                raise module.wrong(
+                    value, "this text is not written in one piece", "write it in one pair of quotes", code=BAD_HEADER
+                )
+            match name:
+                case "eps":
+                    return parse_at(module.source, "intervals", inside)  # type: ignore[no-any-return]
+                case "inputs" if value.value.strip() == "all":
+                    return ast.ClaimedInputs((), inside)
+                case "inputs":
+                    return ast.ClaimedInputs(parse_at(module.source, "items", inside), inside)
+            return parse_at(module.source, "expression", inside)  # type: ignore[no-any-return]
+        found = literal(module, value) if isinstance(value, python.Constant) else rational(module, value)
+        if found is None or name in ("eps", "inputs"):
+            raise module.wrong(value, f"`{name}` is a text", f'write `{name}="…"`, as in a program', code=BAD_HEADER)
+        return number(found, span)
+
+    def _right_answer(
+        self, final: _Final, outputs: Sequence[ast.VariableDecl], known: Mapping[str, Kind]
+    ) -> Iterator[ast.IdealDecl]:
+        """The ideal that is given, or the program without noise where that says something."""
+        module, span = self.module, self.module.head(self.node)
+        if self.ideal is None:
+            if not any(isinstance(part, ast.Choose) for part in ast.walk(final.statements)):
+                yield ast.IdealDecl((), (), span, noiseless=True)
+            return
+        assert self.ideal_written is not None
+        node = self.ideal
+        statements = Statements(module, final.constants)
+        statements.taken |= {each.name for declared in outputs for each in declared.declarators}
+        for argument in (*node.args.args, *node.args.kwonlyargs):
+            if argument.arg in ("eps", *self.constants):
+                if argument.arg == "eps":
+                    statements.env["eps"] = _Eps
+                continue
+            bound = final.inputs.get(argument.arg)
+            if bound is None:
+                raise module.wrong(
+                    argument,
+                    f"the right answer asks for `{argument.arg}`, which is no input",
+                    f"the inputs are {', '.join(final.inputs)}",
+                    code=BAD_HEADER,
+                    related=[(self.node, "of this mechanism")],
+                )
+            statements.env[argument.arg] = bound
+            statements.taken.add(bound.name if isinstance(bound, Scalar | Array) else argument.arg)
+        body = statements.body(node)
+        shape = [answer.array is not None for answer in statements.answers or ()]
+        if shape != [answer.array is not None for answer in final.answers] or statements.together != final.together:
+            raise module.wrong(
+                self.ideal_written,
+                f"`{node.name}` does not return what the mechanism returns",
+                "return the same shape",
+                code=BAD_HEADER,
+                related=[(node, "the right answer"), (self.node, "the mechanism")],
+            )
+        other = _Final(self, statements, body, known, like=final)
+        yield ast.IdealDecl(tuple(other.variables()), other.statements, span)
+
+
+class _Final:
+    """The statements of one function with the types of its variables: None and three-valued answers are put in, lists
+    that are returned are outputs."""
+
+    def __init__(
+        self,
+        header: _Header,
+        written: Statements,
+        body: tuple[ast.Statement, ...],
+        known: Mapping[str, Kind],
+        like: _Final | None = None,
+    ) -> None:
+        self.module = header.module
+        self.node = header.node
+        self.written = written
+        self.answers: tuple[Answer, ...] = written.answers or ()
+        self.together = written.together
+        self.inputs = {
+            each.arg: written.env_of_inputs[each.arg]
+            for each in (*header.node.args.args, *header.node.args.kwonlyargs)
+            if each.arg in written.env_of_inputs
+        }
+        self.constants = written.constants
+        in_place = {
+            answer.array.name: answer.name
+            for answer in self.answers
+            if answer.array is not None and not answer.array.is_input
+        }
+        self._renamed = in_place
+        body = tuple(self._rename(body))
+        names = set(written.strings)
+        inference = Inference(
+            self.module,
+            written.constants,
+            {**known, **{in_place.get(name, name): kind for name, kind in written.annotated.items()}},
+            names,
+        )
+        shown = {in_place.get(name, name): text for name, text in written.shown.items()}
+        beginnings = [
+            ast.Assign(ast.Element(in_place.get(array.name, array.name), _zero()), array.initial, array.initial.span)
+            for array in written.arrays
+            if array.initial is not None
+        ]
+        self.kinds = inference.kinds((*beginnings, *body), lambda name: shown.get(name, name))
+        self.lists = {
+            in_place.get(array.name, array.name): array
+            for array in written.arrays
+            if in_place.get(array.name, array.name) in self.kinds
+        }
+        for answer in self.answers:
+            kind = self.kinds.get(answer.name, ONLY_NONE)
+            missing = answer.array.partial if answer.array is not None else written.returns_none
+            if missing and not kind.none:
+                kind = self._with_none(answer, kind)
+            if like is not None:
+                kind = self._as_in(answer, kind, like)
+            self.kinds[answer.name] = kind
+        if like is None:
+            self._check_none()
+        self.statements = tuple(self._completed(body))
+
+    def _with_none(self, answer: Answer, kind: Kind) -> Kind:
+        if kind.base in ("real", "int"):
+            what = "an element may be missing" if answer.array is not None else "sometimes None is returned"
+            raise self.module.wrong(
+                self.node,
+                f"the answer is a number with noise, and {what}",
+                "return two values, `return found, value`, or a list that has all its elements: begin it as `[0] * m`",
+                code=UNKNOWN_TYPE,
+            )
+        return replace(kind, none=True)
+
+    def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
+        """The kind of the mechanism's own output; what the right answer gives has to be among its values."""
+        own = like.kinds[answer.name]
+        try:
+            joined(own, kind)
+        except Mixed:
+            raise self.module.wrong(
+                self.node,
+                f"the right answer `{answer.name}` is of another kind than the mechanism's",
+                "return the same",
+                code=UNKNOWN_TYPE,
+            ) from None
+        return own
+
+    def _check_none(self) -> None:
+        for name, kind in self.kinds.items():
+            if kind.none and kind.base in ("real", "int"):
+                raise self.module.wrong(
+                    self.node,
+                    f"`{self.written.name_shown(name)}` is a number with noise, or None",
+                    "keep whether there is one in a variable of its own",
+                    code=UNKNOWN_TYPE,
+                )
+
+    # --- declarations -----------------------------------------------------------------------------
+
+    def outputs(self) -> Iterator[ast.VariableDecl]:
+        span = self.module.head(self.node)
+        for answer in self.answers:
+            kind = self.kinds[answer.name]
+            yield self._declared(ast.Role.OUTPUT, answer.name, kind, answer.array, span)
+
+    def variables(self) -> Iterator[ast.VariableDecl]:
+        taken = {answer.name for answer in self.answers} | set(self.known_names)
+        span = self.module.head(self.node)
+        for name, kind in self.kinds.items():
+            if name not in taken:
+                yield self._declared(ast.Role.VAR, name, kind, self.lists.get(name), span)
+
+    @property
+    def known_names(self) -> set[str]:
+        return {bound.name for bound in self.inputs.values() if isinstance(bound, Scalar | Array)}
+
+    def _declared(self, role: ast.Role, name: str, kind: Kind, array: Array | None, span: Span) -> ast.VariableDecl:
+        low = high = initial = None
+        if array is not None:
+            low, high = number(Fraction(0), span), array.length.plus(-1).expression(span)
+            if array.initial is not None:
+                initial = self._value(kind, array.initial)
+        if initial is None and kind.none and role is ast.Role.OUTPUT:
+            initial = kind.none_value(span)
+        return ast.VariableDecl(role, (ast.Declarator(name, low, high, span),), kind.type(span), initial, span)
+
+    def _value(self, kind: Kind, value: ast.Expr) -> ast.Expr:
+        if isinstance(value, ast.Name) and value.name == NONE:
+            return kind.none_value(value.span)
+        if kind.is_three_valued and isinstance(value, ast.Truth):
+            return ast.Name(TRUE_NAME if value.value else FALSE_NAME, value.span)
+        return value
+
+    def parts(self) -> Iterator[Part]:
+        for answer in self.answers:
+            kind = self.kinds[answer.name]
+            none: str | Fraction | None = None
+            if kind.none:
+                value = kind.none_value(Span(0, 0))
+                bound = bound_of(value, self.constants)
+                none = NONE_NAME if bound is None else str(bound_text(kind))
+            grows = answer.array is not None and answer.array.grows
+            yield Part(answer.name, answer.array is not None, none, kind.is_three_valued, grows)
+
+    # --- statements -------------------------------------------------------------------------------
+
+    def _rename(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
+        if not self._renamed:
+            yield from body
+            return
+        for statement in body:
+            yield _map_names(statement, self._renamed)
+
+    def _completed(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
+        for statement in body:
+            match statement:
+                case ast.Assign(target, value, span):
+                    yield from self._assigned(target, self._conditions(value), span)
+                case ast.Sample(target, ast.Choose(arms) as choose, span):
+                    kind = self.kinds[target.name]
+                    arms = tuple((self._value(kind, value), weight) for value, weight in arms)
+                    yield ast.Sample(target, replace(choose, arms=arms), span)
+                case ast.If(condition, then, otherwise, span):
+                    first, second = tuple(self._completed(then)), tuple(self._completed(otherwise))
+                    yield ast.If(self._conditions(condition), first, second, span)
+                case ast.For():
+                    yield replace(statement, body=tuple(self._completed(statement.body)))
+                case ast.While():
+                    yield replace(
+                        statement,
+                        condition=self._conditions(statement.condition),
+                        body=tuple(self._completed(statement.body)),
+                    )
+                case _:
+                    yield statement
+
+    def _assigned(self, target: ast.Name | ast.Element, value: ast.Expr, span: Span) -> Iterator[ast.Statement]:
+        kind = self.kinds[target.name]
+        plain = self._value(kind, value)
+        own = isinstance(value, ast.Name | ast.Element) and self.kinds.get(value.name) == kind
+        if plain is value and kind.is_three_valued and not own:
+            true, false = ast.Name(TRUE_NAME, span), ast.Name(FALSE_NAME, span)
+            yield ast.If(value, (ast.Assign(target, true, span),), (ast.Assign(target, false, span),), span)
+        else:
+            yield ast.Assign(target, plain, span)
+
+    def _conditions(self, tree: ast.Expr) -> ast.Expr:
+        """Comparisons with None, and three-valued variables as conditions, as the program has them."""
+
+        def change(part: ast.Expr) -> ast.Expr | None:
+            match part:
+                case ast.Compare(left=left, right=right):
+                    for one, two in ((left, right), (right, left)):
+                        if isinstance(two, ast.Name) and two.name == NONE:
+                            kind = self.kinds.get(one.name) if isinstance(one, ast.Name | ast.Element) else None
+                            if kind is None or not kind.none:
+                                return ast.Truth(part.op is ast.CompareOp.NE, part.span)
+                            return ast.Compare(part.op, one, kind.none_value(two.span), part.span)
+                case ast.Name(name=name) | ast.Element(name=name) if name in self.kinds:
+                    if self.kinds[name].is_three_valued:
+                        return ast.Compare(ast.CompareOp.EQ, part, ast.Name(TRUE_NAME, part.span), part.span)
+            return None
+
+        return ast.rewritten(tree, change) if not isinstance(tree, ast.Name | ast.Element) else tree
+
+
+def bound_text(kind: Kind) -> Fraction | str:
+    """The value that stands for None among numbers, at the constants as they are."""
+    if kind.base == "range":
+        assert kind.low is not None
+        return kind.low.value - 1
+    return next(iter(kind.all_values))
+
+
+def _zero() -> ast.Expr:
+    return ast.Number(Fraction(0), "0")
+
+
+def _map_names(tree: ast.Statement, names: Mapping[str, str]) -> ast.Statement:
+    """The statement with other names."""
+
+    def change(part: ast.Expr) -> ast.Expr | None:
+        match part:
+            case ast.Name(name=name) if name in names:
+                return replace(part, name=names[name])
+            case ast.Element(name=name, index=index):
+                return replace(part, name=names.get(name, name), index=of(index))
+        return None
+
+    def of(part: ast.Expr) -> ast.Expr:
+        return ast.rewritten(part, change)
+
+    def to(target: ast.Name | ast.Element) -> ast.Name | ast.Element:
+        found = of(target)
+        assert isinstance(found, ast.Name | ast.Element)
+        return found
+
+    match tree:
+        case ast.Assign(target, value):
+            return replace(tree, target=to(target), value=of(value))
+        case ast.Sample(target, distribution):
+            drawn: ast.Distribution
+            match distribution:
+                case ast.Noise():
+                    mean = None if distribution.mean is None else of(distribution.mean)
+                    drawn = replace(distribution, rate=of(distribution.rate), mean=mean)
+                case ast.ExponentialMechanism():
+                    drawn = replace(distribution, rate=of(distribution.rate), score=of(distribution.score))
+                case ast.Choose():
+                    drawn = replace(
+                        distribution, arms=tuple((of(value), of(weight)) for value, weight in distribution.arms)
+                    )
+                case _:
+                    assert_never(distribution)
+            return replace(tree, target=to(target), distribution=drawn)
+        case ast.If(condition, then, otherwise):
+            first, second = (tuple(_map_names(each, names) for each in part) for part in (then, otherwise))
+            return replace(tree, condition=of(condition), then=first, otherwise=second)
+        case ast.For(_, low, high, inner):
+            return replace(tree, low=of(low), high=of(high), body=tuple(_map_names(each, names) for each in inner))
+        case ast.While(condition, inner):
+            return replace(tree, condition=of(condition), body=tuple(_map_names(each, names) for each in inner))
+        case _:
+            return tree
+
+
+def _expression(text: str, at: python.expr) -> python.expr:
+    try:
+        return python.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return at
+
+
+def _inside(source: Source, span: Span, value: str) -> Span | None:
+    """The place of a text within its quotes; None where it is written in another way."""
+    written = source.text[span.start : span.end]
+    for quote in ('"""', "'''", '"', "'"):
+        if written == f"{quote}{value}{quote}":
+            return Span(span.start + len(quote), span.end - len(quote))
+    return None

@@ -1,0 +1,838 @@
+"""Statements of Python as statements of the language: loops, early returns, `break` and `continue`, growing lists."""
+
+from __future__ import annotations
+
+import ast as python
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dipc.mechanisms.expressions import Alias, Array, Expressions, Item, Many, Scalar, _plain
+from dipc.mechanisms.module import BAD_HEADER, names_in, number, rational
+from dipc.mechanisms.types import NONE, Bound, Kind, bound_of
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, UnaryOp
+from dipc.text.diagnostic import Span
+
+#: Functions inside of functions, and statements that are written more than once because of early exits.
+_MOST_DEEP, _MOST_STATEMENTS = 20, 20_000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One part of what a function returns: a value, or a list."""
+
+    name: str
+    array: Array | None
+
+
+@dataclass
+class _Loop:
+    """The loop around: the flag that `break` sets, or what is returned right then."""
+
+    flag: str | None = None
+    then: Sequence[python.stmt] | None = None
+    used: bool = False
+
+
+@dataclass
+class _Frame:
+    """The function that is translated: the mechanism itself, or one that is called and leaves its value in `result`."""
+
+    node: python.FunctionDef
+    result: ast.Name | None = None
+
+
+class Statements(Expressions):
+    """The statements of one mechanism. `answers` are what it returns, once it is translated; `together` says that this
+    is a tuple."""
+
+    answers: tuple[Answer, ...] | None = None
+    together = False
+    returns_none = False
+
+    def body(self, node: python.FunctionDef) -> tuple[ast.Statement, ...]:
+        """The statements of the function. Raises DiagnosticError."""
+        self.frames: list[_Frame] = [_Frame(node)]
+        self.env_of_inputs = dict(self.env)
+        self.ordinals: dict[int, ast.Expr] = {}
+        self.arrays: list[Array] = []
+        self.around: list[_Loop] = []
+        self.stores = _stores(node)
+        self.returned: python.Return | None = None
+        with self.before() as written:
+            self.block(node.body, tail=True)
+        if self.answers is None:
+            raise self.module.wrong(
+                node, f"`{node.name}` returns nothing", "return the answer: `return i`", code=BAD_HEADER
+            )
+        if not _ends(node.body):
+            self.returns_none = True
+        return tuple(written)
+
+    def made(self, array: Array) -> None:
+        self.arrays.append(array)
+
+    # --- blocks -----------------------------------------------------------------------------------
+
+    def block(self, body: Sequence[python.stmt], *, tail: bool) -> None:
+        """Translate statements; with `tail` nothing follows them."""
+        for place, statement in enumerate(body):
+            rest = body[place + 1 :]
+            if len(self.out) > _MOST_STATEMENTS:
+                raise self.module.wrong(statement, "this is too long with all its early exits written out")
+            match statement:
+                case python.If():
+                    if rest and _jumps(statement):
+                        # What follows is written into the branches that come to it.
+                        self._if(statement, [*statement.body, *rest], [*statement.orelse, *rest], tail=tail)
+                        return
+                    self._if(statement, statement.body, statement.orelse, tail=tail and not rest)
+                case python.Return():
+                    self._return(statement, tail=tail)
+                    return
+                case python.Break() | python.Continue():
+                    self._jump(statement)
+                    return
+                case python.For() | python.While():
+                    silent = tail and len(rest) <= 1 and all(isinstance(each, python.Return) for each in rest)
+                    in_function = len(self.frames) == 1 and not self.around
+                    loop = _Loop(then=rest if silent and in_function else None)
+                    if isinstance(statement, python.For):
+                        self._for(statement, loop)
+                    else:
+                        self._while(statement, loop)
+                case _:
+                    self._simple(statement)
+
+    def _simple(self, statement: python.stmt) -> None:
+        span = self.module.span(statement)
+        match statement:
+            case python.Assign(targets=[target], value=value):
+                self._assign(target, value, statement)
+            case python.Assign():
+                raise self.module.wrong(statement, "one variable is assigned at a time", "write two assignments")
+            case python.AnnAssign(target=python.Name(id=name), annotation=annotation, value=value):
+                kind = self.kind(annotation)
+                own = self.scalar(name)
+                self.annotated[own.name] = kind
+                if value is not None:
+                    self.assign(ast.Name(own.name, span), value, span)
+            case python.AugAssign(target=target, op=op, value=value):
+                read = python.copy_location(_reading(target), target)
+                combined = python.copy_location(python.BinOp(read, op, value), statement)
+                self._assign(target, combined, statement)
+            case python.Expr(value=python.Constant(value=str())) | python.Pass():
+                pass
+            case python.Expr(value=python.Call(func=python.Attribute(value=python.Name(), attr="append")) as call):
+                self._append(call, span)
+            case python.Expr(value=python.Call() as call):
+                self.expr(call)
+            case python.Assert():
+                raise self.module.wrong(
+                    statement, "`assert` is no part of a mechanism", "leave it out, or put it into a test"
+                )
+            case python.Raise() | python.Try():
+                raise self.module.wrong(statement, "a mechanism raises no exception", "return an answer in every case")
+            case python.Import() | python.ImportFrom():
+                raise self.module.wrong(statement, "imports stand at the top of the file")
+            case python.FunctionDef() | python.AsyncFunctionDef() | python.ClassDef():
+                raise self.module.wrong(
+                    statement, "functions stand at the top of the file", "move it out of the mechanism"
+                )
+            case python.Global() | python.Nonlocal():
+                raise self.module.wrong(
+                    statement, "a mechanism changes nothing outside of itself", "keep its state in its own variables"
+                )
+            case python.With() | python.AsyncWith() | python.AsyncFor() | python.Match() | python.Delete():
+                word = self.module.source.text[span.start :].split()[0]
+                raise self.module.wrong(statement, f"`{word}` is no part of a mechanism")
+            case _:
+                raise self.module.wrong(statement, f"`{self.module.text(statement)}` is no part of a mechanism")
+
+    # --- assignments ------------------------------------------------------------------------------
+
+    def _assign(self, target: python.expr, value: python.expr, statement: python.stmt) -> None:
+        span = self.module.span(statement)
+        match target:
+            case python.Name(id=name):
+                if not self._special(name, value, span):
+                    bound = self.env.get(name)
+                    if isinstance(bound, Array):
+                        raise self.module.wrong(
+                            statement, f"`{name}` was a list, and becomes something else", "give it another name"
+                        )
+                    if isinstance(bound, Alias) and self._is_parameter(name):
+                        raise self.module.wrong(
+                            statement, f"the argument `{name}` is assigned", "copy it to a variable first"
+                        )
+                    with self.before() as written:
+                        unnamed = ast.Name("", span)
+                        self.assign(unnamed, value, span)
+                    made = ast.Name(self.scalar(name).name, self.module.span(target))
+                    self.out.extend(_retargeted(written, unnamed, made))
+            case python.Subscript(value=inner, slice=index):
+                array = self.array(inner)
+                if array is None:
+                    raise self.module.wrong(target, f"`{self.module.text(inner)}` is no list of this function")
+                if array.is_input:
+                    raise self.module.wrong(
+                        target,
+                        f"the input `{self.module.text(inner)}` is changed",
+                        "copy it first: `r = [x for x in q]`",
+                    )
+                self.assign(ast.Element(array.name, self.index(array, index), self.module.span(target)), value, span)
+            case python.Tuple(elts=targets) if isinstance(value, python.Tuple) and len(value.elts) == len(targets):
+                names = {own.id for own in targets if isinstance(own, python.Name)}
+                if names.isdisjoint(names_in(value)) and len(names) == len(targets):
+                    for own, each in zip(targets, value.elts, strict=True):
+                        self._assign(own, each, statement)
+                    return
+                held = []
+                for each in value.elts:
+                    held.append(ast.Name(self.fresh("held"), span))
+                    self.assign(held[-1], each, span)
+                for own, kept in zip(targets, held, strict=True):
+                    if not isinstance(own, python.Name):
+                        raise self.module.wrong(
+                            own, "names are assigned together, not elements", "write two assignments"
+                        )
+                    self.emit(ast.Assign(ast.Name(self.scalar(own.id).name, span), kept, span))
+            case _:
+                raise self.module.wrong(statement, f"`{self.module.text(target)}` cannot be assigned here")
+
+    def _is_parameter(self, name: str) -> bool:
+        return any(each.arg == name for each in self.frames[0].node.args.args)
+
+    def _special(self, name: str, value: python.expr, span: Span) -> bool:
+        """Lists, and names for constants; False for an ordinary variable."""
+        array = self._list(name, value, span)
+        if array is not None:
+            if self.loops and not array.is_input and array.grows:
+                raise self.module.wrong(
+                    value, "a list that grows is begun before all loops", f"write `{name} = []` further up"
+                )
+            self.env[name] = array
+            return True
+        if self.stores.get(name, 0) == 1 and name not in self.env and len(self.frames) == 1:
+            with self.before() as written:
+                found = self._constant_of(value)
+            if found is not None and not written:
+                self.env[name] = Alias(found)
+                return True
+        return False
+
+    def _constant_of(self, value: python.expr) -> ast.Expr | None:
+        """An expression of constants and eps; None where there is something else in it."""
+        allowed = {*self.constants, *self.module.constants, "eps"}
+        for part in python.walk(value):
+            match part:
+                case python.Name(id=each) if each in self.module.aliases:
+                    pass
+                case python.Name(id=each):
+                    bound = self.env.get(each)
+                    if not (each in allowed and bound is None) and not (
+                        isinstance(bound, Alias) and not _mentions_variables(bound.value, self.constants)
+                    ):
+                        return None
+                case python.Call(func=function) if self.module.called(function) not in (
+                    "math.exp",
+                    "dipc.exp",
+                    "fractions.Fraction",
+                ):
+                    return None
+                case python.Constant(value=str() | None | bool()) | python.Compare() | python.IfExp() | python.List():
+                    return None
+        return self.expr(value)
+
+    def _list(self, name: str, value: python.expr, span: Span) -> Array | None:
+        """A list that is made; None for what makes none."""
+        other = self.array(value)
+        if other is not None:
+            return other
+        match value:
+            case python.List(elts=[]) | python.Call(func=python.Name(id="list"), args=[], keywords=[]):
+                array = Array(self.fresh(name), Bound.of(0), grows=True)
+                self._prepare(array, name)
+            case python.List(elts=elements):
+                array = Array(self.fresh(name), Bound.of(len(elements)))
+                for place, each in enumerate(elements):
+                    self.assign(ast.Element(array.name, number(Fraction(place), span), span), each, span)
+            case (
+                python.BinOp(left=python.List(elts=[each]), op=python.Mult(), right=times)
+                | python.BinOp(left=times, op=python.Mult(), right=python.List(elts=[each]))
+            ):
+                array = Array(self.fresh(name), self.length(times))
+                with self.before() as written:
+                    initial = self.expr(each)
+                plain = (
+                    isinstance(initial, ast.Truth)
+                    or bound_of(initial, self.constants) is not None
+                    or (isinstance(initial, ast.Name) and (initial.name == NONE or initial.name in self.strings))
+                )
+                if plain and not written and not self.loops:
+                    array.initial = initial
+                else:
+                    self._filled(array, span, lambda target: self.assign(target, each, span))
+            case python.ListComp(elt=element, generators=[generator]) if not generator.ifs:
+                many = self.many(generator.iter)
+                if many is None:
+                    raise self.module.wrong(
+                        generator.iter, "this cannot be gone through", "write `for x in q` or `range(m)`"
+                    )
+                array = Array(self.fresh(name), many.length)
+                kept = dict(self.env)
+
+                def fill(at: ast.Expr, item: Item) -> None:
+                    self.bind(generator.target, item)
+                    self.assign(ast.Element(array.name, at, span), element, span)
+
+                self.over(many, span, fill)
+                self.env = kept
+            case python.ListComp():
+                raise self.module.wrong(
+                    value, "a list has its length from the start", "write the loop, and use `append`"
+                )
+            case python.Call(func=python.Name(id="list"), args=[inner]):
+                return self._list(name, python.copy_location(_copying(inner), value), span)
+            case _:
+                return None
+        self.made(array)
+        return array
+
+    def _filled(self, array: Array, span: Span, fill: Callable[[ast.Element], None]) -> None:
+        self.over(Many(array.length, lambda at: at), span, lambda at, _: fill(ast.Element(array.name, at, span)))
+
+    # --- lists that grow --------------------------------------------------------------------------
+
+    def _prepare(self, array: Array, name: str) -> None:
+        """How long the list can become, and who says where its next element goes."""
+        sites = list(_appends(self.frames[-1].node.body, name, ()))
+        if not sites:
+            return
+        loops = sites[0][1]
+        loop = loops[0] if len(loops) == 1 and all(each == loops for _, each in sites) else None
+        if isinstance(loop, python.For) and _counts(loop.body, name) is not None:
+            array.loop = loop
+            array.partial = _leaves(loop)
+            return
+        array.partial = True
+        array.counter = self.fresh(f"{array.name}_length")
+        self.shown[array.counter] = f"len({name})"
+        zero = number(Fraction(0), self.module.span(sites[0][0]))
+        self.emit(ast.Assign(ast.Name(array.counter, zero.span), zero, zero.span))
+
+    def _append(self, call: python.Call, span: Span) -> None:
+        assert isinstance(call.func, python.Attribute)
+        array = self.array(call.func.value)
+        if array is None or not array.grows:
+            raise self.module.wrong(
+                call, f"`{self.module.text(call.func.value)}` is no list that was begun as `[]` here"
+            )
+        if len(call.args) != 1:
+            raise self.module.wrong(call, "`append` takes one value")
+        at: ast.Expr
+        if array.loop is not None:
+            at = self.ordinals[id(array.loop)]
+        else:
+            assert array.counter is not None
+            times = Bound.of(1)
+            for each in self.loops:
+                times = times.times(each)
+            array.length = array.length.plus(times)
+            at = ast.Name(array.counter, span)
+        self.assign(ast.Element(array.name, at, span), call.args[0], span)
+        if array.counter is not None:
+            more = ast.Binary(BinaryOp.ADD, at, number(Fraction(1), span), span)
+            self.emit(ast.Assign(ast.Name(array.counter, span), more, span))
+
+    # --- control ----------------------------------------------------------------------------------
+
+    def _if(
+        self, statement: python.If, then: Sequence[python.stmt], otherwise: Sequence[python.stmt], *, tail: bool
+    ) -> None:
+        span = self.module.head(statement)
+        condition = self.expr(statement.test)
+        kept = dict(self.env)
+        with self.before() as first:
+            self.block(then, tail=tail)
+        after = self.env
+        self.env = dict(kept)
+        with self.before() as second:
+            self.block(otherwise, tail=tail)
+        self.env = {**after, **self.env}
+        if first or second:
+            if not first:
+                condition, first, second = _negated(condition), second, first
+            self.emit(ast.If(condition, tuple(first), tuple(second), span))
+
+    def _return(self, statement: python.Return, *, tail: bool) -> None:
+        span = self.module.span(statement)
+        frame = self.frames[-1]
+        if frame.result is not None:
+            if statement.value is None:
+                raise self.module.wrong(statement, f"`{frame.node.name}` returns no value here")
+            if self.around:
+                raise self.module.wrong(
+                    statement,
+                    "a function that is called returns at its end, not inside of a loop",
+                    "keep the value in a variable, and return that",
+                )
+            self.assign(frame.result, statement.value, span)
+            return
+        value = statement.value
+        if value is None or (isinstance(value, python.Constant) and value.value is None):
+            self.returns_none = True
+            if self.answers is None and not any(
+                isinstance(part, python.Return) and not _is_none(part) for part in python.walk(frame.node)
+            ):
+                self.answers = (Answer("out", None),)
+        else:
+            self._answer(statement, value, span)
+        if not tail:
+            self.emit(ast.Exit(span))
+
+    def _answer(self, statement: python.Return, value: python.expr, span: Span) -> None:
+        parts = list(value.elts) if isinstance(value, python.Tuple) else [value]
+        together = isinstance(value, python.Tuple)
+        arrays = [self._returned_list(part, span) for part in parts]
+        if self.answers is None:
+            self.together, self.returned = together, statement
+            names = [f"out_{place}" for place in range(len(parts))] if together else ["out"]
+            self.answers = tuple(Answer(name, array) for name, array in zip(names, arrays, strict=True))
+        shapes = [answer.array is not None for answer in self.answers]
+        if together != self.together or shapes != [array is not None for array in arrays]:
+            related = [(self.returned, "elsewhere this")] if self.returned is not None else []
+            raise self.module.wrong(
+                statement,
+                "every `return` gives as many values, and lists in the same places",
+                "return None, or values of one shape",
+                related=related,
+            )
+        for answer, part, array in zip(self.answers, parts, arrays, strict=True):
+            if array is None:
+                self.assign(ast.Name(answer.name, span), part, span)
+            else:
+                self._give(answer, array, span)
+
+    def _returned_list(self, part: python.expr, span: Span) -> Array | None:
+        array = self.array(part)
+        if array is None and isinstance(part, python.List | python.ListComp | python.BinOp):
+            array = self._list("list", part, span)
+        return array
+
+    def _give(self, answer: Answer, array: Array, span: Span) -> None:
+        """The list is the answer: itself, if it is always that one, else its elements are copied."""
+        assert answer.array is not None
+        if answer.array is array and not array.is_input:
+            return
+        if array.length != answer.array.length or array.grows:
+            raise self.module.wrong(span, "lists of several lengths are returned", "return lists of one length")
+        self.over(
+            Many(array.length, lambda at: at),
+            span,
+            lambda at, _: self.emit(
+                ast.Assign(ast.Element(answer.name, at, span), ast.Element(array.name, at, span), span)
+            ),
+        )
+
+    def _jump(self, statement: python.Break | python.Continue) -> None:
+        loop = self.around[-1]
+        if isinstance(statement, python.Continue):
+            return
+        loop.used = True
+        if loop.then is not None:
+            if loop.then:
+                self.block(loop.then, tail=False)
+            else:
+                self.returns_none = True
+                self.emit(ast.Exit(self.module.span(statement)))
+            return
+        if loop.flag is None:
+            loop.flag = self.fresh("stopped")
+        span = self.module.span(statement)
+        self.emit(ast.Assign(ast.Name(loop.flag, span), ast.Truth(True, span), span))
+
+    def _for(self, statement: python.For, loop: _Loop) -> None:
+        span = self.module.head(statement)
+        if statement.orelse:
+            raise self.module.wrong(statement.orelse[0], "`else` of a loop is no part of a mechanism", "use a variable")
+        many = self.many(statement.iter)
+        if many is None:
+            raise self.module.wrong(
+                statement.iter,
+                f"`{self.module.text(statement.iter)}` cannot be gone through",
+                "write `range(m)`, a list of this function, `enumerate(q)` or `zip(p, q)`",
+            )
+        direct = _plain_range(statement)
+        wanted = statement.target.id if direct and isinstance(statement.target, python.Name) else "k"
+        variable = self.loop_name(wanted)
+        at = ast.Name(variable, span)
+        low = Bound.of(0)
+        kept = dict(self.env)
+        names = {part.id for part in python.walk(statement.target) if isinstance(part, python.Name)}
+        for name in names & {each for each, bound in self.env.items() if isinstance(bound, Scalar | Array)}:
+            raise self.module.wrong(
+                statement.target, f"`{name}` is a variable already", "give the loop a name of its own"
+            )
+        if direct:
+            low = _first(many)
+            self.ordinals[id(statement)] = _minus(at, low, span)
+            self.env[wanted] = Alias(at)
+        else:
+            self.ordinals[id(statement)] = at
+            self.bind(statement.target, many.item(at))
+        for array in self.arrays:
+            if array.loop is statement:
+                array.length = many.length
+        self.loops.append(many.length)
+        self.around.append(loop)
+        with self.before() as inner:
+            self.block(statement.body, tail=False)
+        self.around.pop()
+        self.loops.pop()
+        self.env = {**self.env, **{name: kept[name] for name in names if name in kept}}
+        for name in names - kept.keys():
+            self.env.pop(name, None)
+            self.gone.add(name)
+        high = low.plus(many.length).plus(-1)
+        body = self._stopping(tuple(inner), loop, span)
+        self.emit(ast.For(variable, low.expression(span), high.expression(span), body, span))
+
+    def _stopping(self, body: tuple[ast.Statement, ...], loop: _Loop, span: Span) -> tuple[ast.Statement, ...]:
+        """The body of a loop that its flag ends."""
+        if loop.flag is None:
+            return body
+        flag = ast.Name(loop.flag, span)
+        self.emit(ast.Assign(flag, ast.Truth(False, span), span))
+        return (ast.If(ast.Unary(UnaryOp.NOT, flag, span), body, (), span),)
+
+    def _while(self, statement: python.While, loop: _Loop) -> None:
+        span = self.module.head(statement)
+        if statement.orelse:
+            raise self.module.wrong(statement.orelse[0], "`else` of a loop is no part of a mechanism", "use a variable")
+        with self.before() as drawn:
+            condition = self.expr(statement.test)
+        self.around.append(loop)
+        self.loops.append(Bound.of(1_000_000))
+        with self.before() as inner:
+            self.block(statement.body, tail=False)
+        self.loops.pop()
+        self.around.pop()
+        if loop.flag is not None:
+            self._stopping((), loop, span)
+            running = ast.Unary(UnaryOp.NOT, ast.Name(loop.flag, span), span)
+            truth = isinstance(condition, ast.Truth) and condition.value
+            condition = running if truth else ast.Binary(BinaryOp.AND, running, condition, span)
+        self.out.extend(drawn)
+        self.emit(ast.While(condition, (*inner, *drawn), span))
+
+    # --- functions that are called ----------------------------------------------------------------
+
+    def inline(self, node: python.Call, function: python.FunctionDef) -> ast.Expr:
+        span = self.module.span(node)
+        if len(self.frames) > _MOST_DEEP or any(frame.node is function for frame in self.frames):
+            raise self.module.wrong(node, f"`{function.name}` calls itself", "write it as a loop")
+        if function.decorator_list:
+            raise self.module.wrong(
+                node,
+                f"`{function.name}` is decorated: what it does cannot be seen here",
+                "call an undecorated function",
+                related=[(function.decorator_list[0], "the decorator")],
+            )
+        env = self._arguments(node, function)
+        kept, stores, gone = self.env, self.stores, self.gone
+        self.env, self.stores, self.gone = env, _stores(function), set()
+        body = [each for each in function.body if not _is_docstring(each)]
+        result = ast.Name(self.fresh(function.name, function.name), span)
+        around, self.around = self.around, []
+        self.frames.append(_Frame(function, result))
+        try:
+            if len(body) == 1 and isinstance(body[0], python.Return) and body[0].value is not None:
+                return self.expr(body[0].value)
+            if not _ends(body):
+                raise self.module.wrong(
+                    function,
+                    f"`{function.name}` may end without a value",
+                    "let every path `return` something",
+                    related=[(node, "called here")],
+                )
+            self.block(body, tail=True)
+            return result
+        finally:
+            self.frames.pop()
+            self.env, self.stores, self.gone, self.around = kept, stores, gone, around
+
+    def _arguments(self, node: python.Call, function: python.FunctionDef) -> dict[str, Scalar | Alias | Array]:
+        """The arguments of a call, by the names that the function has for them."""
+        arguments = function.args
+        if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
+            raise self.module.wrong(node, f"`{function.name}` takes arguments in a way that is no part of a mechanism")
+        names = [each.arg for each in (*arguments.args, *arguments.kwonlyargs)]
+        given: dict[str, python.expr] = {}
+        defaults = dict(
+            zip(reversed([each.arg for each in arguments.args]), reversed(arguments.defaults), strict=False)
+        )
+        defaults |= {
+            each.arg: value
+            for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            if value is not None
+        }
+        given |= dict(zip([each.arg for each in arguments.args], node.args, strict=False))
+        for keyword in node.keywords:
+            if keyword.arg is None or keyword.arg not in names or keyword.arg in given:
+                raise self.module.wrong(
+                    node, f"`{function.name}` is not called so", related=[(function, "its arguments")]
+                )
+            given[keyword.arg] = keyword.value
+        missing = [name for name in names if name not in given and name not in defaults]
+        if len(node.args) > len(arguments.args) or missing:
+            what = f"no value for `{missing[0]}`" if missing else "too many arguments"
+            raise self.module.wrong(
+                node,
+                f"`{function.name}`: {what}",
+                f"its arguments are {', '.join(names)}",
+                related=[(function, "here")],
+            )
+        bound: dict[str, Scalar | Alias | Array] = {}
+        for name in names:
+            value = given.get(name, defaults.get(name))
+            assert value is not None
+            array = self.array(value)
+            if array is not None:
+                bound[name] = array
+                continue
+            before = len(self.out)
+            found = self.expr(value)
+            if len(self.out) > before or not isinstance(
+                found, ast.Name | ast.Element | ast.Number | ast.Eps | ast.Truth
+            ):
+                constant = not _mentions_variables(found, self.constants)
+                if not constant:
+                    held = ast.Name(self.fresh(name), found.span)
+                    self.emit(ast.Assign(held, found, found.span))
+                    found = held
+            bound[name] = Alias(found)
+        return bound
+
+    def kind(self, annotation: python.expr) -> Kind:
+        """What an annotation says. Raises DiagnosticError for one that says nothing here."""
+        module = self.module
+        match annotation:
+            case python.Name(id="bool"):
+                return Kind("bool")
+            case python.Subscript(value=value, slice=inside) if module.called(value) == "dipc.Finite":
+                return self._finite(annotation, inside)
+        match module.called(annotation):
+            case "dipc.Real":
+                return Kind("real")
+            case "dipc.Int":
+                return Kind("int")
+        raise module.wrong(
+            annotation,
+            f"`{module.text(annotation)}` says no type here",
+            'write dipc.Real, dipc.Reals["m"], dipc.Int, dipc.Ints["m"], dipc.Finite[0:5] or bool',
+            code=BAD_HEADER,
+        )
+
+    def _finite(self, annotation: python.expr, inside: python.expr) -> Kind:
+        module = self.module
+        match inside:
+            case python.Slice(lower=lower, upper=upper, step=None) if upper is not None:
+                low = Bound.of(0) if lower is None else self.length(lower)
+                return Kind("range", low, self.length(upper).plus(-1))
+            case python.Tuple(elts=[_, *_] as elements):
+                pass
+            case _:
+                elements = [inside]
+        if all(isinstance(each, python.Constant) and isinstance(each.value, str) for each in elements):
+            names = tuple(self.expr(each).name for each in elements)  # type: ignore[union-attr]
+            return Kind("names", values=names)
+        values = [rational(module, each) for each in elements]
+        if any(value is None for value in values) or isinstance(inside, python.Slice):
+            raise module.wrong(
+                annotation,
+                "a finite type is a range, or values that are written out",
+                'write `dipc.Finite[0:5]`, `dipc.Finite[0, 1, 2]` or `dipc.Finite["a", "b"]`',
+                code=BAD_HEADER,
+            )
+        return Kind("listed", values=tuple(value for value in values if value is not None))
+
+
+def _mentions_variables(tree: ast.Expr, constants: Mapping[str, Fraction]) -> bool:
+    return any(isinstance(part, ast.Name | ast.Element) and part.name not in constants for part in ast.walk(tree))
+
+
+def _plain_range(statement: python.For) -> bool:
+    """Whether it is `for i in range(…)` by steps of 1."""
+    match statement.iter:
+        case python.Call(func=python.Name(id="range"), args=arguments):
+            return isinstance(statement.target, python.Name) and len(arguments) < 3
+    return False
+
+
+def _first(many: Many) -> Bound:
+    at = many.item(ast.Number(Fraction(0), "0"))
+    found = bound_of(_plain(at), _Everything())
+    assert found is not None
+    return found
+
+
+class _Everything(dict[str, Fraction]):
+    """Takes every name for a constant, of which nothing is asked."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Fraction:
+        return Fraction(0)
+
+
+def _minus(at: ast.Expr, low: Bound, span: Span) -> ast.Expr:
+    if not low.terms and not low.constant:
+        return at
+    return ast.Binary(BinaryOp.SUBTRACT, at, low.expression(span), span)
+
+
+def _negated(condition: ast.Expr) -> ast.Expr:
+    match condition:
+        case ast.Unary(op=UnaryOp.NOT, operand=operand):
+            return operand
+    return ast.Unary(UnaryOp.NOT, condition, condition.span)
+
+
+def _retargeted(written: Sequence[ast.Statement], own: ast.Name, made: ast.Name) -> list[ast.Statement]:
+    """The statements with another target in the place of `own`."""
+    found: list[ast.Statement] = []
+    for statement in written:
+        match statement:
+            case ast.Assign(target=target) | ast.Sample(target=target) if target is own:
+                found.append(replace(statement, target=made))
+            case ast.If(then=then, otherwise=otherwise):
+                inner = [tuple(_retargeted(each, own, made)) for each in (then, otherwise)]
+                found.append(replace(statement, then=inner[0], otherwise=inner[1]))
+            case _:
+                found.append(statement)
+    return found
+
+
+def _reading(target: python.expr) -> python.expr:
+    match target:
+        case python.Name(id=name):
+            return python.Name(name, python.Load())
+        case python.Subscript(value=value, slice=index):
+            return python.Subscript(value, index, python.Load())
+    return target
+
+
+def _copying(inner: python.expr) -> python.ListComp:
+    """`[x for x in inner]`."""
+    name = python.copy_location(python.Name("_element_", python.Load()), inner)
+    store = python.copy_location(python.Name("_element_", python.Store()), inner)
+    return python.ListComp(name, [python.comprehension(store, inner, [], 0)])
+
+
+def _stores(function: python.FunctionDef) -> dict[str, int]:
+    """How often each name is assigned in the text of the function."""
+    found: dict[str, int] = {}
+    for part in python.walk(function):
+        if isinstance(part, python.Name) and isinstance(part.ctx, python.Store):
+            found[part.id] = found.get(part.id, 0) + 1
+        if isinstance(part, python.AugAssign) and isinstance(part.target, python.Name):
+            found[part.target.id] = found.get(part.target.id, 0) + 1
+    return found
+
+
+def _is_docstring(statement: python.stmt) -> bool:
+    return isinstance(statement, python.Expr) and isinstance(statement.value, python.Constant)
+
+
+def _is_none(statement: python.Return) -> bool:
+    value = statement.value
+    return value is None or (isinstance(value, python.Constant) and value.value is None)
+
+
+def _jumps(statement: python.stmt) -> bool:
+    """Whether it may leave what stands around it in another way than at its end."""
+    match statement:
+        case python.Break() | python.Continue() | python.Return():
+            return True
+        case python.If(body=body, orelse=orelse):
+            return any(map(_jumps, (*body, *orelse)))
+    return False
+
+
+def _ends(body: Sequence[python.stmt]) -> bool:
+    """Whether no way leads to the end of the statements."""
+    for statement in body:
+        match statement:
+            case python.Return() | python.Break() | python.Continue():
+                return True
+            case python.If(body=then, orelse=otherwise) if _ends(then) and _ends(otherwise):
+                return True
+            case python.While(test=python.Constant(value=True), body=inner) if not any(
+                isinstance(part, python.Break) for each in inner for part in python.walk(each)
+            ):
+                return True
+    return False
+
+
+def _leaves(loop: python.For) -> bool:
+    """Whether the loop may be left before its end."""
+    return any(isinstance(part, python.Break | python.Return) for each in loop.body for part in python.walk(each))
+
+
+def _appends(
+    body: Sequence[python.stmt], name: str, loops: tuple[python.stmt, ...]
+) -> list[tuple[python.stmt, tuple[python.stmt, ...]]]:
+    """The statements that append to the list, each with the loops around it."""
+    found: list[tuple[python.stmt, tuple[python.stmt, ...]]] = []
+    for statement in body:
+        match statement:
+            case python.Expr(value=python.Call(func=python.Attribute(value=python.Name(id=own), attr="append"))):
+                if own == name:
+                    found.append((statement, loops))
+            case python.If(body=then, orelse=otherwise):
+                found += _appends((*then, *otherwise), name, loops)
+            case python.For(body=inner) | python.While(body=inner):
+                found += _appends(inner, name, (*loops, statement))
+    return found
+
+
+def _counts(body: Sequence[python.stmt], name: str) -> int | None:
+    """How many elements an iteration appends on its way to its end or to `continue`, if that is 1 on all; those that
+    leave the loop append at most 1."""
+    ways: set[int] = set()
+
+    def follow(statements: Sequence[python.stmt], count: int) -> set[int] | None:
+        """The counts at the end of the statements; None where some way is not as it should be."""
+        here = {count}
+        for statement in statements:
+            match statement:
+                case python.Expr(
+                    value=python.Call(func=python.Attribute(value=python.Name(id=own), attr="append"))
+                ) if own == name:
+                    here = {each + 1 for each in here}
+                case python.If(body=then, orelse=otherwise):
+                    after: set[int] = set()
+                    for each in here:
+                        for branch in (then, otherwise):
+                            ends = follow(branch, each)
+                            if ends is None:
+                                return None
+                            after |= ends
+                    here = after
+                case python.Continue():
+                    ways.update(here)
+                    return set()
+                case python.Break() | python.Return():
+                    return set() if max(here, default=0) <= 1 else None
+                case python.For() | python.While():
+                    if _appends([statement], name, ()):
+                        return None
+        return here
+
+    ends = follow(body, 0)
+    if ends is None:
+        return None
+    return 1 if ends | ways == {1} else None

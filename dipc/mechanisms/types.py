@@ -1,0 +1,456 @@
+"""The types of a function's variables, found from what is assigned to them.
+
+A wrong guess is a mistake that the type check of the program reports, never another program: a domain that is too small
+is left by an assignment, and that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import assert_never
+
+from dipc.mechanisms.module import UNKNOWN_TYPE, Module, number
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, UnaryOp
+from dipc.text.diagnostic import Span
+
+#: Python's None where the language has a value of a domain: put in when the type is known. No name is spelled so.
+NONE = "None"
+
+#: The names that stand for None, False and True where an answer is one of these three.
+NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
+
+_NOWHERE = Span(0, 0)
+
+# --- sums of constants, as ends of ranges -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bound:
+    """constant + Σ coefficient·name over the constants of a program, with the value that it has as they are."""
+
+    constant: Fraction
+    terms: tuple[tuple[str, Fraction], ...]
+    value: Fraction
+
+    @staticmethod
+    def of(value: Fraction | int) -> Bound:
+        return Bound(Fraction(value), (), Fraction(value))
+
+    def plus(self, other: Bound | int) -> Bound:
+        if isinstance(other, int):
+            other = Bound.of(other)
+        terms = dict(self.terms)
+        for name, coefficient in other.terms:
+            terms[name] = terms.get(name, Fraction(0)) + coefficient
+        kept = tuple((name, c) for name, c in terms.items() if c)
+        return Bound(self.constant + other.constant, kept, self.value + other.value)
+
+    def times(self, factor: Bound) -> Bound:
+        """The product; of two that both have names in them, as a mere number."""
+        if factor.terms and self.terms:
+            return Bound.of(self.value * factor.value)
+        left, right = (self, factor) if self.terms else (factor, self)
+        scale = right.constant
+        terms = tuple((name, c * scale) for name, c in left.terms if scale)
+        return Bound(left.constant * scale, terms, left.value * scale)
+
+    def expression(self, span: Span) -> ast.Expr:
+        """As a program has it, `m - 1`."""
+        found: ast.Expr | None = None
+        for name, coefficient in self.terms:
+            size = abs(coefficient)
+            term: ast.Expr = ast.Name(name, span)
+            if size != 1:
+                term = ast.Binary(BinaryOp.MULTIPLY, number(size, span), term, span)
+            if found is not None:
+                found = ast.Binary(BinaryOp.ADD if coefficient > 0 else BinaryOp.SUBTRACT, found, term, span)
+            else:
+                found = term if coefficient > 0 else ast.Unary(UnaryOp.NEGATE, term, span)
+        if found is None:
+            return number(self.constant, span)
+        if not self.constant:
+            return found
+        op = BinaryOp.ADD if self.constant > 0 else BinaryOp.SUBTRACT
+        return ast.Binary(op, found, number(abs(self.constant), span), span)
+
+
+def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> Bound | None:
+    """The expression as such a sum; None where it has other names in it, or divides by what is not a number."""
+    match tree:
+        case ast.Number(value=value):
+            return Bound.of(value)
+        case ast.Name(name=name) if name in constants:
+            return Bound(Fraction(0), ((name, Fraction(1)),), constants[name])
+        case ast.Unary(UnaryOp.NEGATE, operand):
+            inner = bound_of(operand, constants)
+            return None if inner is None else inner.times(Bound.of(-1))
+        case ast.Binary(op=op, left=left, right=right):
+            one, two = bound_of(left, constants), bound_of(right, constants)
+            if one is None or two is None:
+                return None
+            match op:
+                case BinaryOp.ADD:
+                    return one.plus(two)
+                case BinaryOp.SUBTRACT:
+                    return one.plus(two.times(Bound.of(-1)))
+                case BinaryOp.MULTIPLY:
+                    return one.times(two)
+                case BinaryOp.DIVIDE if two.value and not two.terms:
+                    return one.times(Bound.of(1 / two.value))
+    return None
+
+
+# --- types --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a variable may hold. `base` is "bool", "names", "range", "listed", "int" or "real"; a range has ends, and
+    names and listed numbers have `values`. With `none` it may also be None."""
+
+    base: str
+    low: Bound | None = None
+    high: Bound | None = None
+    values: tuple[str | Fraction, ...] = ()
+    none: bool = False
+
+    @property
+    def ends(self) -> tuple[Bound, Bound]:
+        """The ends of a range."""
+        assert self.low is not None
+        assert self.high is not None
+        return self.low, self.high
+
+    def type(self, span: Span) -> ast.TypeExpr:
+        """As a program declares it, with what stands for None."""
+        match self.base:
+            case "bool" if not self.none:
+                return ast.BaseTypeExpr(ast.BaseType.BOOL, span)
+            case "int":
+                return ast.BaseTypeExpr(ast.BaseType.INT, span)
+            case "real":
+                return ast.BaseTypeExpr(ast.BaseType.REAL, span)
+            case "range":
+                low, high = self.ends
+                return ast.RangeDomain(
+                    (low.plus(-1) if self.none else low).expression(span), high.expression(span), span
+                )
+        return ast.ListedDomain(tuple(_value(each, span) for each in self.all_values), span)
+
+    @property
+    def all_values(self) -> tuple[str | Fraction, ...]:
+        """Names or listed numbers, with what stands for None."""
+        if not self.none:
+            return self.values
+        if self.base == "listed":
+            return (min(value for value in self.values if isinstance(value, Fraction)) - 1, *self.values)
+        return (NONE_NAME, *((FALSE_NAME, TRUE_NAME) if self.base == "bool" else self.values))
+
+    def none_value(self, span: Span) -> ast.Expr:
+        """What stands for None."""
+        if self.base == "range":
+            return self.ends[0].plus(-1).expression(span)
+        return _value(self.all_values[0], span)
+
+    @property
+    def is_three_valued(self) -> bool:
+        """Whether it is False, True or None, three names in a program."""
+        return self.base == "bool" and self.none
+
+
+def _value(value: str | Fraction, span: Span) -> ast.Expr:
+    return ast.Name(value, span) if isinstance(value, str) else number(value, span)
+
+
+BOOL, INT, REAL = Kind("bool"), Kind("int"), Kind("real")
+ONLY_NONE = Kind("names", none=True)
+
+
+def single(bound: Bound) -> Kind:
+    """The kind of one number."""
+    whole = bound.value.denominator == 1
+    return Kind("range", bound, bound) if whole else Kind("listed", values=(bound.value,))
+
+
+class Mixed(Exception):
+    """Two kinds that no variable has together."""
+
+
+def joined(one: Kind, two: Kind) -> Kind:
+    """What holds the values of both. Raises Mixed."""
+    none = one.none or two.none
+    if one.base == "names" and not one.values:
+        return replace(two, none=none)
+    if two.base == "names" and not two.values:
+        return replace(one, none=none)
+    bases = {one.base, two.base}
+    if bases <= {"range", "listed", "int", "real"}:
+        if "real" in bases or "int" in bases:
+            if {"int", "real"} <= bases:
+                raise Mixed
+            return Kind("real" if "real" in bases else "int", none=none)
+        if bases == {"range"}:
+            (low, high), (other_low, other_high) = one.ends, two.ends
+            low = min((low, other_low), key=lambda bound: (bound.value, len(bound.terms)))
+            high = max((high, other_high), key=lambda bound: (bound.value, len(bound.terms)))
+            return Kind("range", low, high, none=none)
+        return Kind("listed", values=tuple(sorted({*_listed(one), *_listed(two)})), none=none)
+    if bases == {"names"}:
+        return Kind("names", values=tuple(dict.fromkeys((*one.values, *two.values))), none=none)
+    if bases == {"bool"}:
+        return Kind("bool", none=none)
+    raise Mixed
+
+
+def _listed(kind: Kind) -> tuple[Fraction, ...]:
+    if kind.base == "listed":
+        return tuple(value for value in kind.values if isinstance(value, Fraction))
+    low, high = kind.ends
+    if high.value - low.value > 1000:
+        raise Mixed
+    return tuple(low.value + step for step in range(int(high.value - low.value) + 1))
+
+
+# --- inference ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Assigned:
+    """An expression, or a kind, that a variable gets inside of loops."""
+
+    name: str
+    value: ast.Expr | Kind
+    loops: tuple[tuple[str, Bound, Bound], ...]
+    span: Span
+
+
+#: Rounds after which ranges that still grow are given up.
+_ROUNDS = 12
+
+
+@dataclass
+class Inference:
+    """Finds the kinds of the variables that some statements assign. `known` are those of inputs and of what is
+    annotated."""
+
+    module: Module
+    constants: Mapping[str, Fraction]
+    known: dict[str, Kind]
+    names: set[str]
+    _assigned: list[_Assigned] = field(default_factory=list)
+
+    def kinds(self, body: Sequence[ast.Statement], shown: Callable[[str], str]) -> dict[str, Kind]:
+        """The kind of each variable that is assigned. Raises DiagnosticError (E1803) where there is none."""
+        self._assigned = list(self._collected(body, ()))
+        found = dict(self.known)
+        before: dict[str, Kind] = {}
+        for _ in range(_ROUNDS):
+            before = dict(found)
+            for name in dict.fromkeys(each.name for each in self._assigned):
+                if name in self.known:
+                    continue
+                kind = self._kind_of(name, found, shown)
+                if kind is not None:
+                    found[name] = kind
+            if found == before:
+                break
+        else:
+            self._grows(before, found, shown)
+        for each in self._assigned:
+            if each.name not in found:
+                self._ask(each.span, shown(each.name))
+        return found
+
+    def _grows(self, before: Mapping[str, Kind], found: Mapping[str, Kind], shown: Callable[[str], str]) -> None:
+        for each in self._assigned:
+            if before.get(each.name) != found.get(each.name):
+                self._ask(each.span, shown(each.name))
+
+    def _ask(self, span: Span, name: str) -> None:
+        raise self.module.wrong(
+            span,
+            f"which values `{name}` may have is not seen",
+            f"say it where it is first assigned: `{name}: dipc.Finite[0:5] = 0` holds 0 to 4",
+            code=UNKNOWN_TYPE,
+        )
+
+    def _collected(
+        self, body: Sequence[ast.Statement], loops: tuple[tuple[str, Bound, Bound], ...]
+    ) -> Iterator[_Assigned]:
+        for statement in body:
+            match statement:
+                case ast.Assign(target, value, span):
+                    yield _Assigned(target.name, value, loops, span)
+                case ast.Sample(target, ast.Noise(law=law), span):
+                    yield _Assigned(target.name, INT if law.whole else REAL, loops, span)
+                case ast.Sample(target, ast.ExponentialMechanism(domain=domain), span):
+                    yield _Assigned(target.name, self._of_domain(domain), loops, span)
+                case ast.Sample(target, ast.Choose(arms=arms), span):
+                    yield from (_Assigned(target.name, value, loops, span) for value, _ in arms)
+                case ast.If(_, then, otherwise):
+                    yield from self._collected(then, loops)
+                    yield from self._collected(otherwise, loops)
+                case ast.For(variable, low, high, inner):
+                    ends = (bound_of(low, self.constants), bound_of(high, self.constants))
+                    first, last = (Bound.of(0) if end is None else end for end in ends)
+                    yield from self._collected(inner, (*loops, (variable, first, last)))
+                case ast.While(_, inner):
+                    yield from self._collected(inner, (*loops, ("", Bound.of(0), Bound.of(0))))
+                case ast.Exit() | ast.Sample():
+                    pass
+                case _:
+                    assert_never(statement)
+
+    def _of_domain(self, domain: ast.DomainExpr) -> Kind:
+        match domain:
+            case ast.RangeDomain(low, high):
+                first, last = bound_of(low, self.constants), bound_of(high, self.constants)
+                return Kind("range", first or Bound.of(0), last or Bound.of(0))
+            case ast.ListedDomain(values):
+                found: Kind | None = None
+                for value in values:
+                    kind = self._of(value, {}, {})
+                    found = kind if found is None or kind is None else joined(found, kind)
+                return found or BOOL
+        raise AssertionError("domains of functions have no names")
+
+    def _kind_of(self, name: str, found: Mapping[str, Kind], shown: Callable[[str], str]) -> Kind | None:
+        result: Kind | None = None
+        steps: list[tuple[Kind, bool, Bound]] = []
+        for each in self._assigned:
+            if each.name != name:
+                continue
+            if isinstance(each.value, Kind):
+                kind: Kind | None = each.value
+            else:
+                ranges = {variable: Kind("range", low, high) for variable, low, high in each.loops if variable}
+                step = _step(name, each.value)
+                if step is not None:
+                    kind = self._of(step[0], found, ranges)
+                    if kind is not None and kind.base == "range":
+                        times = Bound.of(1)
+                        for variable, low, high in each.loops:
+                            if not variable:
+                                self._ask(each.span, shown(name))
+                            times = times.times(high.plus(low.times(Bound.of(-1))).plus(1))
+                        steps.append((kind, step[1], times))
+                        continue
+                else:
+                    kind = self._of(each.value, found, ranges)
+            if kind is None:
+                continue
+            try:
+                result = kind if result is None else joined(result, kind)
+            except Mixed:
+                raise self.module.wrong(
+                    each.span,
+                    f"`{shown(name)}` holds values of different kinds",
+                    "a variable holds numbers, strings or truth values; reals and ints with noise never meet",
+                    code=UNKNOWN_TYPE,
+                    label=f"here {_said(kind)}, elsewhere {_said(result)}" if result is not None else "",
+                ) from None
+        return self._stepped(result, steps)
+
+    def _stepped(self, kind: Kind | None, steps: Sequence[tuple[Kind, bool, Bound]]) -> Kind | None:
+        """The range after as many steps as the loops around them make."""
+        if kind is None or kind.base != "range":
+            return kind
+        for step, downward, times in steps:
+            least, most = (end.times(times) for end in step.ends)
+            if downward:
+                most, least = least.times(Bound.of(-1)), most.times(Bound.of(-1))
+            low, high = kind.ends
+            high = high.plus(most) if most.value > 0 else high
+            low = low.plus(least) if least.value < 0 else low
+            kind = replace(kind, low=low, high=high)
+        return kind
+
+    def _of(self, tree: ast.Expr, found: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
+        """The kind of an expression; None where it depends on what is not known yet, or on nothing at all."""
+        bound = bound_of(tree, self.constants)
+        if bound is not None:
+            return single(bound)
+        match tree:
+            case ast.Name(name=name) | ast.Element(name=name):
+                if name == NONE:
+                    return ONLY_NONE
+                if name in self.names:
+                    return Kind("names", values=(name,))
+                return loops.get(name) or found.get(name)
+            case ast.Truth() | ast.Compare() | ast.Unary(op=UnaryOp.NOT):
+                return BOOL
+            case ast.Binary(op=BinaryOp.AND | BinaryOp.OR):
+                return BOOL
+            case ast.Unary(operand=operand):
+                return _mapped([self._of(operand, found, loops)], lambda low, high: (-high[0], -low[0]))
+            case ast.Call(function=function, arguments=arguments):
+                return _called(function, [self._of(each, found, loops) for each in arguments])
+            case ast.Binary(op=op, left=left, right=right):
+                return _combined(op, self._of(left, found, loops), self._of(right, found, loops))
+        return None
+
+
+def _said(kind: Kind) -> str:
+    return {"bool": "a truth value", "names": "a string", "int": "an int with noise", "real": "a real number"}.get(
+        kind.base, "a number"
+    )
+
+
+def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
+    """What is added to the variable itself, and whether it is subtracted."""
+    match tree:
+        case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
+            own = isinstance(left, ast.Name | ast.Element) and left.name == name
+            if own and not ast.mentions(right, name):
+                return right, op is BinaryOp.SUBTRACT
+            other = isinstance(right, ast.Name | ast.Element) and right.name == name
+            if other and op is BinaryOp.ADD and not ast.mentions(left, name):
+                return left, False
+    return None
+
+
+def _mapped(
+    kinds: Sequence[Kind | None], ends: Callable[[list[Fraction], list[Fraction]], tuple[Fraction, Fraction]]
+) -> Kind | None:
+    """The kind of what is computed from numbers, by the least and the greatest that comes out."""
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds) or any(kind.base in ("bool", "names") for kind in known):
+        return None
+    for base in ("real", "int"):
+        if any(kind.base == base for kind in known):
+            return Kind(base)
+    if any(kind.base == "listed" for kind in known):
+        return None
+    low = [kind.low.value for kind in known if kind.low is not None]
+    high = [kind.high.value for kind in known if kind.high is not None]
+    least, greatest = ends(low, high)
+    return Kind("range", Bound.of(least), Bound.of(greatest))
+
+
+def _called(function: str, kinds: Sequence[Kind | None]) -> Kind | None:
+    ends: dict[str, Callable[[list[Fraction], list[Fraction]], tuple[Fraction, Fraction]]] = {
+        "min": lambda low, high: (min(low), min(high)),
+        "max": lambda low, high: (max(low), max(high)),
+        "abs": lambda low, high: (max(Fraction(0), low[0], -high[0]), max(abs(low[0]), abs(high[0]))),
+    }
+    return _mapped(kinds, ends[function]) if function in ends else None
+
+
+def _combined(op: BinaryOp, one: Kind | None, two: Kind | None) -> Kind | None:
+    if one is not None and two is not None and one.base == two.base == "range":
+        (low, high), (other_low, other_high) = one.ends, two.ends
+        if op is BinaryOp.ADD:
+            return Kind("range", low.plus(other_low), high.plus(other_high))
+        if op is BinaryOp.SUBTRACT:
+            minus = Bound.of(-1)
+            return Kind("range", low.plus(other_high.times(minus)), high.plus(other_low.times(minus)))
+        if op is BinaryOp.MULTIPLY:
+            corners = [a.times(b) for a in one.ends for b in two.ends]
+            return Kind("range", min(corners, key=lambda each: each.value), max(corners, key=lambda each: each.value))
+        return None
+    if op is BinaryOp.DIVIDE and (one is None or one.base != "real"):
+        return None
+    return _mapped([one, two], lambda low, high: (low[0], high[0]))

@@ -1,0 +1,83 @@
+"""The words that a mechanism is written with: the types of its inputs, and its noise.
+
+Editors and type checkers see ordinary types. Where a mechanism runs or is proved, its source is what counts, and these
+functions are never called: called by themselves they say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    Real: TypeAlias = float
+    Int: TypeAlias = int
+    Const: TypeAlias = Any
+    Eps: TypeAlias = Any
+    Reals: Any
+    Ints: Any
+    Finite: Any
+else:
+
+    class _Word:
+        """A word for a type; what stands in brackets is read from the source."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getitem__(self, inside: object) -> _Word:
+            return self
+
+        def __repr__(self) -> str:
+            return f"dipc.{self._name}"
+
+    Real, Reals, Int, Ints, Finite, Const, Eps = map(_Word, ("Real", "Reals", "Int", "Ints", "Finite", "Const", "Eps"))
+
+
+def laplace(mean: Any = 0, *, scale: Any = None, rate: Any = None) -> float:
+    """Laplace noise around a mean, with density e^{-|x|/scale}/(2·scale); `rate` is 1/scale."""
+    _outside("laplace", mean, scale, rate)
+
+
+def discrete_laplace(mean: Any = 0, *, scale: Any = None, rate: Any = None) -> int:
+    """Discrete Laplace noise around an integer mean: the mass at distance k is proportional to e^{-k/scale}."""
+    _outside("discrete_laplace", mean, scale, rate)
+
+
+def exponential_noise(*, scale: Any = None, rate: Any = None) -> float:
+    """One-sided exponential noise from 0 on, with density e^{-x/scale}/scale."""
+    _outside("exponential_noise", scale, rate)
+
+
+def gaussian(mean: Any = 0, *, sigma: Any) -> float:
+    """Normal noise around a mean, with the standard deviation sigma."""
+    _outside("gaussian", mean, sigma)
+
+
+def discrete_gaussian(mean: Any = 0, *, sigma: Any) -> int:
+    """Discrete normal noise around an integer mean: the mass at distance k is proportional to e^{-k²/(2·sigma²)}."""
+    _outside("discrete_gaussian", mean, sigma)
+
+
+def choice(weights: Mapping[T, Any]) -> T:
+    """One of the values, each with the probability that stands beside it; these may have eps and exp(eps) in them."""
+    _outside("choice", weights)
+
+
+def exponential_mechanism(candidates: Iterable[T], score: Callable[[T], Any] | Sequence[Any], *, rate: Any) -> T:
+    """One of the candidates v, with a probability proportional to e^{rate·score(v)}."""
+    _outside("exponential_mechanism", candidates, score, rate)
+
+
+def exp(exponent: Any) -> Any:
+    """e to the power of a multiple of eps, in the weights of a `choice`."""
+    _outside("exp", exponent)
+
+
+def _outside(name: str, *given: object) -> NoReturn:
+    del given
+    raise TypeError(
+        f"dipc.{name} is part of a mechanism: decorate the function around it with @dipc.mechanism(), and call that"
+    )
