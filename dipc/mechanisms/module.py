@@ -85,8 +85,9 @@ class Module:
         match node:
             case python.Name(id=name):
                 return self.aliases.get(name)
-            case python.Attribute(value=python.Name(id=name), attr=attribute) if name in self.aliases:
-                return f"{self.aliases[name]}.{attribute}"
+            case python.Attribute(value=inner, attr=attribute):
+                base = self.called(inner)
+                return None if base is None else f"{base}.{attribute}"
         return None
 
 

@@ -288,9 +288,20 @@ class _Header:
             )
 
     def _size(self, statements: Statements, annotation: python.expr) -> tuple[Bound, Kind] | None:
-        """The length of `dipc.Reals["m"]` or `dipc.Ints[3]`, and the type of an element; None for what is no list."""
+        """The length of `dipc.Reals["m"]`, `dipc.Ints[3]` or `Annotated[list[float], "m"]`, and the type of an element;
+        None for what is no list."""
         module = self.module
         match annotation:
+            case python.Subscript(
+                value=value,
+                slice=python.Tuple(
+                    elts=[
+                        python.Subscript(value=python.Name(id="list"), slice=python.Name(id="float" | "int" as of)),
+                        length,
+                    ]
+                ),
+            ) if module.called(value) == "typing.Annotated":
+                called, inside = {"float": "dipc.Reals", "int": "dipc.Ints"}[of], length
             case python.Subscript(value=value, slice=inside):
                 called = module.called(value)
             case _:

@@ -621,7 +621,10 @@ class Statements(Expressions):
         match annotation:
             case python.Name(id="bool"):
                 return Kind("bool")
-            case python.Subscript(value=value, slice=inside) if module.called(value) == "dipc.Finite":
+            case python.Subscript(value=value, slice=inside) if module.called(value) in (
+                "dipc.Finite",
+                "typing.Literal",
+            ):
                 return self._finite(annotation, inside)
         match module.called(annotation):
             case "dipc.Real":

@@ -1,0 +1,102 @@
+"""What is no mechanism is said with a caret in the Python file, by what is to be written in its place."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import dipc
+from dipc.cli.main import run
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BAD = Path(__file__).with_name("bad.py")
+SAID = Path(__file__).with_name("bad.txt")
+
+#: Those that are mechanisms after all.
+GOOD = {"ideal_of_another"}
+
+
+def names() -> list[str]:
+    tree = ast.parse(BAD.read_text(encoding="utf-8"))
+    return [
+        each.name
+        for each in tree.body
+        if isinstance(each, ast.FunctionDef) and any("mechanism" in ast.unparse(d) for d in each.decorator_list)
+    ]
+
+
+def test_each_is_refused_with_its_place(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.chdir(ROOT)
+    said = []
+    for name in names():
+        code = run(
+            [
+                "fmt" if name in GOOD else "check",
+                f"tests/mechanisms/bad.py::{name}",
+                *([] if name in GOOD else ["--inputs", "all"]),
+            ]
+        )
+        captured = capsys.readouterr()
+        if name in GOOD:
+            assert code == 0
+            continue
+        assert code == 2, name
+        assert captured.out == ""
+        assert "--> tests/mechanisms/bad.py:" in captured.err, name
+        assert "^" in captured.err
+        said.append(f"=== {name}\n{captured.err}")
+    assert len(said) >= 40
+    text = "\n".join(said)
+    if request.config.getoption("--update-golden"):
+        SAID.write_text(text, encoding="utf-8")
+    assert text == SAID.read_text(encoding="utf-8")
+
+
+def test_files_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "broken.py"
+    file.write_text("def f(:\n", encoding="utf-8")
+    for where, said in (
+        (f"{BAD}", "which of its mechanisms is meant"),
+        (f"{BAD}::helper", "`helper` is no mechanism"),
+        (f"{BAD}::no_epsilon", "did you mean `no_eps`?"),
+        (f"{tmp_path}/none.py::f", "there is no file"),
+        (f"{file}::f", "is no Python"),
+    ):
+        assert run(["check", where]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_what_is_called_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is run: floats, missing or wrong eps, functions without a source or with something around them."""
+    space: dict[str, object] = {"dipc": dipc}
+    exec("@dipc.mechanism()\ndef typed(q: dipc.Real, eps):\n    return q > 0\n", space)
+    with pytest.raises(dipc.DiagnosticError, match="the source of `typed` cannot be read"):
+        space["typed"](q=0, eps=1)  # type: ignore[operator]
+
+    @dipc.mechanism()
+    def inside(q: dipc.Real, eps: dipc.Eps) -> bool:
+        return dipc.laplace(q, scale=1 / eps) > 0
+
+    with pytest.raises(dipc.DiagnosticError, match="stands inside of something else"):
+        inside(q=0, eps=1)
+    with pytest.raises(TypeError, match="decorates a function"):
+        dipc.mechanism()(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="part of a mechanism"):
+        dipc.laplace(0, scale=1)
+
+
+@pytest.mark.slow
+def test_type_checkers_pass_on_files_of_users(tmp_path: Path) -> None:
+    """mypy --strict, without any configuration."""
+    from mypy import api
+
+    empty = tmp_path / "mypy.ini"
+    empty.write_text("[mypy]\n", encoding="utf-8")
+    typed = str(BAD.with_name("typed.py"))
+    said, failed, code = api.run(["--strict", "--config-file", str(empty), "--cache-dir", str(tmp_path), typed])
+    assert (code, failed) == (0, ""), said
+    assert run(["check", f"{typed}::above_threshold", "--inputs", "all", "-q"]) == 0
