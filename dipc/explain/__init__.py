@@ -47,7 +47,7 @@ _FAMILIES = {
     "16": "observed outputs for `dipc conform`",
     "18": "expected errors",
     "17": "running a program with exact noise",
-    "18": "mechanisms written in Python",
+    "19": "mechanisms written in Python",
 }
 
 
@@ -71,7 +71,7 @@ _WHEN = {
     "E1702": "a run of `dipc run` comes to a million random events without an end",
     "W1421": "a weight in a program of DiPC's format is between 0 and 1 for some eps only",
     "W1420": "a program of DiPC's format that is imported has an `fi` without an `if`",
-    "E1806": "a mechanism is called in Python with a float, without eps, or with what it does not take",
+    "E1906": "a mechanism is called in Python with a float, without eps, or with what it does not take",
     "E1301": "the processes of `-j` end as soon as they start, for want of memory for example",
     "E1302": "the file of `--cache` was written by another version of dipc",
     "E1305": "another process holds the file of `--cache`",

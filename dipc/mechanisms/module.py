@@ -11,9 +11,9 @@ from dipc.text import ast
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, Source, Span, nearest
 from dipc.text.syntax_errors import MAX_DIGITS
 
-#: E18xx: what is wrong with a mechanism that is written in Python.
-OUTSIDE, BAD_NOISE, UNKNOWN_TYPE, BAD_HEADER = "E1801", "E1802", "E1803", "E1804"
-NOT_FOUND, BAD_CALL = "E1805", "E1806"
+#: E19xx: what is wrong with a mechanism that is written in Python.
+OUTSIDE, BAD_NOISE, UNKNOWN_TYPE, BAD_HEADER = "E1901", "E1902", "E1903", "E1904"
+NOT_FOUND, BAD_CALL = "E1905", "E1906"
 
 _SUBSET = (
     "a mechanism is made of numbers, lists and conditions, `for`, `while`, `if`, `return`, dipc's noise and functions "
@@ -92,7 +92,7 @@ class Module:
 
 
 def parsed(source: Source) -> Module:
-    """The file of this text. Raises DiagnosticError (E1801) for what is no Python."""
+    """The file of this text. Raises DiagnosticError (E1901) for what is no Python."""
     try:
         tree = python.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -141,7 +141,7 @@ def _no_python(source: Source, error: Exception) -> Diagnostic:
 
 
 def mechanism_in(module: Module, name: str) -> python.FunctionDef:
-    """The function of this name that is a mechanism. Raises DiagnosticError (E1805)."""
+    """The function of this name that is a mechanism. Raises DiagnosticError (E1905)."""
     found = module.functions.get(name)
     all_of = [each for each in module.functions.values() if is_mechanism(module, each)]
     if found is None:

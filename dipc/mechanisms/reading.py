@@ -291,6 +291,7 @@ class _Header:
         """The length of `dipc.Reals["m"]`, `dipc.Ints[3]` or `Annotated[list[float], "m"]`, and the type of an element;
         None for what is no list."""
         module = self.module
+        called: str | None
         match annotation:
             case python.Subscript(
                 value=value,

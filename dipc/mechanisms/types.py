@@ -243,7 +243,7 @@ class Inference:
     _assigned: list[_Assigned] = field(default_factory=list)
 
     def kinds(self, body: Sequence[ast.Statement], shown: Callable[[str], str]) -> dict[str, Kind]:
-        """The kind of each variable that is assigned. Raises DiagnosticError (E1803) where there is none."""
+        """The kind of each variable that is assigned. Raises DiagnosticError (E1903) where there is none."""
         self._assigned = list(self._collected(body, ()))
         found = dict(self.known)
         before: dict[str, Kind] = {}

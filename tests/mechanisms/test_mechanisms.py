@@ -203,7 +203,7 @@ NATIVE = [
 
 @pytest.mark.parametrize("name", NATIVE)
 def test_python_itself_gives_the_same_law(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The body of the function, executed by Python on floats, conforms to the law of the program that it was read as."""
+    """The body of the function, executed by Python on floats, conforms to the law of the program read from it."""
     import random
 
     source = random.Random(len(name))
