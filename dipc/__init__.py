@@ -68,15 +68,11 @@ __version__ = "0.1.0"
 ANSWERED_BY = {
     "closed form": "dipc.library",
     "shown": "dipc.library",
-<<<<<<< HEAD
     "factor": "dipc.outcome.tighten",
     "privacy": "dipc.outcome.privacy",
+    "program": "dipc.program.program",
     "run": "dipc.execution.run",
     "solution": "dipc.outcome.solve",
-=======
-    "run": "dipc.execution.run",
-    "program": "dipc.program.program",
->>>>>>> b027480 (Mechanisms written as Python functions: @dipc.mechanism, FILE.py::NAME)
 }
 
 __all__ = [
