@@ -204,7 +204,7 @@ def _answer(
     digits = options.digits or DIGITS
     match mode.option:
         case "--constant":
-            return question, question.constant(options.eps), None
+            return question, question.constant(options.eps, options.digits), None
         case "--max-loss":
             assert at is not None
             loss = question.largest_loss(at, digits)

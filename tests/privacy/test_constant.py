@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from fractions import Fraction
 
@@ -253,3 +254,22 @@ def test_what_is_compared_without_noise_refutes(text: str, adjacent: str) -> Non
     assert at is not None
     one, two = (dipc.load(text).probability(point, at.outputs[0]).at(at.eps)[0] for point in (at.input, at.adjacent))
     assert one > 0 == two or one > two
+
+
+@pytest.mark.parametrize("digits", [2, 5, 12])
+def test_constants_to_as_many_digits_as_are_asked_for(digits: int) -> None:
+    """log(1 + eps^2·e^(-eps))/eps is greatest where eps is no rational."""
+    more = "eps^2*exp(-eps)/4"
+    text = (
+        "program p; input x : {0..1}; output y : {0..1}; if x = 0 then "
+        f"y <- choose {{ 0 : 1/4 + {more}, 1 : 3/4 - {more} }} else y <- choose {{ 0 : 1/4, 1 : 3/4 }} end;"
+    )
+    program = dipc.load(text)
+    asked = PrivacyQuestion(program, "hamming:1", None, Engine(program.measurer, program.limits))
+    found = asked.constant(None, digits)
+    assert found.proved is not None
+    assert found.refuted_below is not None
+    assert 0 < found.proved - found.refuted_below <= found.proved / 10**digits
+    greatest = max(math.log1p(eps**2 * math.exp(-eps)) / eps for eps in (1 + n / 10**5 for n in range(10**5)))
+    assert found.refuted_below <= greatest + 1e-9
+    assert greatest - 1e-9 <= found.proved

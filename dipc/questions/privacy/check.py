@@ -449,9 +449,9 @@ class PrivacyQuestion:
             there,
         )
 
-    def constant(self, eps: GivenEps) -> Constant:
+    def constant(self, eps: GivenEps, digits: int | None = None) -> Constant:
         """The least K such that the program is K·eps-private for every eps of the intervals: exactly, or both ends that
-        were found."""
+        were found; where outputs are listed, equal to so many digits, if that is said."""
         intervals = read_claim(self.program, None, None, eps).intervals
         pairs, reason = self.pairs, None
         try:
@@ -460,7 +460,7 @@ class PrivacyQuestion:
                 for number in range(len(table.forms)):
                     table.closed(number)  # one that is not known would be left out
                 listed = list(of_table(self.program, table, pairs))
-                ends = constant_of_candidates(listed, intervals, self.engine)
+                ends = constant_of_candidates(listed, intervals, self.engine, digits)
             else:
                 bounds = self.bounds()
                 found = refuted_ends(bounds.candidates, intervals, self.program.limits)

@@ -586,9 +586,11 @@ def refuted_ends(candidates: Iterable[Candidate], intervals: Sequence[Interval],
     return Ends(None, best, at)
 
 
-def constant_of_candidates(candidates: Sequence[Candidate], intervals: tuple[Interval, ...], engine: Engine) -> Ends:
-    """The constant of all the candidates together, which are all there is to look at: enclosed to WIDTH where it is not
-    a limit. Raises Undecided where that is not found."""
+def constant_of_candidates(
+    candidates: Sequence[Candidate], intervals: tuple[Interval, ...], engine: Engine, digits: int | None = None
+) -> Ends:
+    """The constant of all the candidates together, which are all there is to look at: enclosed to so many significant
+    digits, or to WIDTH, where it is not a limit. Raises Undecided where that is not found."""
     limits = engine.limits
     best, at = Fraction(0), None
     for candidate in candidates:
@@ -607,9 +609,12 @@ def constant_of_candidates(candidates: Sequence[Candidate], intervals: tuple[Int
         if high > _MOST:
             return Ends(None, low, failing[0])
     witness = failing[0]
-    while high - low > WIDTH:
+    while high - low > (WIDTH if digits is None else high / 10**digits):
         middle = (low + high) / 2
-        middle = Fraction(round(middle / WIDTH)) * WIDTH if high - low > 2 * WIDTH else middle
+        if high - low > 2 * WIDTH:
+            middle = round(middle / WIDTH) * WIDTH
+        elif digits is not None:
+            middle = _short(low, high)
         still = _failing(failing, middle, intervals, engine)
         if still:
             failing, low, witness = still, middle, still[0]
@@ -619,6 +624,14 @@ def constant_of_candidates(candidates: Sequence[Candidate], intervals: tuple[Int
     if closer.refuted_below is None or closer.refuted_below > low:
         return Ends(high, closer.refuted_below, closer.at)
     return Ends(high, low, witness)
+
+
+def _short(low: Fraction, high: Fraction) -> Fraction:
+    """A decimal fraction in the middle half between two numbers."""
+    unit = Fraction(1)
+    while 4 * unit > high - low:
+        unit /= 10
+    return round((low + high) / 2 / unit) * unit
 
 
 def _failing(
