@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, exp, expm1, inf, log, log1p, sqrt
+from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
 from statistics import NormalDist
 from typing import TypedDict, Unpack
 
@@ -271,8 +271,9 @@ def estimate_loss(
 
 
 def integer_tolerance(tolerance: Fraction) -> int:
-    """The tolerance of a result that is rounded to an integer: the next one above."""
-    return ceil(tolerance)
+    """The tolerance of an integer result that noise is added to, and that is rounded to the nearest integer: the least
+    k with |round(y) - n| <= k for all y with |y - n| <= tolerance."""
+    return floor(tolerance + Fraction(1, 2))
 
 
 def partition_level(flakiness: Fraction, partitions: int) -> Fraction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from math import exp, inf, log
+from math import exp, floor, inf, log
 from pathlib import Path
 
 import pytest
@@ -150,7 +150,10 @@ def test_tolerances() -> None:
     laplace = dipc.load("benchmarks/laplace.dip", m=1)
     found = dipc.solve(laplace, [row], wanted="gamma", beta=str(level), alpha=0, eps="50").as_json()
     assert found["least"][0].startswith("1.1052408")
-    assert estimate.integer_tolerance(Fraction(found["least"][1])) == 2
+    assert estimate.integer_tolerance(Fraction(found["least"][1])) == 1
+    for tolerance in (Fraction(n, 20) for n in range(80)):
+        rounded = [floor(tolerance * Fraction(at, 40) + Fraction(1, 2)) for at in range(-40, 41)]
+        assert estimate.integer_tolerance(tolerance) == max(rounded)
     whole = dipc.load("program d; input x : int; output y : int; ideal { y <- x; } y <- DLap(eps, x);")
     found = dipc.solve(whole, [{"x": 0, "y": 0}], wanted="gamma", beta="1e-23", alpha=0, eps="50").as_json()
     assert found["least"] == ["1", "1"]
