@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from heapq import heappop, heappush
 
 from dipc.algebra.limits import LimitReached, Limits
 from dipc.chain.chain import Chain, ExitState, Leaves, Transitions
 from dipc.chain.constraints import (
+    NOTHING_KNOWN,
     Affine,
     Constraint,
     ConstraintSet,
@@ -31,6 +33,7 @@ from dipc.chain.flow import Flow, analyze, recurrent_comparison, slot_set, slots
 from dipc.chain.state import (
     Choice,
     ChoiceWeight,
+    Comparison,
     Edge,
     Fault,
     Mark,
@@ -448,6 +451,8 @@ class _Explorer:
         self.dominators = Dominators(0)
         self.leaves = Leaves(self.transitions)
         self.guard_uniter = GuardUniter(self.leaves, self.states, self.dominators)
+        #: Whether states are looked up no more once their successors are known: nothing leads back to them.
+        self.forgets = flow.forward and not display
         self.created = 0
         self.initial = 0
 
@@ -457,7 +462,9 @@ class _Explorer:
         start = start.guarded_by(constraint_set(self.inputs.guards))
         start = self._forgotten(start, self.everything & ~self.live[flow.entry])
         self.initial = initial = self._add(start)
-        if self._differs(start, self.wanted_set & ~self.may_give[flow.entry]):
+        along = self.inputs.along
+        outside = along is not None and not all(guard.holds_at(along) for guard in start.guards.items)
+        if outside or self._differs(start, self.wanted_set & ~self.may_give[flow.entry]):
             self.cut.add(initial)
         else:
             heappush(self.pending, (flow.entry, initial))
@@ -473,6 +480,8 @@ class _Explorer:
             else:
                 for node in batch:
                     self._expand(node)
+                    if self.forgets:
+                        self._lighten(node)
         if not flow.forward:
             graph = self.transitions.as_networkx()
             trap = trapped(graph, frozenset(self.exited) | self.cut)
@@ -521,14 +530,22 @@ class _Explorer:
         self.transitions.add(node)
         return node
 
+    def _lighten(self, node: int) -> None:
+        """Let go of what takes most of the room in a state: only what it knows is asked for, where paths are united."""
+        state = self.states[node]
+        del self.ids[state]
+        constraints, guards = (
+            replace(known, keys=frozenset(), variables=frozenset()) if self.unites else NOTHING_KNOWN
+            for known in (state.constraints, state.guards)
+        )
+        self.states[node] = State(state.label, (), state.noises, constraints, guards, 0)
+
     def _expand(self, node: int) -> None:
         state = self.states[node]
         for after, edge in self._successors(node):
             if isinstance(edge, Choice) and not self.possible(edge.weight):
                 continue
-            if self.inputs.along is not None and not all(
-                guard.holds_at(self.inputs.along) for guard in after.guards.items
-            ):
+            if self.inputs.along is not None and not _leads_along(edge, self.inputs.along):
                 continue
             self._connect(node, self._arrived(state.label, after), (edge,))
 
@@ -622,6 +639,13 @@ class _Explorer:
             value = state.values[slot]
             outputs[slot] = None if isinstance(value, Mark) else value
         return ExitState(node, outputs, state.noises, state.constraints, state.guards)
+
+
+def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
+    """Whether an input takes this step: only what it finds out is looked at, for all that was before has been."""
+    if not isinstance(edge, Comparison):
+        return True
+    return all(item.form.noises or item.holds_at(along) for item in edge.known)
 
 
 def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:

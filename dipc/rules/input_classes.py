@@ -154,12 +154,13 @@ def _grows(region: Region, but: frozenset[int]) -> bool:
 
 def _may_agree(left: Region, right: Region) -> bool:
     """Whether the answers at some input of one region and some of the other may be the same; False is proved."""
+    pairs = list(zip(left.answer, right.answer, strict=True))
+    if any(not isinstance(a, Affine) and not isinstance(b, Affine) and not same_value(a, b) for a, b in pairs):
+        return False
     beyond = 1 + max((slot for slot in _slots(left) | _slots(right)), default=0)
     equations: list[Halfspace] = []
-    for a, b in zip(left.answer, right.answer, strict=True):
+    for a, b in pairs:
         if not isinstance(a, Affine) and not isinstance(b, Affine):
-            if not same_value(a, b):
-                return False
             continue
         one, other = _affine(a), _moved(_affine(b), beyond)
         if one is not None and other is not None:
