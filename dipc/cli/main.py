@@ -25,6 +25,7 @@ COMMANDS = {
     "privacy": ("privacy", "Prove or refute differential privacy."),
     "import": ("suite", "Read a program of DiPC's input format."),
     "test": ("suite", "Test claims with expected verdicts."),
+    "new": ("suite", "Write a first mechanism, its claim and a test."),
     "table": ("programs", "Write the table of the exact answers."),
     "verify": ("tools", "Check a certificate, naming what it trusts."),
     "tighten": ("inverse", "Find the least factor of beta that holds."),

@@ -7,6 +7,7 @@ import re
 import sys
 from contextlib import ExitStack
 from fractions import Fraction
+from keyword import iskeyword
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,7 +17,8 @@ import click
 from dipc.cli import later
 from dipc.cli.options import claims_tested, format_option, output_option, positive_option, quiet_option
 from dipc.cli.output import Output, check_distinct, check_target, write_text
-from dipc.cli.terminal import ExitCode, look_of, write_diagnostics
+from dipc.cli.terminal import ExitCode, look_of, write, write_diagnostics
+from dipc.mechanisms.expressions import RESERVED
 from dipc.outcome.text import render
 from dipc.questions.privacy.dipc_input import imported
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, read_source
@@ -27,12 +29,14 @@ Examples:
   dipc test claims.toml
   dipc test claims/ -j auto --junit results.xml
   dipc test claims.toml --format github
+  dipc test mechanisms.py        the claims of its mechanisms, for all inputs
 
 \b
 A file of claims is TOML:
   [[claim]]
   name = "a seventh of the bound"
-  program = "sparse.dip"          # a path that begins at this file
+  program = "sparse.dip"          # a path that begins at this file,
+                                  # or "mechanisms.py::sparse"
   table = "sparse.csv"            # or inputs = "q = -1..1", "all"
   constants = { m = 3 }
   beta = "2*m*c*exp(-alpha*eps/(8*c))/7"
@@ -64,6 +68,96 @@ def test(**given: Any) -> ExitCode:
     output.check(*files)
     claims = [claim for file in files for claim in later.claims.read_claims(file)]
     return output.deliver(later.suite.outcome(claims_tested("testing claims", claims, output, given["jobs"])))
+
+
+_NEW_EPILOG = """
+\b
+Examples:
+  dipc new gate                  gate.py and test_gate.py: then `pytest`
+  dipc new gate --language dip   gate.dip and gate.dipc.toml: then `dipc test`
+
+\b
+Exit codes: 0 written, 2 bad input.
+"""
+
+_FIRST_MECHANISM = '''"""Whether a count reaches a threshold, answered privately."""
+
+import dipc
+
+
+@dipc.mechanism(claim=dict(alpha="dd", beta="exp(-alpha*eps)/2"))
+def NAME(count: dipc.Real, eps, threshold: dipc.Const = 100):
+    return dipc.laplace(count, scale=1 / eps) >= threshold
+'''
+
+_FIRST_TEST = '''"""What is claimed of NAME, proved for every count and every eps."""
+
+from NAME import NAME
+
+
+def test_it_is_accurate():
+    NAME.check(inputs="all").require()
+
+
+def test_it_is_private():
+    NAME.privacy("linf:1", inputs="all").require()
+
+
+def test_it_runs():
+    assert NAME(count=1000, eps=1) is True
+'''
+
+_FIRST_PROGRAM = """# Whether a count reaches a threshold, answered privately.
+program NAME;
+const threshold = 100;
+input count : real;
+output answer : bool;
+var noisy : real;
+claim { alpha: dd; beta: exp(-alpha*eps)/2; }
+ideal { noiseless }
+noisy <- Lap(eps, count);
+answer <- noisy >= threshold;
+"""
+
+_FIRST_CLAIMS = """[[claim]]
+name = "NAME is accurate"
+program = "NAME.dip"
+inputs = "all"
+
+[[claim]]
+name = "NAME is private"
+program = "NAME.dip"
+inputs = "all"
+adjacent = "linf:1"
+"""
+
+
+@click.command(epilog=_NEW_EPILOG)
+@click.argument("name", metavar="NAME")
+@click.option("--language", type=click.Choice(["python", "dip"]), default="python", help="python by default.")
+def new(name: str, language: str) -> ExitCode:
+    """Write a first mechanism with its claim, and a test that proves it, into this directory."""
+    if not (re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) and not iskeyword(name)) or name in RESERVED | {
+        "dipc",
+        "count",
+    }:
+        note = "write a word that is not one of Python's or dipc's, for example `dipc new gate`"
+        raise DiagnosticError(Diagnostic("E0801", f"`{name}` is no name of a mechanism", notes=(note,)))
+    if language == "python":
+        files = {Path(f"{name}.py"): _FIRST_MECHANISM, Path(f"test_{name}.py"): _FIRST_TEST}
+    else:
+        files = {Path(f"{name}.dip"): _FIRST_PROGRAM, Path(f"{name}.dipc.toml"): _FIRST_CLAIMS}
+    for path in files:
+        if path.exists():
+            note = "give another name, or move the file away"
+            raise DiagnosticError(Diagnostic("E0804", f"`{path}` is there already", notes=(note,)))
+        check_target(path)
+    for path, text in files.items():
+        write_text(path, text.replace("NAME", name))
+    first, second = files
+    then = f"pytest {second}" if language == "python" else f"dipc test {second}"
+    write(sys.stdout, f"{first} and {second} written; `{then}` proves the claim\n")
+    return ExitCode.ACCURATE
 
 
 _IMPORT_EPILOG = """

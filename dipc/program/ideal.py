@@ -356,6 +356,16 @@ class Ideal:
 
 
 def _no_ideal(core: CoreProgram) -> Diagnostic:
+    if core.source.tree is not None:
+        return Diagnostic(
+            "E1101",
+            f"what the right answer of `{core.name}` is, without its choices, is not known",
+            core.source.excerpt(core.source.tree.span),
+            notes=(
+                "say it by a function of the same inputs, `@dipc.mechanism(ideal=exact)`",
+                "or give a table of the exact answers",
+            ),
+        )
     return Diagnostic(
         "E1101",
         f"the program `{core.name}` has no `ideal` block",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from ast import Call
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from fractions import Fraction
@@ -13,10 +14,13 @@ from dipc.algebra.limits import LIMIT_NAMES, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.decide.obligation import Verdict
 from dipc.frozen import frozen
+from dipc.mechanisms.module import decorator_name, parsed
+from dipc.mechanisms.reading import SEPARATOR, source_at
 from dipc.options import Options
 from dipc.outcome.words import Asked
 from dipc.program.program import load_source
 from dipc.questions.privacy.outcome import PrivacyVerdict
+from dipc.text.core import IntType, RealType
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, Source, Span, listing, nearest, read_source
 
 #: Files with this ending are found in directories, by `dipc test` and by pytest.
@@ -79,10 +83,13 @@ def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
-    """The claims of a file, in order; at least one. Paths in it are relative to it.
+    """The claims of a file, in order; at least one. Paths in it are relative to it. Those of a Python file are the
+    claims of its mechanisms, which should be accurate.
 
     Raises DiagnosticError with all that is wrong with the file.
     """
+    if path.suffix == ".py":
+        return _of_mechanisms(path)
     source = read_source(path)
     try:
         # Numbers are read from their digits: 0.25 is a quarter.
@@ -108,6 +115,39 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
     if mistakes:
         raise DiagnosticError(*mistakes)
     return tuple(result)
+
+
+def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
+    """A claim for each mechanism of a Python file that makes one: about the inputs that it says, or all of them. The
+    file is parsed, not executed."""
+    module = parsed(read_source(path))
+    found = []
+    for function in module.functions.values():
+        keywords = [
+            keyword
+            for decorator in function.decorator_list
+            if decorator_name(module, decorator) == "dipc.mechanism" and isinstance(decorator, Call)
+            for keyword in decorator.keywords
+            if keyword.arg == "claim"
+        ]
+        if keywords:
+            program = Path(f"{path}{SEPARATOR}{function.name}")
+            place = module.source.excerpt(module.span(keywords[0].value))
+            found.append(ExpectedClaim(function.name, place, program, options=Options(inputs=_all_of(program))))
+    if not found:
+        note = 'a claim is written `@dipc.mechanism(claim=dict(alpha="dd", beta="…"))`'
+        raise DiagnosticError(Diagnostic("E1501", f"no mechanism in `{path}` makes a claim", notes=(note,)))
+    return tuple(found)
+
+
+def _all_of(program: Path) -> tuple[str, ...] | None:
+    """All inputs, where some are real or int and the claim says nothing of them; finite ones are gone through."""
+    try:
+        core = load_source(source_at(program), {}).core
+    except DiagnosticError:
+        return None  # which the test shows
+    infinite = any(isinstance(core.slots[slot].type, RealType | IntType) for slot in core.inputs)
+    return ("all",) if infinite and core.claimed_inputs is None else None
 
 
 @frozen

@@ -1,10 +1,12 @@
-"""Claims as tests: pytest collects every `*.dipc.toml`, and any TOML file of claims that it is given by name.
+"""Claims as tests: pytest collects every `*.dipc.toml`, and any TOML file of claims that it is given by name; and the
+claims of mechanisms in every `mechanisms.py` and `*_mechanisms.py`, and in any Python file that it is given by name.
 
 It does nothing else, and loads nothing of dipc before it meets such a file.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -24,12 +26,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Files of claims, by their ending or because they were asked for."""
-    named = file_path.suffix == ".toml" and parent.session.isinitpath(file_path)
-    if named or file_path.name.endswith(".dipc.toml"):
+    named = parent.session.isinitpath(file_path)
+    if file_path.suffix == ".py":
+        wanted = (named or file_path.stem == "mechanisms" or file_path.stem.endswith("_mechanisms")) and _claims(
+            file_path
+        )
+    else:
+        wanted = file_path.name.endswith(".dipc.toml") or (named and file_path.suffix == ".toml")
+    if wanted:
         items = import_module("dipc.suite.pytest_items")
         result: pytest.Collector = items.ClaimsFile.from_parent(parent, path=file_path)
         return result
     return None
+
+
+#: How a mechanism with a claim begins.
+_CLAIMED = re.compile(rb"^@(dipc\.)?mechanism\([^@]*?\bclaim\s*=", re.MULTILINE)
+
+
+def _claims(path: Path) -> bool:
+    """Whether a Python file has mechanisms that make claims."""
+    return _CLAIMED.search(path.read_bytes()) is not None
 
 
 @pytest.hookimpl(hookwrapper=True)

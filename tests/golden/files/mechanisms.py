@@ -34,3 +34,8 @@ def counts(x: bool, eps):
 @dipc.mechanism()
 def untyped(q, eps):
     return dipc.laplace(q, scale=1 / eps) > 0
+
+
+@dipc.mechanism()
+def response(x: bool, eps):
+    return dipc.choice({x: 3 / 4, not x: 1 / 4})
